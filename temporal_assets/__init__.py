@@ -1,4 +1,4 @@
-"""Which sites, hubs, prefixes and patterns a crawler should watch, learned from access logs.
+"""Learns from access logs which sites, hubs, prefixes and patterns a crawler should watch.
 
 Importing the package is cheap: nothing of Dagster, DuckDB or numba is loaded here.
 """

@@ -22,7 +22,7 @@ Channel = Callable[..., Awaitable[Any]]
 App = Callable[[Scope, Channel, Channel], Awaitable[None]]
 
 _OURS: Final = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
-"""What this machine calls itself. The port is free: `ssh -L` may bring another."""
+"""Names of this machine for itself. The port is free: `ssh -L` may bring another."""
 
 _GRAPHQL: Final = "/graphql"
 _LOOKING: Final = frozenset({"GET", "HEAD"})

@@ -27,7 +27,7 @@ _ROWS_AT_ONCE: Final = 20_480
 
 
 class NoSelect(ValueError):
-    """What was asked is more than to read: the message says which statement it is."""
+    """The error of a statement that does more than read; the message names it."""
 
 
 class Artifacts:
@@ -36,7 +36,7 @@ class Artifacts:
     def __init__(self, state: str | os.PathLike[str] | None = None, *, verify: bool = True) -> None:
         self.settings = load_settings(state)
         self.verify = verify
-        """Whether queries compare the files that they name with what was published."""
+        """True if queries compare the files that they name with what was published."""
         if not self.settings.state.is_dir():
             raise FileNotFoundError(
                 f"there is no state folder {self.settings.state}; `temporal-assets ingest PATH` or "
@@ -146,7 +146,7 @@ def refuse_changes(sql: str) -> None:
 
 
 def _is_state(settings: Settings) -> bool:
-    """Whether anything of ours lies there, or the tables are named elsewhere."""
+    """Return whether anything of ours lies there, or the tables are named elsewhere."""
     parts = (SETTINGS_FILE, "landing", "tables", "dagster")
     return settings.storage is not None or any((settings.state / one).exists() for one in parts)
 
@@ -184,7 +184,7 @@ def _in_file(found: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:
 
 
 def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:
-    """What `ask` gets. The database does not hear of Ctrl-C by itself while it works."""
+    """Return what `ask` gets. The database does not hear of Ctrl-C by itself while it works."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(ask)
         try:

@@ -116,7 +116,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What `materialize` did."""
+    """The outcome of `materialize`."""
 
     materialized: tuple[Published, ...] = ()
     failures: tuple[Failed, ...] = ()
@@ -220,14 +220,14 @@ def finish(settings: Settings, on_event: Callable[[Event], None] | None = None) 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """What killed runs have begun and not finished; any next run finishes it."""
+    """Work that killed runs have begun and not finished; any next run finishes it."""
 
     days: Mapping[str, tuple[dt.date, ...]]
     """Days by asset that are published and not judged, or judged and not released."""
     runs: int
     """Runs of Dagster whose process is gone, and that nobody has ended."""
     catalogue: bool
-    """Whether `catalogue.duckdb` does not show what is published."""
+    """True if `catalogue.duckdb` does not show what is published."""
 
     def __bool__(self) -> bool:
         return bool(self.days or self.runs or self.catalogue)
@@ -290,7 +290,7 @@ def last_checks(
 
 @dataclass
 class _Operation:
-    """One call of `materialize`: what has happened so far."""
+    """A call of `materialize` and what has happened so far."""
 
     settings: Settings
     on_event: Callable[[Event], None] | None
@@ -398,7 +398,10 @@ class _Operation:
         assets: Sequence[str],
         days: Sequence[dt.date],
     ) -> bool:
-        """One run of assets, or of their checks alone to finish them. Returns its success."""
+        """Return one run of assets, or of their checks alone to finish them.
+
+        Returns its success.
+        """
         before = len(self.events)
         installation = Installation.of(self.settings, self._report)
         # Built anew for every run: reading logs may have brought earlier days.
@@ -569,7 +572,7 @@ def _home(settings: Settings) -> Path:
 
 
 def _reference(home: Path) -> InstanceRef:
-    """As `dagster.yaml` has it, without files of what steps write on their standard output.
+    """Return the instance of `dagster.yaml`, without files of the steps' standard output.
 
     Here that is on the terminal anyway. Four processes a run would copy it there from the files,
     and Ctrl-C, which comes to all processes of a terminal, ends two of them with a traceback.
@@ -603,11 +606,11 @@ compute_logs:
     base_dir: ".*"
 """,
 )
-"""Where Dagster keeps what, as `dagster.yaml` has it."""
+"""Pattern of the places where Dagster keeps things, as `dagster.yaml` has it."""
 
 
 def _is_elsewhere(config: str, home: Path) -> bool:
-    """Whether it names the home of a state folder that was moved or copied to this one."""
+    """Return whether it names the home of a state folder that was moved or copied to this one."""
     found = _PLACES.search(config)
     if found is None:
         return False

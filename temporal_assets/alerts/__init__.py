@@ -1,1 +1,4 @@
-"""What people are told when something fails, and how it reaches them. Knows nothing of Dagster."""
+"""Alerts: the messages people get when something fails, and their delivery.
+
+Knows nothing of Dagster.
+"""

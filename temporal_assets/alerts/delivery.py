@@ -30,7 +30,7 @@ from temporal_assets.settings import Alerts, Settings
 
 PASSWORD_VARIABLE: Final = "TEMPORAL_ASSETS_SMTP_PASSWORD"  # noqa: S105 - a name, no password
 PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
-"""In the folder `secrets` of the state folder."""
+"""Name of the file with the password, in the folder `secrets` of the state folder."""
 
 _SECONDS: Final = 10.0
 """A server that does not answer for so long is down: the tick of the sensor must end in time."""
@@ -47,11 +47,11 @@ class Undelivered(Exception):
 
 
 class Channel(Protocol):
-    """One way to reach people."""
+    """A channel that messages are sent through."""
 
     @property
     def name(self) -> str:
-        """What the channel is called in cursors and by people."""
+        """Return what the channel is called in cursors and by people."""
 
     @property
     def where(self) -> str:
@@ -74,7 +74,10 @@ class Webhook:
         return f"the webhook at {urlsplit(self.url).hostname}"
 
     def deliver(self, message: Message) -> str:
-        """One POST. A redirection is a refusal: following it would turn the POST into a GET."""
+        """Return one POST.
+
+        A redirection is a refusal: following it would turn the POST into a GET.
+        """
         opener = urllib.request.build_opener(_NoRedirection)
         with _explained(self.where), opener.open(self._request(message), timeout=_SECONDS):
             return ""
@@ -102,7 +105,7 @@ class Mail:
         return f"{', '.join(self.settings.to)} by {self.settings.smtp_host}"
 
     def deliver(self, message: Message) -> str:
-        """One mail to all. Who is refused while others are not is named."""
+        """Return one mail to all. Who is refused while others are not is named."""
         with _explained(self.where), self._connected() as server:
             refused = server.send_message(self._letter(message))
         return f"refused: {', '.join(sorted(refused))}" if refused else ""
@@ -165,7 +168,7 @@ def channels(settings: Settings) -> tuple[Channel, ...]:
 
 
 def kind_and_place(error: Exception) -> str:
-    """What is said of an error that nobody thought of: its text may hold a secret."""
+    """Return what is said of an error that nobody thought of: its text may hold a secret."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 

@@ -18,8 +18,8 @@ from temporal_assets.reports.text import shown
 _FAULTS: Final = 2
 _LINES: Final = 3
 _CHECKS: Final = 4
-"""Of each so many are written out, lines of an error being those that say what failed. The run has
-all of them."""
+"""Most failed checks, and most lines of an error, that a message writes out. The run has all of
+them."""
 
 _WIDTH: Final = 600
 """Characters of a line as it is sent, escapes counted: the reason of a failed day names its file
@@ -50,12 +50,12 @@ class FailedCheck:
     is_error: bool
     """Else a warning."""
     text: str
-    """What was found, what the check protects and what to do."""
+    """Text of the finding: what the check protects and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What there is to say about a run that is over."""
+    """The facts about a finished run that a message may state."""
 
     run_id: str
     job: str
@@ -68,7 +68,7 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a message."""
+    """A line of a message."""
 
     text: str
     quoted: bool = False
@@ -80,14 +80,14 @@ _LEFT_OUT: Final = Line("…")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one alert says."""
+    """The text of one alert."""
 
     title: str
     lines: tuple[Line, ...]
 
 
 def of_run(report: RunReport, ui: str, *, warnings: bool) -> Message | None:
-    """What to say about a run; None where there is nothing to say.
+    """Return what to say about a run; None where there is nothing to say.
 
     `ui` is where the web server is reached. Without `warnings` only errors count.
     """

@@ -1,4 +1,4 @@
-"""What every table promises: columns, types, meaning, and the rules its data must keep.
+"""Contracts of all tables: columns, types, meaning, and the rules that data must keep.
 
 One module per table. Everything that needs to know a table's shape derives it from here: the
 Parquet and SQL types, Dagster's column schema, the Great Expectations suite, the documentation.

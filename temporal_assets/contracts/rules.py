@@ -18,7 +18,7 @@ from typing import Final
 
 
 class Severity(Enum):
-    """What a broken rule means."""
+    """The meaning of a broken rule."""
 
     ERROR = "error"
     """An invariant: the data is wrong, and nothing downstream may be built on it."""
@@ -34,9 +34,9 @@ class Rule:
     measure: str
     """SQL aggregate over the table; one number."""
     protects: str
-    """What goes wrong downstream when the rule is broken."""
+    """Sentence on what goes wrong downstream when the rule is broken."""
     remedy: str
-    """What to do about it."""
+    """Sentence on what to do about it."""
     severity: Severity = Severity.ERROR
     minimum: float | None = None
     maximum: float | None = None

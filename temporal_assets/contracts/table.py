@@ -50,7 +50,7 @@ _ARROW = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """One column."""
+    """A column of a table."""
 
     name: str
     type: Type
@@ -74,7 +74,7 @@ class Table:
     """Raised when a column changes its name, type or meaning."""
     description: str
     grain: str
-    """What one row stands for."""
+    """Meaning of one row."""
     columns: tuple[ColumnSpec, ...]
     key: tuple[str, ...] = ()
     """Columns that together are unique within a day; empty where rows may repeat."""
@@ -98,7 +98,7 @@ class Table:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """In the order they are stored."""
+        """Return the names of the columns in the order they are stored."""
         return tuple(column.name for column in self.columns)
 
     @property

@@ -46,10 +46,10 @@ from temporal_assets.crawl.mirror.traffic import Learning, Traffic
 from temporal_assets.engines.arrow_texts import from_arrow
 
 ORACLE: Final = "oracle"
-"""What no order can exceed; see `core.crawls.crawl_curves`."""
+"""Name of the upper bound, which no order can exceed; see `core.crawls.crawl_curves`."""
 
 FEWEST_PAGES: Final = 50
-"""Of a site: with fewer, a curve is a matter of single pages."""
+"""Fewest pages of a site: with fewer, a curve is a matter of single pages."""
 
 _DRAWS: Final = 1000
 """Bootstrap samples of sites."""
@@ -61,7 +61,7 @@ Curves = Mapping[str, Mapping[str, CrawlCurve]]
 
 @dataclass(frozen=True, slots=True)
 class SiteResult:
-    """One site of the mirror, crawled."""
+    """Crawls of one site of the mirror."""
 
     site: str
     start: str
@@ -72,7 +72,7 @@ class SiteResult:
     covered: float
     """Share of the mirror's pages that a pattern covers."""
     traffic: float
-    """Of the mirror's pages in the period of scoring."""
+    """Traffic of the mirror's pages in the period of scoring."""
     visited: int
     """Pages of the mirror with such traffic."""
     in_mirror: float

@@ -1,4 +1,4 @@
-"""When each hub is due for its next visit.
+"""The schedule of visits to hubs.
 
 Here: a small state machine over times that the caller gives. Not here: a clock, requests, Scrapy.
 
@@ -53,7 +53,7 @@ class HubVisits:
         return [(url, self._tier[url]) for url in found]
 
     def has_begun(self, url: str) -> bool:
-        """Whether a hub was asked for, now or once."""
+        """Return whether a hub was asked for, now or once."""
         return url in self._asked or url in self._visited
 
     def over(self, url: str, now: float) -> None:
@@ -70,6 +70,6 @@ class HubVisits:
         return now >= self._due(url)
 
     def _due(self, url: str) -> float:
-        """By the interval of now, whatever it was at the last visit."""
+        """Return when a hub is due by its present interval, whatever that was at the last visit."""
         visited = self._visited.get(url)
         return 0.0 if visited is None else visited + self._interval[url]

@@ -20,7 +20,7 @@ class PolicySource:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.stamp = self._look()
-        """Of the policy that was read last, also if it could not be."""
+        """Stamp of the policy that was read last, also if it could not be."""
         self.current = Policy.load(self.path)
 
     def reload(self) -> bool:
@@ -36,7 +36,7 @@ class PolicySource:
         return True
 
     def _look(self) -> Stamp | None:
-        """Which file it is behind links, and its state; None while there is none."""
+        """Return which file it is behind links, and its state; None while there is none."""
         try:
             file = policy_file(self.path).resolve()
             status = file.stat()

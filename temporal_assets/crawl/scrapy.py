@@ -45,29 +45,31 @@ from temporal_assets.policy.kernels import NO_PAGE, REASONS
 logger = logging.getLogger(__name__)
 
 HUB: Final = "temporal_hub"
-"""In `Request.meta` of visits to hubs: the hub as the policy names it."""
+"""Key of `Request.meta` for visits to hubs: the hub as the policy names it."""
 TIER: Final = "temporal_tier"
 REASON: Final = "temporal_reason"
-"""In `Request.meta` of all requests: what the policy says. Plain values, so that queues on disk
+"""Key of `Request.meta` for the reason that the policy gives. Plain values, so that queues on disk
 can hold them."""
 PAGE: Final = "temporal_page"
-"""In `Request.meta` of what the policy was asked of: the page as the policy writes it."""
+"""Key of `Request.meta` for the page that the policy was asked about, as the policy writes it."""
 START: Final = "temporal_start"
-"""In `Request.meta`: whether the spider starts with it, or was redirected there from a start."""
+"""Key of `Request.meta` that is set if the spider starts with the request, or was redirected there
+from a start."""
 ASKED: Final = "temporal_asked"
-"""In `Request.meta`: the URL that PAGE is of; None where it sends to itself. A request with another
-URL was put in its place by Scrapy (where the page sends), a middleware or an errback."""
+"""Key of `Request.meta` for the URL that PAGE is of; None where it sends to itself. A request with
+another URL was put in its place by Scrapy (where the page sends), a middleware or an errback."""
 HOPS: Final = "temporal_hops"
-"""In `Request.meta`: of how many redirects the policy knows. Spiders copy `redirect_urls` to links,
-and middlewares ask anew for what was redirected: neither is where a page leads to."""
+"""Key of `Request.meta` for the number of redirects that the policy knows. Spiders copy
+`redirect_urls` to links, and middlewares ask anew for what was redirected: neither is where a page
+leads to."""
 IGNORE: Final = "temporal_ignore"
 """Set it in `Request.meta` to send a request past the policy."""
 
 _ORDER: Final = 950
-"""Of the spider middleware: results pass it before the one that counts depth (900)."""
+"""Order of the spider middleware: results pass it before the one that counts depth (900)."""
 
 _LAST_TO_FAIL: Final = 10
-"""Of the downloader middleware: what fails passes it after the one that tries again (550)."""
+"""Order of the downloader middleware: failures pass it after the one that tries again (550)."""
 
 visit_failed: Final = object()
 """A signal: a hub could not be downloaded, or robots.txt forbids it."""
@@ -78,20 +80,22 @@ _QUEUE: Final = "scrapy.pqueues.ScrapyPriorityQueue"
 """It keeps what is left as a list; Scrapy's default as one for each host."""
 
 _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
-"""As Scrapy names headers."""
+"""Names of conditional headers, as Scrapy has them."""
 
 _UNCACHED: Final = {"dont_cache": True}
-"""In `Request.meta` of visits to hubs: Scrapy's cache serves what it has for ever by default."""
+"""Entry in `Request.meta` of visits to hubs: Scrapy's cache serves what it has for ever by
+default."""
 
 _NO_PAGE: Final = REASONS[NO_PAGE]
-"""Not to be put off but dropped: pages link files of the machine (`file:`) as well."""
+"""Reason to drop a request, not to put it off: pages link files of the machine (`file:`) as
+well."""
 
 _STATE: Final = "temporal_hubs"
-"""In `spider.state`, which Scrapy keeps in JOBDIR."""
+"""Key in `spider.state`, which Scrapy keeps in JOBDIR."""
 
 
 class PolicyAddon:
-    """What `ADDONS` names: it puts the middleware in its place."""
+    """The add-on that `ADDONS` names: it puts the middleware in its place."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is built."""
@@ -137,7 +141,7 @@ class PageFingerprinter(RequestFingerprinter):
     """Tells pages apart as the policy does, so that each is fetched once, however it is spelled."""
 
     def fingerprint(self, request: Request) -> bytes:
-        """That of the page; that of its URL where the page itself has been asked for already."""
+        """Return the page's fingerprint, or its URL's if the page has been asked for already."""
         meta = request.meta
         if not meta.get(PAGE) or meta.get(ASKED) != request.url or meta.get(IGNORE):
             return super().fingerprint(request)
@@ -244,7 +248,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         return request.priority - self._priority(request.meta[TIER])
 
     def _decided(self, url: str, is_start: bool) -> Decision | None:
-        """What the policy says of a URL; None if it is not to be fetched."""
+        """Return what the policy says of a URL; None if it is not to be fetched."""
         decision = self.policy.match(url)
         self._count(f"reason/{decision.reason}")
         if not is_start and self._has_visits(decision.hub):
@@ -259,7 +263,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         return decision
 
     def _has_visits(self, hub: str | None) -> bool:
-        """Whether a page is visited as a hub: from time to time, or else once."""
+        """Return whether a page is visited as a hub: from time to time, or else once."""
         if self._revisits:
             return hub in self._visits
         return hub is not None and self._visits.has_begun(hub)
@@ -272,7 +276,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         return priority(tier if tier <= self._last_tier else SKIP_TIER)
 
     def _scheduled(self, request: Request) -> None:
-        """Where a page leads to by itself is asked for as a link is.
+        """Ask the policy about the target of a redirect as about a link.
 
         Scrapy makes such requests behind the spider, with the `meta` of the one that was asked. A
         hub may lead anywhere: it is what is to be watched.
@@ -398,7 +402,10 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
 
 def _logged(function: Callable[[], None]) -> Callable[[], None]:
-    """What fails now may work the next time; a loop ends for good with what it lets through."""
+    """Return what fails now may work the next time.
+
+    A loop ends for good with what it lets through.
+    """
 
     def call() -> None:
         try:
@@ -410,7 +417,7 @@ def _logged(function: Callable[[], None]) -> Callable[[], None]:
 
 
 def _domains(spider: Spider | None) -> list[str]:
-    """Those that a spider keeps to; none: it goes anywhere."""
+    """Return those that a spider keeps to; none: it goes anywhere."""
     return [domain for domain in getattr(spider, "allowed_domains", None) or () if domain]
 
 
@@ -425,7 +432,7 @@ def _asked(response: Response | None) -> Request | None:
 
 
 def _is_again(request: Request, response: Response | None) -> bool:
-    """Whether a spider asks once more for the page it was given, as with `get_retry_request`."""
+    """Return True if a spider asks again for the page it was given, as for a retry."""
     before = _asked(response)
     if before is None or TIER not in request.meta:
         return False
@@ -433,7 +440,7 @@ def _is_again(request: Request, response: Response | None) -> bool:
 
 
 def _hops(request: Request) -> int:
-    """How many redirects led to a request, as Scrapy lists them in `meta`."""
+    """Return how many redirects led to a request, as Scrapy lists them in `meta`."""
     return len(request.meta.get("redirect_urls", ()))
 
 

@@ -18,7 +18,7 @@ from scrapy.http import HtmlResponse, Response
 from temporal_assets.crawl.sources import HUB, Entry, kind_of, read_source
 
 SOURCE: Final = "temporal_source"
-"""In `Request.meta` of visits to feeds and sitemaps: their kind."""
+"""Key in `Request.meta` of visits to feeds and sitemaps, for their kind."""
 
 RECENT_SECONDS: Final = 2 * 86_400.0
 _OK: Final = 200

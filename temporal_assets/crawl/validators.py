@@ -1,4 +1,4 @@
-"""What a server said of a page's version, to ask it next time whether the page has changed.
+"""Validators of a page's version, sent to ask a server whether the page has changed.
 
 Here: the headers of a conditional request (RFC 9110, 13.1) from those of the response before. Not
 here: requests. Hubs are looked at again and again, and mostly have not changed; a server that

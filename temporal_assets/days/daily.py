@@ -1,4 +1,4 @@
-"""What each daily asset does for one day: read, transform, publish.
+"""The work of each daily asset for one day: read, transform, publish.
 
 Plain functions over a store and an engine, so that Dagster's assets stay shells and everything
 can be used without Dagster. Each replaces exactly one partition and may be repeated.
@@ -78,7 +78,7 @@ class _Loss:
 
 @dataclass(frozen=True, slots=True)
 class DayResult:
-    """One published partition."""
+    """A published partition."""
 
     manifest: Manifest
     seconds: float
@@ -231,7 +231,9 @@ def side_by_side(
     engine: Engine,
     settings: Settings,
 ) -> Iterator[Result]:
-    """What `make` does for each day, in their order; several at once where all of them are small.
+    """Yield what `make` does for each day, in their order.
+
+    Several at once where all of them are small.
 
     A small day keeps one core busy, and not always: it also waits for the disk. Of a large one the
     engine's threads share the work, and two of them want twice the memory.
@@ -312,7 +314,7 @@ def _losses_of_file(file: LandedFile, names: Mapping[str, str], day: dt.date) ->
 
 
 def _losses_of_day(found: DayRequests) -> list[_Loss]:
-    """What only shows when all files of the day are seen together."""
+    """Return what only shows when all files of the day are seen together."""
     losses = [_Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in found.robots.items()]
     if found.repeated:
         losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", found.repeated))

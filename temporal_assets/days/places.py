@@ -28,10 +28,10 @@ Pairs = tuple[Int32s, Int32s]
 """Targets and referrers of some rows, by the numbers of their URLs."""
 
 _PLACES: Final = pa.schema([("target", pa.int32()), ("referrer", pa.int32())])
-"""Of each transit, in the order of its file."""
+"""Schema of the places of each transit, in the order of its file."""
 
 _URLS: Final = pa.schema([("stranger", pa.int64())])
-"""Of each URL, in the order of pages: 0 of one that was opened, else the number of its text."""
+"""Schema of URLs in the order of pages: 0 for an opened one, else the number of its text."""
 
 _ENCODED: Final = {"target": "BYTE_STREAM_SPLIT", "referrer": "PLAIN"}
 """The upper bytes of targets, which ascend, hardly ever change."""

@@ -41,12 +41,12 @@ REPEATED_SEGMENTS: Final = passing(
 
 
 class RobotLimits(NamedTuple):
-    """What no reader does."""
+    """Limits that no reader exceeds."""
 
     pages_per_minute: int
     """More than these, in any minute of a clock."""
     pages_without_referrer: int
-    """As many in a day, none of which was come to by a link; 0 is no limit."""
+    """Pages in a day none of which was reached by a link; 0 is no limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from temporal_assets.engines.parquet_rows import ParquetRows
 
 _TEXTS: Final = ("url", "referrer")
 _COLUMNS: Final = (*_TEXTS, "client")
-"""Of `requests`."""
+"""Columns of `requests` that are read."""
 
 _MOST_BYTES: Final = 800 << 20
 """Of a day's columns as they are encoded. 7.5 million requests have 457 MiB, and need 1.6 GB, less
@@ -52,13 +52,13 @@ _PART_ROWS: Final = 1 << 18
 page are in one part, however many they are."""
 
 _TEXT_BYTES: Final = 32 << 20
-"""Of URLs that are rows again at once; a part has mostly less."""
+"""Most bytes of URLs that are rows again at once; a part has mostly less."""
 
 _THREADS: Final = 2
 """Parts that are made while one is written: a part takes no longer to make than to write."""
 
 _BITS: Final = 63
-"""Of an integer that says a row. Places of referrers and clients are of 32 bits and of 31."""
+"""Bits of an integer that stands for a row: 32 of its referrer's place, 31 of its client's."""
 
 
 class Rows(NamedTuple):
@@ -76,7 +76,7 @@ class DayTransits:
 
     rows: list[Path]
     beside: tuple[Path, ...] = ()
-    """Of `places`; none where the database has made the rows."""
+    """Files of `places`; none if the database has made the rows."""
 
 
 def make_transits(engine: Engine, requests: Sequence[str], day: dt.date, out: Path) -> DayTransits:
@@ -127,19 +127,22 @@ class _DayRows:
     rows: Rows
     """Places in `urls` and `clients`."""
     kept: Int64s
-    """Which rows are transits: a page that is loaded again is none."""
+    """Flags of rows that are transits: a page that is loaded again is none."""
     is_page: Flags
-    """Whether each URL was opened."""
+    """True if each URL was opened."""
     lengths: Int32s
-    """Of each URL, in bytes; the last is that of nowhere."""
+    """Length of each URL in bytes; the last is that of nowhere."""
 
     @property
     def bits(self) -> tuple[int, int]:
-        """What a referrer, 0 being nowhere, and a client take of an integer."""
+        """Return what a referrer, 0 being nowhere, and a client take of an integer."""
         return len(self.urls).bit_length(), (len(self.clients) - 1).bit_length()
 
     def parts(self) -> list[Int64s]:
-        """Which rows to sort together: those of neighbouring targets, in the order of targets."""
+        """Return which rows to sort together.
+
+        Those of neighbouring targets, in the order of targets.
+        """
         # Within a part, the place of a target takes what the others leave of an integer.
         most = 1 << (_BITS - sum(self.bits))
         target = self.rows.target[self.kept]
@@ -152,7 +155,7 @@ class _DayRows:
         return [rows for rows in np.split(self.kept[order], bounds) if len(rows)]
 
     def distinct(self, some: Int64s) -> Rows:
-        """Those that differ among some, in order."""
+        """Return those that differ among some, in order."""
         target, referrer, client = (column[some].astype(np.int64) for column in self.rows)
         of_referrer, of_client = self.bits
         least = target.min()

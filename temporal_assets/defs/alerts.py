@@ -59,12 +59,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a tick did."""
+    """The result of one tick of the sensor."""
 
     places: Mapping[str, Place]
     messages: int
     moved: bool
-    """Whether there is something new to remember."""
+    """True if there is something new to remember."""
     troubles: Sequence[str]
     """Channels that failed, and recipients that were refused."""
 
@@ -160,7 +160,7 @@ def _news(
 
 
 def old_data(installation: Installation, now: dt.datetime) -> Message | None:
-    """What to say when the latest day of `page_views` is too long ago."""
+    """Return what to say when the latest day of `page_views` is too long ago."""
     limit = installation.settings.alerts.max_age_days
     days = installation.store.days("page_views")
     current = today(installation.settings, now)

@@ -107,7 +107,10 @@ def logs_of(
 
 
 def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:
-    """Of a nightly run, counted from its own day and not from the clock: it may be run again."""
+    """Return the day a nightly run should have, counted from its own day and not from the clock.
+
+    It may be run again.
+    """
     limit = settings.alerts.max_age_days
     found = context.run.tags
     days = days_of_run(found) if context.run.job_name == NIGHTLY else []

@@ -37,7 +37,7 @@ from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
 
 _MESSAGE_CHARACTERS: Final = 1000
-"""Of the reason why a day failed: messages quote log lines, which may be long."""
+"""Most characters of the reason why a day failed: messages quote log lines, which may be long."""
 
 _LISTED_FAILURES: Final = 10
 """Days whose reasons the run's error repeats; the log has all of them."""
@@ -57,7 +57,7 @@ Parts = Mapping[str, Made]
 
 @dataclass(slots=True)
 class _Attempts:
-    """What the attempts of a step have come to. `failed` holds why."""
+    """The attempts of a step so far. `failed` holds the reasons."""
 
     made: dict[dt.date, Parts] = field(default_factory=dict)
     failed: dict[dt.date, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What happens while assets are made, for whoever shows progress. Not Dagster's event log."""
+"""Events while assets are made, for whoever shows progress. Not Dagster's event log."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from temporal_assets.quality.verdicts import Judgement
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened; `kind` says which of the fields mean something."""
+    """An event; `kind` says which of the fields mean something."""
 
     kind: Literal["reading", "published", "failed", "waiting", "checked"]
     asset: str
     day: dt.date | None = None
     rows: int = 0
     bytes: int = 0
-    """Of the partition that was published."""
+    """Size of the partition that was published."""
     path: str = ""
     done: int = 0
     total: int = 0

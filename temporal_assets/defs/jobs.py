@@ -1,4 +1,4 @@
-"""What people and schedules start by name. Assets can also be chosen freely in the UI."""
+"""Jobs that people and schedules start by name. Assets can also be chosen freely in the UI."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def first_day(settings: Settings) -> dt.date:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Where the partitions end."""
+    """The end of the partitions."""
 
     day: dt.date
     """The last partition now."""

@@ -28,7 +28,10 @@ def _silent(_: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One state folder with its settings, store and engine. Making it touches no file."""
+    """An installation: a state folder with its settings, store and engine.
+
+    Making it touches no file.
+    """
 
     settings: Settings
     store: Store

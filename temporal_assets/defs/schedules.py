@@ -1,4 +1,4 @@
-"""When things happen by themselves at a fixed time."""
+"""Schedules: what runs at a fixed time."""
 
 from __future__ import annotations
 

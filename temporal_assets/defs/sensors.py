@@ -1,4 +1,4 @@
-"""When things happen by themselves because something is there.
+"""Sensors: what runs because there is something new.
 
 One sensor watches the folders of the logs. Files that are new or changed, and have not been
 written to for a minute, are read by a run of `ingest`, and once more those whose lines were lost.
@@ -34,7 +34,7 @@ from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows.frame.window_end import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)
-"""How long a file must have been left alone: one that is being copied is not read half."""
+"""Time that a file must have been left alone: one that is being copied is not read half."""
 
 _INTERVAL_SECONDS: Final = 60
 """Logs rotate hourly or daily; a look at the folders every minute is soon enough."""
@@ -52,7 +52,7 @@ _READING_JOBS: Final = frozenset({"ingest", "nightly"})
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
-    """What a run of `ingest` has to do."""
+    """The work that a run of `ingest` has to do."""
 
     pending: Sequence[Pending]
     damaged: Sequence[Path]
@@ -65,7 +65,7 @@ class _Unread:
 
     @property
     def identity(self) -> str:
-        """Of the files, and of how they are to be read: under other settings they are others."""
+        """Return a digest of the files and of the settings they are read with."""
         seen = ((item.sighting, item.options) for item in self.pending)
         files = sorted((one.path, one.size, one.mtime_ns, how) for one, how in seen)
         return digest_of([files, list(map(str, self.damaged)), list(self.torn)])

@@ -18,12 +18,12 @@ from temporal_assets.settings import Settings
 LOGS_GROUP: Final = "1_logs"
 DAILY_GROUP: Final = "2_days"
 _DOCS: Final = Path(__file__).parents[2] / "docs"
-"""In a checkout; a wheel has no documentation in it."""
+"""Folder of the documentation in a checkout; a wheel has no documentation in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One group."""
+    """A group of assets in the UI."""
 
     group: str
     page: str
@@ -95,7 +95,10 @@ def page_of(asset: str) -> str:
 
 
 def documentation(asset: str, settings: Settings) -> dg.UrlMetadataValue | dg.PathMetadataValue:
-    """Where to read about an asset: a link where `orchestration.docs` says where pages are."""
+    """Return where to read about an asset.
+
+    A link where `orchestration.docs` says where pages are.
+    """
     page = page_of(asset)
     base = settings.orchestration.docs
     if base:

@@ -21,7 +21,7 @@ EXAMPLE: Final = {"labels.q": "0.8"}
 
 
 class Wish(dg.Config):
-    """What the launchpad asks for."""
+    """The configuration of the launchpad."""
 
     settings: dict[str, str] = Field(
         default=EXAMPLE,

@@ -26,7 +26,7 @@ BESIDE: Final = (
     Section("/calendar/", Style.DATED, 0.2, {}),
     Section("/profile.php", Style.PROGRAM, 0.2, {}),
 )
-"""What programs make of a site's pages beside its sections."""
+"""Sections that programs make of a site's pages, beside its own."""
 
 _YOUNGEST: Final = 16
 """Days before the window in which the youngest may be born: those of sections are older than the

@@ -55,7 +55,7 @@ _BASELINE: Final = "baseline.txt"
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What all groups of sites have in common."""
+    """The plan that all groups of sites share."""
 
     options: DemoOptions
     folder: Path
@@ -79,7 +79,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """What became of one day of one group."""
+    """The outcome of one day of one group."""
 
     counts: Counter[str]
     truth: truth.DayTruth | None

@@ -1,4 +1,4 @@
-"""Which log files there are: which sites share a log, its format, zone, compression and place.
+"""Log files of the demo: which sites share one, its format, zone, compression and place.
 
 What belongs here: naming, grouping, compressing and writing files. What does not: their lines
 (`formats`).
@@ -25,7 +25,7 @@ _GROUP_PAGES: Final = 500_000
 """Pages whose URLs are held in memory at once, unless a single site has more."""
 
 _SINGLE_SITES: Final = 30
-"""Of the largest sites so many may have a log of their own; every such log is one source."""
+"""Number of the largest sites that may have a log of their own; every such log is one source."""
 
 _PACKED: Final = ".gz"
 
@@ -35,7 +35,7 @@ _FASTEST: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How servers of one kind keep their log."""
+    """The way in which servers of one kind keep their log."""
 
     format: str
     zone: str
@@ -63,10 +63,10 @@ class LogGroup:
 
     style: Style
     number: int
-    """Of the group among those of its style."""
+    """Number of the group among those of its style."""
     sites: tuple[Site, ...]
     packed: bool = False
-    """Whether files of a style that is kept plain are compressed all the same."""
+    """True if files of a style that is kept plain are compressed all the same."""
 
     @property
     def name(self) -> str:
@@ -103,7 +103,7 @@ def make_groups(sites: Sequence[Site], packed: bool = False) -> list[LogGroup]:
 
 
 def style_of(site: Site) -> Style:
-    """How the servers of a site keep their log."""
+    """Return how the servers of a site keep their log."""
     style = STYLES[site.index % len(STYLES)]
     return _SHARED if style is _BY_SITE and site.index >= _SINGLE_SITES else style
 

@@ -83,15 +83,15 @@ class Layout:
 
     columns: tuple[str, ...]
     glue: tuple[bytes, ...]
-    """One more than columns."""
+    """Bytes between columns; one more than columns."""
     date: str = ""
     """`strftime` of the date."""
     zone: str = ""
     """`%z` or `%:z`; empty where times are UTC."""
     nothing: bytes = b"-"
-    """What stands for a missing referrer."""
+    """Bytes that stand for a missing referrer."""
     splits_query: bool = False
-    """Whether the query is a field of its own."""
+    """True if the query is a field of its own."""
 
     @property
     def target_at(self) -> int:
@@ -157,7 +157,7 @@ LAYOUTS: Final = {
         nothing=b"",
     ),
 }  # fmt: skip
-"""By the names under which `temporal_assets.logs.formats.formats` reads them."""
+"""Layouts by the names under which `temporal_assets.logs.formats.formats` reads them."""
 
 
 class Writer:
@@ -220,7 +220,7 @@ class Writer:
         )
 
     def header(self, day: dt.date) -> bytes:
-        """What a file begins with; nothing in most formats."""
+        """Return what a file begins with; nothing in most formats."""
         if self.name == "w3c":
             software = "#Software: Microsoft Internet Information Services 10.0\n"
             header = software + f"#Date: {day} 00:00:00\n" + _VERSION_HEADER
@@ -275,7 +275,7 @@ class Writer:
         }
 
     def _targets(self, requests: Requests, site: NDArray[np.int16]) -> dict[str, Ragged]:
-        """What was requested, without its origin: path, query and tracking keys."""
+        """Return what was requested, without its origin: path, query and tracking keys."""
         page = self._first_row[site] + requests.row
         row, origin = self._externals + page, self._origin[site]
         start = self._urls.start[row] + origin
@@ -326,7 +326,7 @@ def external_referrers(everyone: Sequence[Site]) -> list[bytes]:
 
 
 def escape_of(name: str) -> Escape:
-    """How servers of a format write bytes beyond ASCII that a browser did not escape."""
+    """Return how servers of a format write bytes beyond ASCII that a browser did not escape."""
     if name in ("combined", "combined_vhost"):
         return Escape.BACKSLASH
     return Escape.PERCENT if name == "cloudfront" else Escape.NONE

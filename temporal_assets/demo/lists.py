@@ -1,4 +1,4 @@
-"""What people made: the annotated sample of pages and the site list in use today.
+"""Lists made by people: the annotated sample of pages and the site list in use today.
 
 What belongs here: imitating annotators and list keepers. What does not: the truth they know
 only in part (`truth`).

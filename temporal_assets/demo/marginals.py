@@ -23,16 +23,16 @@ _THRESHOLD: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Marginals:
-    """What TW 4.2 and NP 4.1 report of their data. Hubs are not counted."""
+    """The figures that TW 4.2 and NP 4.1 report of their data. Hubs are not counted."""
 
     pages: int
     """Pages with at least one view."""
     reliable: int
     """Pages with a view per day of the window in the mean (TW 4.1: 60 in 60 days)."""
     temporal_share: float
-    """Of the reliable pages, those whose curve is temporal by TW 4.2."""
+    """Share of the reliable pages whose curve is temporal by TW 4.2."""
     news_share: float
-    """Of the reliable pages, those that are news."""
+    """Share of the reliable pages that are news."""
     news_concentration: float
     other_concentration: float
     """Means over the reliable pages of each kind (NP 4.1)."""

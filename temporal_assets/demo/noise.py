@@ -1,4 +1,4 @@
-"""What a log holds besides readers' page requests: everything that cleaning must take out.
+"""Log lines besides readers' page requests: everything that cleaning must take out.
 
 What belongs here: resources, errors, other methods, robots, scripts, malformed lines. What does
 not: readers (`visits`).

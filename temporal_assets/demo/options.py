@@ -1,4 +1,4 @@
-"""How large a demo corpus is and from which seed it grows.
+"""Options of a demo corpus: its size and its seed.
 
 What belongs here: what a user may choose, with named sizes. What does not: what the modelled
 web looks like (`sites`) and how interest in a page behaves (`interest`).
@@ -44,11 +44,11 @@ class DemoOptions:
     clients: int = 40_000
     """Addresses that readers come from."""
     daily_truth: bool = True
-    """Whether to write the true daily views and transits; they are as large as the log."""
+    """True if to write the true daily views and transits; they are as large as the log."""
     mirror: bool = True
-    """Whether to write the pages' HTML and links."""
+    """True if to write the pages' HTML and links."""
     packed: bool = False
-    """Whether every log is compressed: those that servers leave plain are five times as large."""
+    """True if every log is compressed: those that servers leave plain are five times as large."""
     workers: int | None = None
     """Threads; all cores when unset."""
 
@@ -98,7 +98,7 @@ PRESETS: Final[dict[str, DemoOptions]] = {
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What `generate` wrote."""
+    """The summary of what `generate` wrote."""
 
     folder: Path
     sources: tuple[LogSource, ...]

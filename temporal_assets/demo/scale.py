@@ -1,4 +1,4 @@
-"""How many views the pages must draw for the log to have as many lines as were asked for.
+"""Scale of the demo: the views that pages must draw for the log to have its lines.
 
 What belongs here: that one estimate. What does not: drawing views (`pages`) or requests
 (`visits`, `noise`), whose shares it adds up.

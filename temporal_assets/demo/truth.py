@@ -1,4 +1,4 @@
-"""What is true of a corpus: sites, sections, hubs, pages, and what readers did each day.
+"""The truth about a corpus: sites, sections, hubs, pages, and what readers did each day.
 
 What belongs here: tables of the truth and their columns. What does not: samples for people
 (`lists`) and files (`corpus`). Every URL is canonical, as the pipeline would store it.
@@ -92,7 +92,7 @@ CLIENTS: Final = pa.schema({"client": pa.int64(), "address": pa.string()})
 
 @dataclass(frozen=True, slots=True)
 class DayTruth:
-    """What the pipeline must find on a day in the logs of some sites."""
+    """The numbers that the pipeline must find on a day in the logs of some sites."""
 
     views: pa.Table
     transits: pa.Table

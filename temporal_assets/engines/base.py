@@ -1,4 +1,4 @@
-"""What an engine must be able to do. An asset knows this and nothing more of it."""
+"""The protocol of an engine. An asset knows this and nothing more of it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ GroupKernel = Callable[[pa.Table], pa.RecordBatch]
 a function of a module, or a `functools.partial` of one."""
 
 LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
-"""What stands for a group whose kernel did not end well, given its rows, a status (`failed`,
-`timed_out` or `out_of_memory`) and a reason."""
+"""Function that makes the row of a group whose kernel did not end well, given its rows, a status
+(`failed`, `timed_out` or `out_of_memory`) and a reason."""
 
 
 Item = TypeVar("Item")
@@ -57,16 +57,16 @@ FEW_ROWS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class GroupLimits:
-    """What the groups may cost."""
+    """The limits of groups."""
 
     processes: int
     """Groups run at once; 0 runs them in the calling process, without the limits below."""
     seconds: float
-    """For one group."""
+    """Most memory for one group."""
     memory_mib: int
-    """For one group."""
+    """Most memory for one group."""
     lost: LostGroup
-    """Of a group that fails or needs more."""
+    """Function for a group that fails or needs more."""
     isolated_rows: int = FEW_ROWS
     """Fewer rows in all run in the calling process."""
 
@@ -78,7 +78,10 @@ class Engine(Protocol):
 
     @property
     def spread(self) -> Spread | None:
-        """For work on files; None where there is no machine but this one, and no gain."""
+        """Return the function that spreads work on files.
+
+        None if there is only this machine, and no gain.
+        """
         ...
 
     def query(

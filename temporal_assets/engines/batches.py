@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from temporal_assets.engines.base import Item, Result
 
 _DICTIONARY_BYTES: Final = 64 << 10
-"""What is repeated fits; of what is not, URLs above all, no large dictionary is built in vain."""
+"""Size up to which dictionaries are built: repeated values fit, and none is built in vain for
+URLs."""
 
 _READ_ROWS: Final = 30_720
 """Rows that one thread of an engine reads at a time, so that there are some for each."""

@@ -1,4 +1,4 @@
-"""Which engine the settings choose. Spark is imported only where it is chosen."""
+"""The engine that the settings choose. Spark is imported only if it is chosen."""
 
 from __future__ import annotations
 

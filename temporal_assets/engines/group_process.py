@@ -37,7 +37,7 @@ TIMED_OUT: Final = "timed_out"
 OUT_OF_MEMORY: Final = "out_of_memory"
 
 DONE: Final = ".done"
-"""How the names of files end that may be written over."""
+"""Ending of the names of files that may be written over."""
 
 _DONE: Final = b"\n"
 """The answer for a group. What became of all is the line behind them."""
@@ -51,7 +51,7 @@ class Parcel:
 
     path: Path
     groups: tuple[int, ...]
-    """How many rows each group has; they follow one another."""
+    """Number of rows of each group; they follow one another."""
 
     @contextmanager
     def rows(self) -> Iterator[pa.Table]:
@@ -78,7 +78,7 @@ class Lost:
     group: int
     status: str
     reason: str
-    """What happened, without a word of the data."""
+    """Reason, without a word of the data."""
 
 
 Outcome: TypeAlias = pa.RecordBatch | Lost
@@ -222,11 +222,11 @@ class GroupProcess:
 
 
 _Said = list[dict[str, Any] | None]
-"""Of each outcome, in their order: the fields of what is lost, None where there are results."""
+"""Outcomes in their order: the fields of what is lost, None where there are results."""
 
 
 def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Said | None]:
-    """How many groups came to an end, and what became of all, unless the process died of one."""
+    """Return the number of finished groups and their outcomes, unless the process died."""
     done = 0
     try:
         running.tasks.write(json.dumps(task).encode() + b"\n")
@@ -242,7 +242,7 @@ def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Sai
 
 
 def _outcomes(said: _Said, results: Path) -> list[Outcome]:
-    """What a process said of some groups, with the results it wrote. Removes the file."""
+    """Return what a process said of some groups, with the results it wrote. Removes the file."""
     with pa.OSFile(str(results)) as source:
         written: Iterator[pa.RecordBatch] = iter(pa.ipc.open_stream(source) if None in said else ())
         outcomes = [next(written) if lost is None else Lost(**lost) for lost in said]

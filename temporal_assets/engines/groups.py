@@ -90,7 +90,7 @@ class _ParcelWriter:
         self.rows += rows
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """What has been counted since."""
+        """Add rows to those that are counted."""
         if len(rows):
             self._rows.write_batch(rows)
 
@@ -101,7 +101,7 @@ class _ParcelWriter:
 
 
 def _runs(batch: pa.RecordBatch, by: str) -> Iterator[tuple[object, int, int]]:
-    """Of rows with one key each: the key, their first and the row behind their last."""
+    """Yield the key of each run of equal keys, its first row and the row behind its last."""
     keys = batch.column(by)
     encoded = pa.types.is_dictionary(keys.type)
     runs = pc.run_end_encode(keys.indices if encoded else keys)
@@ -171,7 +171,7 @@ def _in_processes(
 
 
 def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa.RecordBatch:
-    """Of all groups of a parcel, in one batch."""
+    """Return the results of all groups of a parcel, in one batch."""
     with parcel.rows() as rows:
         made = [
             _stands_for(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome

@@ -1,4 +1,4 @@
-"""What a function made of an item, or the error it raised, on its way to another process.
+"""The outcome of a function on an item, or the error it raised, on its way to another process.
 
 Here: the bytes that travel. Not here: how they do (`spark`, `landing.reading_process`).
 """
@@ -21,7 +21,7 @@ def outcome_of(function: Callable[[Item], Result], item: Item) -> bytes:
 
 
 def result_of(outcome: bytes) -> Any:
-    """What the function returned; raises what it raised."""
+    """Return what the function returned; raises what it raised."""
     is_error, found = pickle.loads(outcome)  # noqa: S301 - from processes that run what we send
     if is_error:
         raise found

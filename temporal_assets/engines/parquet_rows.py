@@ -49,7 +49,10 @@ class ParquetRows:
         return int(self._bounds[-1])
 
     def unpacked_bytes(self, columns: Sequence[str]) -> int:
-        """Of some columns of all rows, as they are encoded: strings of a dictionary count once."""
+        """Return the bytes of some columns of all rows, as they are encoded.
+
+        Strings of a dictionary count once.
+        """
         groups = [file.metadata.row_group(group) for file, group in self._groups]
         every = (group.column(at) for group in groups for at in range(group.num_columns))
         return sum(one.total_uncompressed_size for one in every if one.path_in_schema in columns)
@@ -57,7 +60,10 @@ class ParquetRows:
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:
-        """What is made of all rows in order, a group at a time; the next ones while one is used."""
+        """Yield what is made of all rows in order, a group at a time.
+
+        The next ones while one is used.
+        """
         return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, _AHEAD)
 
     def array(
@@ -66,7 +72,10 @@ class ParquetRows:
         make: Callable[[pa.Table], NDArray[Scalar]],
         kind: type[Scalar],
     ) -> NDArray[Scalar]:
-        """What is made of all rows, behind one another. Files without rows have no groups."""
+        """Return what is made of all rows, behind one another.
+
+        Files without rows have no groups.
+        """
         return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
     def numbers(self, name: str, kind: type[Scalar]) -> NDArray[Scalar]:
@@ -148,7 +157,7 @@ class _File:
     metadata: pq.FileMetaData
     repeated: tuple[str, ...]
     stored: tuple[str, ...]
-    """Those of `repeated` that PyArrow reads as dictionaries."""
+    """Columns of `repeated` that PyArrow reads as dictionaries."""
 
     @classmethod
     def open(cls, path: str, repeated: Sequence[str]) -> _File:
@@ -179,7 +188,7 @@ def _opened(path: str) -> AbstractContextManager[Any]:
 
 
 def _is_packed(metadata: pq.FileMetaData, name: str) -> bool:
-    """Whether strings lie as PyArrow makes no dictionary of: few are alike there."""
+    """Return whether strings lie as PyArrow makes no dictionary of: few are alike there."""
     at = metadata.schema.names.index(name)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     return any("DELTA" in kind for one in groups for kind in one.column(at).encodings)

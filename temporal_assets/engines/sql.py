@@ -34,7 +34,7 @@ class SqlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """One transformation."""
+    """A transformation."""
 
     name: str
     text: str
@@ -66,7 +66,7 @@ def sql_file(name: str) -> SqlFile:
 
 
 def sql_path(name: str) -> Path | None:
-    """Where the file lies, for people; None where the package is not installed as files."""
+    """Return where the file lies, for people; None where the package is not installed as files."""
     path = _folder() / f"{name}.sql"
     return path if isinstance(path, Path) else None
 
@@ -77,7 +77,7 @@ def sql_names() -> list[str]:
 
 
 def translated_path(name: str) -> Path:
-    """Where the file's text for Spark lies (`translation` writes it)."""
+    """Return where the file's text for Spark lies (`translation` writes it)."""
     return _folder() / "spark" / f"{name}.sql"
 
 

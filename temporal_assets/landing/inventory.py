@@ -1,4 +1,4 @@
-"""Which log files have been read, what they hold for each day, and which are still to be read.
+"""The inventory of log files: which have been read, their days, and which are still to be read.
 
 Here: the records the landing zone keeps and questions about them. Not here: reading a file
 (`reading`), and making what was read visible (`landing`).
@@ -38,7 +38,7 @@ READER_VERSION: Final = 7
 """Raised when reading or cleaning changes its results, so that files are read again."""
 
 UNREADABLE: Final = "failed-"
-"""What the id of a file that could not be read begins with."""
+"""Beginning of the id of a file that could not be read."""
 
 _DAMAGED: Final = (
     "{} is no record of a log file any more: `temporal-assets materialize` reads the log again"
@@ -75,7 +75,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class DayShare:
-    """What one file holds for one day."""
+    """The part of one file that belongs to one day."""
 
     lines: int
     """Lines read, kept or not."""
@@ -88,12 +88,12 @@ class DayShare:
     losses: tuple[dict[str, Any], ...]
     """Lines not kept: kind, reason, lines, samples."""
     digests: tuple[str, ...] = ()
-    """Of the segments, in their order; none in records of older versions."""
+    """Digests of the segments, in their order; none in records of older versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class LandedFile:
-    """One log file, read or unreadable."""
+    """A log file, read or unreadable."""
 
     id: str
     serial: int
@@ -107,7 +107,7 @@ class LandedFile:
     lines: int
     format: str
     likely_format: str | None
-    """What the file looks like, where that is not the format it was read as."""
+    """Format that the file looks like, if that is not the format it was read as."""
     has_referrers: bool
     sightings: tuple[Sighting, ...]
     supersedes: tuple[str, ...] = ()
@@ -120,9 +120,9 @@ class LandedFile:
     referrers_given: int = 0
     """Page requests whose line names a referrer."""
     referrers_usable: int = 0
-    """Those whose referrer is the URL of a web page."""
+    """Number of records whose referrer is the URL of a web page."""
     may_pass: bool = False
-    """That says nothing of the content: rights, or a disk that did not answer."""
+    """True if the fault says nothing of the content: rights, or a disk that did not answer."""
 
     @property
     def name(self) -> str:
@@ -137,7 +137,7 @@ class LandedFile:
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
     def looked_like(self, sighting: Sighting) -> bool:
-        """Whether it was as long and as old somewhere, under whatever name."""
+        """Return whether it was as long and as old somewhere, under whatever name."""
         seen = {(one.size, one.mtime_ns) for one in self.sightings}
         return (sighting.size, sighting.mtime_ns) in seen
 
@@ -237,7 +237,7 @@ class Inventory:
 
     @classmethod
     def load(cls, settings: Settings) -> Inventory:
-        """What has been landed in this state folder, without records that are damaged.
+        """Return what has been landed in this state folder, without records that are damaged.
 
         One of these must not keep anybody from the refresh that mends it.
         """
@@ -296,7 +296,7 @@ class Inventory:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What is wrong with records, and what to do."""
+        """Return what is wrong with records, and what to do."""
         return (
             *(_DAMAGED.format(path) for path in self.damaged),
             *(LOST.format(path) for path in self.lost.values()),
@@ -358,7 +358,7 @@ class Inventory:
         return sorted(files, key=lambda file: (file.days[day].first, file.id))
 
     def inputs(self, day: dt.date) -> tuple[Input, ...]:
-        """What the requests of a day are made from; changes when a late file arrives."""
+        """Return what the requests of a day are made from; changes when a late file arrives."""
         return tuple(Input("log_file", file.id) for file in self.of_day(day))
 
     def segments(self, file: LandedFile, day: dt.date) -> list[str]:
@@ -394,7 +394,7 @@ class Inventory:
                         yield path
 
     def _is_current(self, file: LandedFile, day: dt.date) -> bool:
-        """Whether the record still is of these lines, rather than of a later reading."""
+        """Return whether the record still is of these lines, rather than of a later reading."""
         try:
             found = _record_of(self._record(file))
         except FileNotFoundError:
@@ -453,7 +453,7 @@ class Inventory:
         return found
 
     def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
-        """Whether anything is other than when a file could not be read.
+        """Return whether anything is other than when a file could not be read.
 
         The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
         does not show: `chmod` and copies that keep times change neither size nor time.
@@ -479,7 +479,7 @@ class Inventory:
         return list(listed.values())
 
     def missing_sources(self, settings: Settings) -> list[str]:
-        """What is wrong with sources of the settings that lead to no file, or not to all."""
+        """Return what is wrong with sources of the settings that lead to no file, or not to all."""
         messages = []
         for source in settings.sources:
             closed: list[Path] = []
@@ -501,11 +501,11 @@ class Inventory:
         return self._by_id.get(file_id)
 
     def segment_folder(self, file: LandedFile) -> Path:
-        """Where the segments of a file lie."""
+        """Return where the segments of a file lie."""
         return self.folder / "segments" / file.id
 
     def saved_at(self, file: LandedFile) -> float:
-        """When a reading became visible, in seconds since 1970-01-01T00:00:00Z.
+        """Return when a reading became visible, in seconds since 1970-01-01T00:00:00Z.
 
         0 if another process has removed it since.
         """
@@ -603,7 +603,7 @@ def _size(path: Path) -> int:
 
 
 def _changed_at(path: Path) -> float:
-    """When anything of a file was changed last; 0 if it is gone."""
+    """Return when anything of a file was changed last; 0 if it is gone."""
     try:
         return path.stat().st_ctime
     except FileNotFoundError:
@@ -636,7 +636,7 @@ def options_digest(source: LogSource, settings: Settings) -> str:
 
 
 def _privacy(settings: Settings) -> dict[str, Any]:
-    """What protects visitors while lines are read.
+    """Return what protects visitors while lines are read.
 
     Keys that begin to rotate in a folder that had one key do so from a later day on: what was read
     is not read again (`key_periods`).

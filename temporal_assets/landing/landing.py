@@ -61,14 +61,14 @@ _MUCH: Final = 256 << 20
 """Bytes of text that take a core some ten seconds: several times what processes take to start."""
 
 _PACKED_TIMES: Final = 10
-"""How often text is longer than its archive: access logs shrink to a fifth and less."""
+"""Usual ratio of a text to its archive: access logs shrink to a fifth and less."""
 
 _EPOCH: Final = dt.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class LandingReport:
-    """What one refresh found."""
+    """The findings of one refresh."""
 
     landed: tuple[LandedFile, ...]
     """Files whose content was new."""
@@ -77,19 +77,19 @@ class LandingReport:
     failed: tuple[LandedFile, ...]
     """Files that cannot be read, each with an `error` that says why and what to do."""
     missing: tuple[str, ...]
-    """What is wrong with sources of the settings that lead to no file, or not to all."""
+    """Faults of sources in the settings that lead to no file, or not to all."""
     lost_keys: tuple[Path, ...] = ()
     """Keys of pseudonyms that had to be made anew although days had been read with them."""
     copies: int = 0
     """Further files with the content of those that were new."""
     torn: tuple[str, ...] = ()
-    """What was found damaged in the landing zone, and what became of it."""
+    """Damage found in the landing zone, and what became of it."""
     too_old: str | None = None
-    """What is to be said of new lines of days that `clean` has removed."""
+    """Sentence about new lines of days that `clean` has removed."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was found wrong with the state folder, or came too late, and what to do."""
+        """Return what was found wrong with the state folder, or came too late, and what to do."""
         old = (self.too_old,) if self.too_old else ()
         return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys), *old)
 
@@ -177,12 +177,12 @@ _READ_AGAIN: Final = "{} was damaged: its log is read again"
 
 
 def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
-    """By content, the reading that had most lines."""
+    """Return, by content, the reading that had most lines."""
     return {file.digest: file for file in sorted(inventory.files, key=lambda one: one.lines)}
 
 
 def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
-    """What is to be said of lines that none of the files that were `read` before had."""
+    """Return what is to be said of lines that none of the files that were `read` before had."""
     lines: Counter[dt.date] = Counter()
     for file in files:
         before = [read[digest] for digest in (file.digest, *file.supersedes) if digest in read]
@@ -240,7 +240,7 @@ def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]
 
 
 def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) -> list[str]:
-    """What became of damaged records, once all logs that are there have been read."""
+    """Return what became of damaged records, once all logs that are there have been read."""
     contents = {record_content(path): path for path in damaged}
     needed = _published_contents(settings) if inventory.lost else set()
     inventory.forget_lost(needed.union(contents))
@@ -256,7 +256,7 @@ def _published_contents(settings: Settings) -> set[str]:
 
 
 def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
-    """Of the keys that were just made, those that days read before must have had."""
+    """Return those of the keys just made that days read before must have had."""
     since_epoch = np.array([(day - _EPOCH).days for day in days_before], np.int32)
     used = set(keys.period(since_epoch).tolist())
     return tuple(keys.file(period) for period in keys.made if period in used)
@@ -290,7 +290,7 @@ def _read_here(
 
 
 def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
-    """Whether processes gain more than they take to start, and each has a file."""
+    """Return whether processes gain more than they take to start, and each has a file."""
     text = sum(
         item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1) for item in items
     )
@@ -316,7 +316,10 @@ def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iter
 
 
 def _is_still_there(item: Pending) -> bool:
-    """Whether the file is there; a shorter one is what took its place when it was rotated."""
+    """Return whether the file is there.
+
+    A shorter one is what took its place when it was rotated.
+    """
     try:
         return item.path.stat().st_size >= item.sighting.size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What reading would make of a source, from the first lines of a few of its files.
+"""A preview of a source: what reading would make of the first lines of a few files.
 
 Here: reading a sample with the same code as whole logs, without writing or keeping anything, and
 what in it is doubtful. Not here: reading whole files (`reading`), showing this to people (`cli`).
@@ -38,7 +38,7 @@ _LINES: Final = 2_000
 
 _SHOWN: Final = 5
 _KEPT_SHOWN: Final = 3
-"""Of the lines shown, so many are page requests if there are any: others say why they are not."""
+"""Page requests among the lines shown, if there are any: others say why they are not."""
 
 _FILES: Final = 40
 """Files that are looked at, evenly spread: those of one folder may be of several sites."""
@@ -50,7 +50,7 @@ _CLIENTS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """One line of a log, as it is understood."""
+    """A line of a log, as it is understood."""
 
     line: int
     time: dt.datetime | None
@@ -85,12 +85,12 @@ class Preview:
 
     @property
     def is_useless(self) -> bool:
-        """Whether nothing of the sample could be used, however much more there is."""
+        """Return whether nothing of the sample could be used, however much more there is."""
         return self.error is not None
 
 
 def preview(source: LogSource, settings: Settings) -> Preview:
-    """What reading `source` would make of its first lines. Raises `NoSuchLogError`."""
+    """Return what reading `source` would make of its first lines. Raises `NoSuchLogError`."""
     files = expand(source.path)
     looked_at = _spread(files)
     first: Preview | None = None
@@ -138,7 +138,7 @@ class _Sample:
     fmt: Format
     records: Records
     sites: frozenset[tuple[str, ...]]
-    """By what a server calls its sites, where no line names the host."""
+    """Names by which a server calls its sites, if no line names the host."""
 
 
 def _sample(path: Path, source: LogSource, settings: Settings) -> _Sample | None:
@@ -288,7 +288,7 @@ def _unusable(referrer: str) -> str:
 def _doubts(
     records: Records, cleaned: Cleaned, shares: dict[str, Share], source: LogSource
 ) -> Iterator[str]:
-    """What a person should look at before all of it is read."""
+    """Yield what a person should look at before all of it is read."""
     lines = len(records)
     reasons = Counter(map(reason_of, cleaned.verdict.tolist()))
     kept = reasons.pop("kept", 0)
@@ -318,7 +318,7 @@ _REJECTS: Final = frozenset(reject.label for reject in Reject) - {Reject.NONE.la
 
 
 def _several_sites(host: str, sites: dict[tuple[str, ...], Path]) -> str:
-    """What to say where one host is named for what a server calls several sites."""
+    """Return what to say where one host is named for what a server calls several sites."""
     named = "; ".join(f"{' '.join(site)} in {path}" for site, path in list(sites.items())[:3])
     return (
         f"these are {len(sites)} sites of the server ({named}), and all would become {host}: read"

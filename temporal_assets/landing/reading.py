@@ -95,12 +95,12 @@ class Draft:
 
 
 Read = tuple[Draft | None, list[int]]
-"""What was read elsewhere, and the periods whose keys of pseudonyms were made for it."""
+"""The result of a reading elsewhere, and the periods whose keys of pseudonyms were made for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadApart:
-    """What a file is read with in another process or machine, which sees the same folders."""
+    """The function that reads a file in another process or machine, which sees the same folders."""
 
     settings: Settings
     known: Inventory
@@ -110,7 +110,7 @@ class ReadApart:
 
     @classmethod
     def of(cls, reader: LogReader) -> ReadApart:
-        """What `reader` reads with."""
+        """Return what `reader` reads with."""
         known = reader.settings
         # By name, so that no password of anything else ever leaves this machine.
         settings = Settings.model_construct(
@@ -165,7 +165,7 @@ class LogReader:
         self.progress = progress
         self.patient = patient
         self.alone = alone
-        """Whether no other thread uses it, and it may say how far it is."""
+        """True if no other thread uses it, and it may say how far it is."""
         self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
         self.workers = settings.reading.workers or cpu_count() or 1
         self._is_bot = Memo(is_bot)
@@ -373,7 +373,7 @@ class LogReader:
 
 @dataclass(frozen=True, slots=True)
 class _Holds:
-    """Which fields any line has."""
+    """The fields that any line has."""
 
     referrers: bool = False
     addresses: bool = False
@@ -381,7 +381,7 @@ class _Holds:
 
     @classmethod
     def of(cls, records: Records) -> _Holds:
-        """What a block holds; of referrers, whether its lines have a place for them."""
+        """Return what a block holds; of referrers, whether its lines have a place for them."""
         agent = records.agent
         return cls(
             records.referrer is not None,
@@ -398,7 +398,7 @@ class _Holds:
 
 
 class _Content:
-    """What has been read of a file so far."""
+    """The content read of a file so far."""
 
     def __init__(self, folder: Path, samples: int) -> None:
         self.folder = folder

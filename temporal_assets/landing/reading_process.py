@@ -37,7 +37,7 @@ _Answer = tuple[int, int] | bytes
 
 
 class _Place(Protocol):
-    """Where files are read, one after another."""
+    """A place where files are read, one after another."""
 
     def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read: ...
     def close(self) -> None: ...
@@ -59,7 +59,7 @@ class ReadingProcesses:
             place.close()
 
     def spread(self, read: ReadApart, items: Sequence[Pending]) -> Iterator[Read]:
-        """What is read of the items, in their order."""
+        """Yield what is read of the items, in their order."""
         with ThreadPoolExecutor(self._count) as pool:
             try:
                 yield from ordered(pool, partial(self._read, read), items, self._count)

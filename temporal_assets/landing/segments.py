@@ -60,7 +60,7 @@ SCHEMA: Final = pa.schema(
 
 @dataclass(slots=True)
 class DaySegments:
-    """What one log file holds for one day."""
+    """The part of one log file that belongs to one day, as segments."""
 
     files: list[str] = field(default_factory=list)
     rows: int = 0

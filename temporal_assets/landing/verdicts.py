@@ -1,4 +1,4 @@
-"""What reading has come to, source by source, and what is wrong with it.
+"""Verdicts on sources: what reading has come to, and what is wrong with it.
 
 Here: judging records of files that were read. Not here: reading (`reading`), which exit code or
 colour that means (`cli`).
@@ -35,20 +35,20 @@ USELESS_REFERRERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many lines have a value of a field, and how many of these can be used."""
+    """The share of lines with a value of a field, and the share of usable ones."""
 
     given: int
     usable: int
 
     @property
     def is_useless(self) -> bool:
-        """Whether most values there are cannot be used."""
+        """Return whether most values there are cannot be used."""
         return self.given >= _ENOUGH and self.usable < _USEFUL * self.given
 
 
 @dataclass(frozen=True, slots=True)
 class SourceVerdict:
-    """What a source has given, and what is wrong with that."""
+    """The verdict on a source: what it has given, and what is wrong with that."""
 
     source: LogSource
     files: int
@@ -63,16 +63,16 @@ class SourceVerdict:
     faults: tuple[str, ...] = ()
     """Why nothing of it, or nothing of one of its fields, can be used, and what to do."""
     warnings: tuple[str, ...] = ()
-    """What is wrong with a part of it."""
+    """Faults of a part of it."""
 
     @property
     def is_readable(self) -> bool:
-        """Whether any of its files could be read, or it has none."""
+        """Return whether any of its files could be read, or it has none."""
         return bool(self.files) or not self.failed
 
     @property
     def gives_nothing(self) -> bool:
-        """Whether it has lines, and none of them can be used."""
+        """Return whether it has lines, and none of them can be used."""
         return not self.is_readable or bool(self.lines and not self.kept)
 
 
@@ -94,7 +94,7 @@ def source_of(file: LandedFile, sources: Sequence[LogSource]) -> LogSource | Non
 
 
 def covers(source: LogSource, path: str) -> bool:
-    """Whether a source's path means a file, or a folder above it."""
+    """Return whether a source's path means a file, or a folder above it."""
     return fnmatch(path, source.path) or Path(path).is_relative_to(source.path)
 
 
@@ -181,7 +181,7 @@ _NO_PAGES: Final = {
     "status": "No answer has a status of `cleaning.statuses`: is the right field taken for it?",
     "method": "No request has a method of `cleaning.methods`: is the right field taken for it?",
 }
-"""What to ask where nothing is kept although every line is whole."""
+"""Questions to ask if nothing is kept although every line is whole."""
 
 
 def messages(found: Iterable[SourceVerdict]) -> Iterator[tuple[bool, str]]:

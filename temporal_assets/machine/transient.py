@@ -1,4 +1,4 @@
-"""Which faults pass by themselves, so that the same work may succeed in a minute.
+"""Faults that pass by themselves, so that the same work may succeed in a minute.
 
 A disk behind a network that does not answer, a connection that was reset, a lock that somebody
 held too long. Not among them: anything that the data, the settings or the code did, for it happens
@@ -41,14 +41,15 @@ _PASSING_TYPES: Final = frozenset(
         "urllib3.exceptions.TimeoutError",
     }
 )
-"""By name: the libraries of object stores are installed where one is used, and only there."""
+"""Names of types of passing faults: the libraries of object stores are installed where one is used,
+and only there."""
 
 _SPOKEN_TYPES: Final = frozenset({"_duckdb.IOException", "duckdb.IOException"})
 """These carry the words of the system's error, but not its number."""
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether a fault, or one that it was raised from, passes by itself."""
+    """Return whether a fault, or one that it was raised from, passes by itself."""
     chain = list(_chain(error))
     if any(_is_full_disk(one) for one in chain):
         return False

@@ -1,4 +1,4 @@
-"""What faults of the machine are called: one sentence that says what to do.
+"""Names of the machine's faults: one sentence that says what to do.
 
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
 SQLite each have words of their own for them, and Dagster passes on only words; so they are known
@@ -66,11 +66,11 @@ _WORDS: Final = (
     ("failed to launch worker thread", _NO_MEMORY),  # Arrow
     ("arrowmemoryerror", _NO_MEMORY),
 )
-"""In small letters, the more telling first."""
+"""Words of errors and their faults, in small letters, the more telling first."""
 
 
 _UNWRITTEN: Final = "Exception while writing logger call to event log"
-"""How such words begin (`dagster._core.instance.types`)."""
+"""Beginning of such words (`dagster._core.instance.types`)."""
 
 
 def said(error: BaseException) -> str | None:
@@ -131,7 +131,8 @@ _NUMBERS: Final = {
 }
 
 _MACHINES: Final = ("duckdb", "_duckdb", "pyarrow", "sqlite3", "sqlalchemy", "builtins", "dagster")
-"""Where words of the system come from; messages of our own quote data, which may hold any words."""
+"""Modules whose errors carry words of the system; messages of our own quote data, which may hold
+any words."""
 
 
 def _is_of_a_machine(error: BaseException) -> bool:

@@ -34,7 +34,7 @@ _RECORD: Final = "catalogue.json"
 
 
 Published = Mapping[str, Sequence[Manifest] | str]
-"""Of every asset, the days that are there, or why they cannot be read."""
+"""Published days of every asset, or the reason why they cannot be read."""
 
 
 def asked(
@@ -43,7 +43,7 @@ def asked(
     ask: Callable[[duckdb.DuckDBPyConnection], Answer],
     verified: Collection[str] = (),
 ) -> Answer:
-    """What `ask` gets from a fresh connection with a view for every asset.
+    """Return what `ask` gets from a fresh connection with a view for every asset.
 
     The files of the assets `verified` are compared with the digests they were published under,
     once a process. Raises `DamagedPartition` where one is not as it was published. Where files that
@@ -154,7 +154,7 @@ def follow(store: Store) -> None:
 
 
 def is_current(store: Store) -> bool:
-    """Whether the catalogue shows what is published now, and is as it was written."""
+    """Return whether the catalogue shows what is published now, and is as it was written."""
     record = _record(store)
     return record.get("published") == _identity(store) and not faults(store)
 
@@ -178,7 +178,7 @@ def _record(store: Store) -> dict[str, Any]:
 
 
 def _identity(store: Store) -> str:
-    """What tells the files that views are over from others."""
+    """Return what tells the files that views are over from others."""
     return digest_of(
         {
             name: found if isinstance(found, str) else [store.paths(one) for one in found]

@@ -106,7 +106,7 @@ def _databases(home: Path) -> Iterator[Damage]:
 
 
 def _is_sound(file: Path) -> bool:
-    """Whether SQLite finds nothing wrong with the structure of a database.
+    """Return whether SQLite finds nothing wrong with the structure of a database.
 
     It does not mind a version that says how to write which it does not know, and then only reads.
     """

@@ -1,4 +1,4 @@
-"""What is older than `retention` allows, and removing it.
+"""Retention: finding what is older than `retention` allows, and removing it.
 
 Days are counted back from the latest that is published, never from the clock: a clock that runs
 ahead removes nothing, and a corpus of last year is as safe as a log of today. What windows and
@@ -46,7 +46,7 @@ class Old:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is older than allowed. First days that stay; None where all stay."""
+    """A plan of removal: first days that stay; None where all stay."""
 
     requests: dt.date | None
     daily: dt.date | None
@@ -58,12 +58,12 @@ class Plan:
 
     @property
     def bytes(self) -> int:
-        """That would be free."""
+        """Return the bytes that would be free."""
         return sum(one.bytes for one in self.old)
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
-    """What `clean` removes. Raises `SettingsError` where windows still need it."""
+    """Return what `clean` removes. Raises `SettingsError` where windows still need it."""
     wanted = settings.retention
     _refuse_too_short(settings)
     requests = _first_kept(store, REQUESTS, wanted.requests_days)

@@ -32,12 +32,12 @@ from temporal_assets.storage.store import Store
 
 
 class Way(Enum):
-    """What can be done about partitions of another version."""
+    """Ways to deal with partitions of another version."""
 
     MIGRATE = "migrate"
     REBUILD = "rebuild"
     LOST = "lost"
-    """What they were made from is gone, and no migration is known."""
+    """No way: what they were made from is gone, and no migration is known."""
     NEWER = "newer"
     """A later release wrote them."""
 

@@ -54,7 +54,7 @@ MOST_NAMES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What the settings change in one table."""
+    """The difference that settings make to one table."""
 
     asset: str
     before: int
@@ -68,7 +68,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PolicyChange:
-    """What the settings change in what crawlers are told."""
+    """The difference that settings make to a policy."""
 
     kind: str
     """`site`, `hub`, `prefix` or `pattern`."""
@@ -84,16 +84,16 @@ class Trial:
 
     day: dt.date
     settings: Settings
-    """Those of the trial; its `state` is the folder to look at."""
+    """Settings of the trial; its `state` is the folder to look at."""
     differences: tuple[Difference, ...]
-    """Of the tables that the settings make anew, in the order they were made."""
+    """Differences of the tables that the settings make anew, in the order they were made."""
     policy: tuple[PolicyChange, ...]
     outdated: tuple[str, ...]
     """Published tables that are older than what they are made from, or than the settings: they
     would differ without the trial's settings, too."""
 
     def warning(self, command: Callable[[str], str] = "temporal-assets {}".format) -> str | None:
-        """What is to be said of those, with the command that makes them again."""
+        """Return what is to be said of those, with the command that makes them again."""
         if not self.outdated:
             return None
         make = command(f"materialize {' '.join(self.outdated)} --day {self.day}")
@@ -161,7 +161,7 @@ def _tried(
 
 
 def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """By section and name, values as `settings.toml` would have them."""
+    """Return values by section and name, as `settings.toml` would have them."""
     nested: dict[str, dict[str, Any]] = {}
     for dotted, text in changes.items():
         section, _, name = dotted.partition(".")
@@ -188,7 +188,7 @@ def _value(text: str) -> Any:
 
 
 def _folder(settings: Settings, changes: Mapping[str, str]) -> Path:
-    """Where the trial of these changes is."""
+    """Return where the trial of these changes is."""
     label = re.sub(r"[^A-Za-z0-9._=-]+", "_", ",".join(f"{k}={v}" for k, v in changes.items()))
     return settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
 
@@ -227,7 +227,7 @@ def _merged(before: Sections, changes: Sections) -> dict[str, Any]:
 
 
 def _named(trial: Settings, state: Path) -> dict[str, dict[str, str]]:
-    """What a trial's settings name relative to the folder it asks about, by where that is."""
+    """Return the paths in a trial's settings, relative to the folder it asks about."""
     stored = mirror.FOLDER if mirror.identity(state / mirror.FOLDER) else None
     listed: tuple[tuple[str, str, Path | str | None], ...] = (
         ("baseline", "path", trial.baseline.path),

@@ -1,4 +1,4 @@
-"""From what the other assets found to a policy: choices, tiers, intervals, privacy.
+"""Assembly of a policy from the other assets: choices, tiers, intervals, privacy.
 
 Here: which rows of small tables enter the document, and in which tier. Not here: where the tables
 come from (`windows.policy.crawl_policy`), how the document is published (`bundle`).
@@ -127,10 +127,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a team may choose about its policy."""
+    """The choices of a team about its policy."""
 
     min_clients: int = 5
-    """Nothing that fewer clients opened enters a policy."""
+    """Fewest clients of anything that enters a policy."""
     urgent_share: float = 0.5
     """Patterns with a larger share of temporal pages are fetched now."""
     confidence: float = 0.95
@@ -144,7 +144,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What a policy is made from, with the schemas above."""
+    """The tables that a policy is made from, with the schemas above."""
 
     sites: pa.Table
     hubs: pa.Table
@@ -154,13 +154,13 @@ class Tables:
     trees: Mapping[str, PortableTree] = field(default_factory=dict)
     """The pattern tree of each site in `patterns`."""
     provisional: Mapping[str, float] = field(default_factory=dict)
-    """Of sites whose pages have no labels yet, the share of pages in which interest fades; their
-    rows rest on `provisional_lists`."""
+    """Share of pages in which interest fades, for sites whose pages have no labels yet; their rows
+    rest on `provisional_lists`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where the tables come from."""
+    """The origin of the tables."""
 
     day: str
     first_day: str
@@ -169,7 +169,7 @@ class Provenance:
     inputs: tuple[tuple[str, str], ...]
     """(name, digest)"""
     thresholds: Mapping[str, Any]
-    """Of the labels, scores and cuts that the tables rest on."""
+    """Thresholds of the labels, scores and cuts that the tables rest on."""
 
 
 def assemble(
@@ -393,7 +393,7 @@ def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> A
 
 
 def _overrules(row: Row, choices: Choices) -> bool:
-    """Whether a pattern is surely not urgent, as a whole folder may seem to be with it inside."""
+    """Return True if a pattern is surely not urgent, though its whole folder may seem so."""
     if row["urgency"] is None:
         return False
     bound = upper_bound(row["urgency"], row["labelled"], choices.confidence)
@@ -415,7 +415,7 @@ def _give_tiers(rows: list[dict[str, Any]]) -> None:
 
 
 _LAST_OF_PATTERNS: Final = 12
-"""What has a pattern comes before what has none."""
+"""Rank behind all URLs that have a pattern."""
 
 
 def _sites(
@@ -447,7 +447,7 @@ def _sites(
 
 
 def _listed(host: str, listed: Mapping[str, int], includes_subdomains: bool, missing: int) -> int:
-    """What is listed of a host or, where sites include subdomains, of the domain it lies below."""
+    """Return what is listed of a host or, if sites include subdomains, of its domain."""
     parts = host.split(".") if includes_subdomains else [host]
     names = (".".join(parts[n:]) for n in range(len(parts)))
     return next((listed[name] for name in names if name in listed), missing)

@@ -113,7 +113,7 @@ class Published:
     folder: Path
     digest: str
     bytes: int
-    """Of `policy.json`, which is all that a crawler needs."""
+    """Size of `policy.json`, which is all that a crawler needs."""
 
 
 def publish(document: Document, root: Path, scratch: Path) -> Published:
@@ -156,7 +156,7 @@ def release(root: Path, name: str) -> bool:
 
 
 def is_newer(folder: Path) -> bool:
-    """Whether `latest` names an earlier policy than a published folder, or none."""
+    """Return whether `latest` names an earlier policy than a published folder, or none."""
     latest = latest_of(folder.parent)
     if latest is None:
         return True
@@ -164,7 +164,7 @@ def is_newer(folder: Path) -> bool:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether all files of a published folder are as they were written."""
+    """Return whether all files of a published folder are as they were written."""
     return (folder / FILE).is_file() and not faults(folder)
 
 
@@ -190,7 +190,7 @@ def unreleased_of(root: Path) -> str | None:
 
 
 def table_of(document: Document, name: str) -> pa.Table:
-    """One of the LISTS as an Arrow table."""
+    """Return one of the LISTS as an Arrow table."""
     rows: Sequence[Any] = document[name]  # type: ignore[literal-required]
     return pa.Table.from_pylist(list(rows), LISTS[name])
 

@@ -1,4 +1,4 @@
-"""Whether a document is what readers rely on; if not, which field is wrong.
+"""True if a document is what readers rely on; if not, which field is wrong.
 
 Here: types, bounds and references of every field, looked at a column at a time: a policy has
 a hundred thousand entries and is read in a second. The compiled walk does not look at them again: a
@@ -37,7 +37,7 @@ class Damage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What a value may be, in words and as a test of many values at once."""
+    """A kind of value, in words and as a test of many values at once."""
 
     words: str
     holds: Callable[[Sequence[Any]], bool]

@@ -1,4 +1,4 @@
-"""What changed from one policy to another.
+"""Differences between two policies.
 
 Here: comparing two documents and saying it in lines. Not here: reading them (`document`).
 """
@@ -19,11 +19,11 @@ _LISTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "prefixes": lambda row: str(row["prefix"]),
     "patterns": lambda row: f"{row['site']}{row['template']}",
 }
-"""What an entry of a list is called. Patterns may share their name: it shows neither scheme nor
+"""Names of the entries of each list. Patterns may share their name: it shows neither scheme nor
 port, nor all that an expression says."""
 
 _ORIGIN: Final = re.compile(r"\^.*?://(?:\[[^]]*\]|[^/\[])*")
-"""What an expression begins with; classes may hold slashes."""
+"""Beginning of an expression; classes may hold slashes."""
 
 _WATCHED: Final = {
     "sites": ("tier",),
@@ -31,12 +31,12 @@ _WATCHED: Final = {
     "prefixes": ("tier",),
     "patterns": ("tier", "decision"),
 }
-"""What crawlers act upon; scores move every day."""
+"""Fields that crawlers act upon; scores move every day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry that came, went, or is treated otherwise."""
+    """An entry that came, went, or is treated otherwise."""
 
     list: str
     name: str
@@ -69,7 +69,9 @@ def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[st
 
 
 def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """What is the same thing: of patterns those with one expression, and what is left in its order.
+    """Yield what is the same thing.
+
+    Of patterns those with one expression, and what is left in its order.
 
     With None where there is nothing like it.
     """

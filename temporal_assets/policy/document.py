@@ -27,7 +27,7 @@ of several leaves; documents of version 1 mean what they meant."""
 FILE: Final = "policy.json"
 
 DIGITS: Final = 12
-"""Of the SHA-256 of a document, in the name of the folder that it is published in."""
+"""Digits of a document's SHA-256 in the name of the folder that it is published in."""
 
 _PUBLISHED: Final = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-([0-9a-f]{{{DIGITS}}})")
 
@@ -51,7 +51,7 @@ class SiteEntry(TypedDict):
     """1 is the best temporal site; None for sites below the list."""
     score: float | None
     tier: int
-    """Of its URLs of which nothing else is known."""
+    """Tier of the site's URLs of which nothing else is known."""
     provisional: bool
     """Its pages have no labels yet: what is said of it rests on less (docs/policy.md)."""
 
@@ -125,12 +125,12 @@ class SiteTree(PortableTree):
 
     site: str
     pattern: list[int]
-    """Of each node, the place in `patterns`; -1 for nodes that are no pattern. A pattern at an
-    inner node holds the leaves below it."""
+    """Place of each node in `patterns`; -1 for nodes that are no pattern. A pattern at an inner
+    node holds the leaves below it."""
 
 
 class UrlRulesEntry(TypedDict):
-    """What makes two URLs one page (docs/canonical-urls.md)."""
+    """Rules by which two URLs are one page (docs/canonical-urls.md)."""
 
     scheme: Literal["https", "http", "keep"]
     dropped_keys: list[str]
@@ -154,9 +154,9 @@ class Document(TypedDict):
     inputs: list[dict[str, str]]
     """Name and digest of every table that the policy was made from."""
     includes_subdomains: bool
-    """Whether a site holds the hosts below it (sites by registrable domain)."""
+    """True if a site holds the hosts below it (sites by registrable domain)."""
     provisional: bool
-    """Whether any entry is: it says so itself."""
+    """True if any entry is: it says so itself."""
     notes: list[str]
     """Why lists are empty, one-sided or provisional, and what would change it; for people."""
     urls: UrlRulesEntry
@@ -183,7 +183,7 @@ _AGAIN: Final = (
 
 
 def is_as_published(file: Path, text: bytes) -> bool:
-    """Whether a document is the one that its folder is named after.
+    """Return whether a document is the one that its folder is named after.
 
     A folder of another name holds a copy, of which `SHA256SUMS` beside it tells, if it is there.
     """
@@ -227,11 +227,11 @@ _LATER_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "prefixes": {"provisional": False},
     "patterns": {"overrules": False, "provisional": False},
 }
-"""What entries say that were written before these fields."""
+"""Values of fields for entries that were written before these fields."""
 
 
 def checked(found: Any, name: str) -> Document:
-    """What was read, if it is a policy that this version understands."""
+    """Return what was read, if it is a policy that this version understands."""
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
     version = found.get("version")
@@ -288,6 +288,9 @@ def tier_of_action(tier: int) -> Action:
 
 
 def is_empty(document: Document) -> bool:
-    """Whether nothing is to be fetched: no source, no prefix, and no pattern but skipped ones."""
+    """Return whether nothing is to be fetched.
+
+    No source, no prefix, and no pattern but skipped ones.
+    """
     fetched = any(one["decision"] != "skip" for one in document["patterns"])
     return not (document["hubs"] or document["sources"] or document["prefixes"] or fetched)

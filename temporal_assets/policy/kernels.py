@@ -1,4 +1,4 @@
-"""What a policy says of many canonical URLs: the compiled loop.
+"""Decisions of a policy about many canonical URLs: the compiled loop.
 
 Here: the site of each URL; then, site by site, hubs and prefixes found in one pass over a URL,
 static files, the walk to its pattern, and which of them decides. Not here: how URLs become
@@ -82,12 +82,12 @@ class Tiers(NamedTuple):
     prefix: Int8s
     pattern: Int8s
     overrules: Flags
-    """Of every pattern, whether it decides over prefixes."""
+    """Flags of the patterns that decide over prefixes."""
     pattern_of_node: Int32s
 
 
 class Found(NamedTuple):
-    """What decides, and places in the policy's lists (NONE: nothing); one row a URL."""
+    """The places in the policy's lists that decide (NONE: nothing); one row a URL."""
 
     tier: Int8s
     reason: Int8s
@@ -172,7 +172,7 @@ def find(
     tiers: Tiers,
     includes_subdomains: bool,
 ) -> Found:
-    """What is to be done with each canonical URL; one with `starts[i] < 0` is no page."""
+    """Return what is to be done with each canonical URL; one with `starts[i] < 0` is no page."""
     count = len(starts)
     found = Found(
         np.full(count, SKIP_TIER, np.int8),
@@ -246,7 +246,7 @@ def _find(
 
 @inlined
 def _after_scheme(data: Bytes, start: int) -> int:
-    """Where the host of a canonical URL begins."""
+    """Return where the host of a canonical URL begins."""
     at = start
     while data[at] != _COLON:
         at += 1
@@ -269,7 +269,7 @@ def _decide(found: Found, i: int, tiers: Tiers) -> None:
 
 @inlined
 def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """Where the host ends, and where the path begins (they differ by a port)."""
+    """Return where the host ends, and where the path begins (they differ by a port)."""
     at = start
     if data[at] == _OPEN:
         while data[at] != _CLOSE:
@@ -338,7 +338,7 @@ def _scan(
 def _is_static(
     data: Bytes, path: int, query: int, static: Extensions, seed: np.uint64, name: Bytes
 ) -> bool:
-    """Whether the path up to its first `;` ends in the extension of a static file."""
+    """Return whether the path up to its first `;` ends in the extension of a static file."""
     end = path
     dot = NONE
     while end < query and data[end] != _SEMICOLON:

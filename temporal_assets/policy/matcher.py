@@ -49,14 +49,14 @@ site, and with it what is in the processor's cache."""
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy says of one URL."""
+    """The decision of a policy about one URL."""
 
     url: str
     decision: Action
     tier: int
     """1 is fetched first; every tier belongs to one decision."""
     reason: str
-    """One of REASONS."""
+    """Reason, out of REASONS."""
     site: str | None
     hub: str | None
     prefix: str | None
@@ -69,7 +69,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What a policy says of many URLs, in columns; NONE (-1) stands for nothing."""
+    """Decisions of a policy about many URLs, in columns; NONE (-1) stands for nothing."""
 
     policy: Policy
     tier: Int8s
@@ -150,11 +150,11 @@ class Policy:
             ) from error
 
     def match(self, url: str) -> Decision:
-        """What to do with a URL."""
+        """Return what to do with a URL."""
         return self.match_many([url]).row(0, url)
 
     def match_many(self, urls: Sequence[str] | Texts) -> Decisions:
-        """What to do with many URLs; several times as fast as one by one."""
+        """Return what to do with many URLs; several times as fast as one by one."""
         flat = urls if isinstance(urls, Texts) else texts(urls)
         parts = [
             self._decide(Texts(flat.data, flat.offsets[at : at + BATCH_URLS + 1]))
@@ -204,7 +204,7 @@ class Policy:
 
 
 def _patterns_of_leaves(tree: SiteTree) -> list[int]:
-    """For each node, the pattern of the URLs that stop there, NONE if there is none.
+    """Return, for each node, the pattern of the URLs that stop there, NONE if there is none.
 
     A pattern that stands at an inner node holds the leaves below it, and nothing else.
     """

@@ -24,7 +24,7 @@ _HIDDEN: Final = frozenset({"client"})
 def to_check_result(
     asset: str, check: Rule | Drift, findings: Mapping[dt.date, Finding]
 ) -> dg.AssetCheckResult:
-    """One result for all days of a run: it passes when every day does."""
+    """Return one result for all days of a run: it passes when every day does."""
     troubled = {day: finding for day, finding in findings.items() if not finding.passed}
     return dg.AssetCheckResult(
         asset_key=asset,

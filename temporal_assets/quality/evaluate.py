@@ -1,4 +1,4 @@
-"""What is expected of a day's numbers, and what the comparison means. Pure functions."""
+"""Expectations of a day's numbers, and the meaning of the comparison. Pure functions."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ class Expected:
     note: str = ""
     """Why there is no value or no range."""
     measured: tuple[tuple[str, float | None], ...] = ()
-    """Of a drift, the numbers by name that the days after it compare with."""
+    """Numbers of a drift, by name, that the days after it compare with."""
 
     @property
     def is_outside(self) -> bool:
-        """Whether the number lies beyond an end of its range."""
+        """Return whether the number lies beyond an end of its range."""
         if self.value is None:
             return False
         low = -inf if self.minimum is None else self.minimum
@@ -83,13 +83,13 @@ class Expected:
 
     @property
     def can_be_judged(self) -> bool:
-        """Whether there are a number and a range."""
+        """Return whether there are a number and a range."""
         return self.value is not None and (self.minimum, self.maximum) != (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the comparison of one number with its range gave."""
+    """The outcome of comparing one number with its range."""
 
     success: bool
     error: str = ""
@@ -108,7 +108,7 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing speaks against the day."""
+        """Return whether nothing speaks against the day."""
         return self.status in (Status.HELD, Status.NOT_JUDGED)
 
 
@@ -131,7 +131,7 @@ def evaluate_rules(
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the days before a day have shown, by the number of days since each."""
+    """The days before a day, by the number of days since each."""
 
     measured: Mapping[int, Measured]
     told: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
@@ -242,7 +242,10 @@ def _usual_share(drift: Drift, known: Mapping[int, float], measured: Measured, p
 
 
 def _noise(drift: Drift, told: float, measured: Measured) -> Usual:
-    """What is no more than was told: the same number with its noise, and all that is better."""
+    """Return what is no more than was told.
+
+    The same number with its noise, and all that is better.
+    """
     if drift.whole is not None:
         return share_noise(told, measured[whole_of(drift.name)] or 1.0)
     return count_noise(told)

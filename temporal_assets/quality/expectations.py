@@ -27,7 +27,7 @@ Days = Mapping[dt.date, Sequence[Expected]]
 """Numbers and ranges of every day."""
 
 Outcomes = dict[dt.date, dict[str, Outcome]]
-"""By day and by name of the check."""
+"""Outcomes by day and by name of the check."""
 
 _alone: Final = Lock()
 """The library keeps its project for the whole process; days may be judged by several threads."""

@@ -39,7 +39,7 @@ MAX_SAMPLES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """What the days after a day compare with."""
+    """The numbers that the days after a day compare with."""
 
     measured: Measured
     told: Mapping[str, float]
@@ -108,7 +108,7 @@ class Inspector:
         return found
 
     def _past(self, table: Table, day: dt.date) -> Past:
-        """What is known of the days before."""
+        """Return what is known of the days before."""
         days = {age: self._day(table, day - dt.timedelta(age)) for age in range(1, _LOOKS_BACK + 1)}
         before = {age: one for age, one in days.items() if one is not None}
         return Past(
@@ -117,7 +117,7 @@ class Inspector:
         )
 
     def _day(self, table: Table, day: dt.date) -> _Day | None:
-        """What was measured and told of an earlier day; None where it is not there."""
+        """Return what was measured and told of an earlier day; None where it is not there."""
         key = (table.name, day)
         if key not in self._known:
             names = _names(table, table.drifts)
@@ -146,7 +146,7 @@ class Inspector:
         expected: tuple[Expected, ...],
         day: dt.date,
     ) -> tuple[Expected, ...]:
-        """Nothing is expected of referrers on a day whose log formats do not have them."""
+        """Return the checks without those of referrers, if the day's log formats have none."""
         if self._has_referrers(table, day):
             return expected
         return tuple(

@@ -19,11 +19,11 @@ Troubles = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """What is known of the log files."""
+    """Facts about the log files."""
 
     files: Sequence[LandedFile]
     missing: Sequence[str] = ()
-    """What is wrong with sources of the settings that lead to no file."""
+    """Faults of sources in the settings that lead to no file."""
     expected: dt.date | None = None
     """The day that they must reach; None where nobody waits for one."""
 
@@ -36,7 +36,7 @@ class LogCheck:
     severity: Severity
     description: str
     remedy: str
-    """What to do about it."""
+    """Sentence on what to do about it."""
     troubles: Callable[[Logs], Iterable[tuple[str, str]]]
     not_judged: Callable[[Logs], str] = lambda _: ""
     """Why there is no answer; empty where there is one."""
@@ -53,12 +53,12 @@ class LogFinding:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is in trouble."""
+        """Return whether nothing is in trouble."""
         return not self.troubles
 
     @property
     def message(self) -> str:
-        """What is wrong in one line, or why nothing was judged; empty when all is well."""
+        """Return what is wrong in one line, or why nothing was judged; empty when all is well."""
         if self.passed:
             return self.note
         name, trouble = self.troubles[0]
@@ -121,7 +121,7 @@ LOG_CHECKS: Final = (
 
 
 def evaluate_logs(logs: Logs, checks: Sequence[LogCheck] = LOG_CHECKS) -> tuple[LogFinding, ...]:
-    """One finding per check, with files in the order of their names."""
+    """Return one finding per check, with files in the order of their names."""
     return tuple(
         LogFinding(check, sorted(check.troubles(logs)), check.not_judged(logs)) for check in checks
     )

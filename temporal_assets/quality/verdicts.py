@@ -38,13 +38,14 @@ class Judgement:
     day: dt.date | None
     passed: bool
     blocking: bool
-    """Whether nothing may be built on the data while the check fails."""
+    """True if nothing may be built on the data while the check fails."""
     message: str
-    """What is wrong and what to do, or why nothing could be judged; empty when all is well."""
+    """Sentence on what is wrong and what to do, or why nothing could be judged; empty when all is
+    well."""
     value: float | None = None
     """The number that a drift has judged."""
     measured: tuple[tuple[str, float | None], ...] = ()
-    """What it was computed from, by name: the days after compare with it."""
+    """Numbers that it was computed from, by name: the days after compare with them."""
 
 
 def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -> Judgement:
@@ -62,7 +63,7 @@ def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -
 
 
 def is_blocking(check: Rule | Drift) -> bool:
-    """Whether the check states an invariant."""
+    """Return whether the check states an invariant."""
     return isinstance(check, Rule) and check.severity is Severity.ERROR
 
 
@@ -88,7 +89,7 @@ def record(
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
-    """What was found in this very content; nothing when it has not been judged."""
+    """Return what was found in this very content; nothing when it has not been judged."""
     try:
         fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
         if fields["digest"] != manifest.digest:
@@ -126,13 +127,13 @@ def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 
 def is_accepted(checks: Iterable[Rule | Drift], judgements: Iterable[Judgement]) -> bool:
-    """Whether every invariant among `checks` was judged and holds."""
+    """Return whether every invariant among `checks` was judged and holds."""
     held = {one.check for one in judgements if one.passed}
     return all(check.name in held for check in checks if is_blocking(check))
 
 
 def _rules(asset: str) -> dict[str, str]:
-    """What the checks of an asset ask, as digests by name."""
+    """Return what the checks of an asset ask, as digests by name."""
     return {check.name: _question(check) for check in contracts.table(asset).checks}
 
 
@@ -142,7 +143,7 @@ def _question(check: Rule | Drift) -> str:
 
 
 def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
-    """Whether a judgement answers what its check asks now; takes what says so out of it."""
+    """Return whether a judgement answers what its check asks now; takes what says so out of it."""
     if "rule" not in fields:  # of a release that did not keep it
         return bool(fields["passed"])
     return bool(fields.pop("rule") == rules.get(fields["check"]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 _DIGITS: Final = (6, 9, 12, 17)
-"""Of a number that is not whole; the more where it reads like a limit that it is not."""
+"""Digits of a number that is not whole; more if it reads like a limit that it is not."""
 
 _LARGEST: Final = 1e15
-"""From here on floats are not known to the last digit: powers of ten say as much."""
+"""Number from which on floats are not known to the last digit: powers of ten say as much."""
 
 
 def number(value: float, digits: int = _DIGITS[0]) -> str:
@@ -31,7 +31,7 @@ def told_apart(*values: float | None) -> tuple[str, ...]:
 
 
 def compared(value: float | None, minimum: float | None, maximum: float | None) -> str:
-    """What was found and what was expected."""
+    """Return what was found and what was expected."""
     found, low, high = told_apart(value, minimum, maximum)
     limits = [f"{word} {limit}" for word, limit in (("at least", low), ("at most", high)) if limit]
     return f"{found}, expected {' and '.join(limits)}" if limits else found

@@ -1,1 +1,1 @@
-"""What people look at: plots, tables, text made safe to show, the HTML report."""
+"""Everything that people look at: plots, tables, text made safe to show, the HTML report."""

@@ -48,14 +48,14 @@ class Distribution:
 
 
 def of_interest(rows: Rows) -> Distribution:
-    """From the rows of `INTEREST`."""
+    """Return the distribution of rows of `INTEREST`."""
     starts = tuple(round(k / _SHARES, 2) for k in range(_SHARES))
     title = "pages by Φ(1), the share of interest on the first day (TW figure 5)"
     return Distribution(title, starts, _pages(rows, len(starts)))
 
 
 def of_concentration(rows: Rows) -> Distribution:
-    """From the rows of `CONCENTRATION`."""
+    """Return the distribution of rows of `CONCENTRATION`."""
     count = max((row["bin"] for row in rows), default=0) + 1
     starts = tuple(float(k) for k in range(count))
     return Distribution("pages by concentration (NP figure 2)", starts, _pages(rows, count))

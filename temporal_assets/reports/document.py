@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from temporal_assets.reports.text import shown
 
 FORMAT: Final = "temporal-assets/evaluation-report/1"
-"""Of the JSON; its number is raised when a field changes its name or meaning."""
+"""Format of the JSON; its number is raised when a field changes its name or meaning."""
 
 _DIGITS: Final = 6
 """Significant digits of a number: more are no news, and double the page."""
@@ -36,12 +36,12 @@ number of its day (`datetime.date.toordinal`)."""
 Mark = Literal["line", "dashes", "dots", "diamonds", "bars", "area"]
 """Diamonds stand before everything else: what others are compared with."""
 Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
-"""What numbers are judged by; `no_judgement` describes data and judges nothing."""
+"""Judgement of numbers; `no_judgement` describes data and judges nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Of a table."""
+    """A column of a table."""
 
     name: str
     kind: Kind = "text"
@@ -62,7 +62,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Of a chart. Without ends it spans its values; `ticks` name the places 0, 1, ..."""
+    """An axis of a chart. Without ends it spans its values; `ticks` name the places 0, 1, ..."""
 
     label: str
     kind: Kind = "number"
@@ -82,7 +82,7 @@ class Series:
     x: tuple[float, ...]
     y: tuple[float, ...]
     weights: tuple[float, ...] = ()
-    """How much stands behind each point: the area of its dot. Empty where all are equal."""
+    """Weight behind each point: the area of its dot. Empty if all are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Chart:
 
     title: str
     shows: str
-    """In words, for those who cannot see it."""
+    """Description in words, for those who cannot see it."""
     x: Axis
     y: Axis
     series: tuple[Series, ...]
@@ -163,7 +163,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Of a graph; `share` colours it, `size` is its area."""
+    """A node of a graph; `share` colours it, `size` is its area."""
 
     name: str
     size: float
@@ -218,7 +218,7 @@ _NAMES: Final = {kind: name for name, kind in _BLOCKS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One table or figure of a paper, or of ours, on the data at hand."""
+    """A table or figure of a paper, or of ours, on the data at hand."""
 
     id: str
     part: str
@@ -228,10 +228,10 @@ class Section:
     title: str
     trial: Trial
     says: tuple[str, ...]
-    """What the numbers come to, the first sentence before all."""
+    """Sentences that state the result, the first before all."""
     blocks: tuple[Block, ...] = ()
     about: str = ""
-    """What is shown and how to read it."""
+    """Description of the section and how to read it."""
     missing: str = ""
     """Why it is not available, and what to do; empty where it is."""
 
@@ -243,7 +243,7 @@ class Report:
     day: dt.date
     title: str
     facts: tuple[tuple[str, str], ...]
-    """What the numbers are about: window, missing days, pages, settings, versions."""
+    """Facts behind the numbers: window, missing days, pages, settings, versions."""
     sections: tuple[Section, ...]
 
 

@@ -29,23 +29,23 @@ _MOST_DRAWN: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """What is drawn."""
+    """A heat map to draw."""
 
     title: str
     days: Sequence[float]
-    """One row each."""
+    """Numbers of days, one for each row."""
     thresholds: Sequence[float]
-    """One column each."""
+    """Thresholds, one for each column."""
     values: Floats
     """Performance: days x thresholds."""
     best: tuple[float, float]
     """(days, threshold) of the chosen cell."""
     used: tuple[float, float] | None
-    """Of the cell that labels may use."""
+    """Days and threshold of the cell that labels may use."""
     now: tuple[float, float]
-    """Of the settings."""
+    """Days and threshold of the settings."""
     names: tuple[str, str]
-    """Of the days and of the threshold: n and q, or m and p."""
+    """Names of the days and of the threshold: n and q, or m and p."""
 
 
 def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:

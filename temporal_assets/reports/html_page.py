@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: text, tables and charts, escaped and inlined.
+"""An HTML page that needs nothing else: text, tables and charts, escaped and inlined.
 
 Here: the frame and the parts of such a page. Not here: what is said on it.
 """

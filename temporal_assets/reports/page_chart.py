@@ -29,14 +29,14 @@ _CURVE: Final = "•"
 
 @dataclass(frozen=True, slots=True)
 class PageChart:
-    """What is drawn; all days are those of the window, first day first."""
+    """A chart of a page; all days are those of the window, first day first."""
 
     first: dt.date
     views: Sequence[int]
     observed: Sequence[bool]
-    """Whether the day is in the data."""
+    """True if the day is in the data."""
     expected: Sequence[float] | None
-    """By the curve; None where there is none."""
+    """Views that the curve expects; None without a curve."""
     b: float | None
     """Activation: the first day of the window is from 0 to 1."""
     n: float

@@ -15,7 +15,7 @@ from temporal_assets.reports.document import Axis, Chart, Series
 from temporal_assets.reports.text import shown
 
 _MARKUP: Final = re.compile(r"([\\\[\]<>`])")
-"""What could end the text of a picture, or begin HTML in it."""
+"""Characters that could end the text of a picture, or begin HTML in it."""
 
 MAX_PNG_BYTES: Final = 50_000
 """Plots in metadata live in Dagster's event log and are sent with every page that lists them."""

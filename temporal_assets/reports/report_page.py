@@ -144,7 +144,7 @@ def digest(content: str) -> str:
 
 
 def _front(section: Section) -> Iterator[str]:
-    """One screen: key figures in a row, everything else beside each other."""
+    """Yield one screen: key figures in a row, everything else beside each other."""
     yield f'<section id="{_text(section.id)}" class="front" aria-label="{_text(section.part)}">'
     yield "".join(f'<p class="lead">{_prose(sentence)}</p>' for sentence in section.says)
     first, rest = section.blocks[:1], section.blocks[1:]

@@ -1,4 +1,4 @@
-"""What has come and gone, in groups that a person reads from top to bottom.
+"""Changes of sites, in groups that a person reads from top to bottom.
 
 Here: the groups and their order. Not here: what counts as a change (`sql/site_changes.sql`), and
 how a table is written.
@@ -23,7 +23,7 @@ class Group:
 
     title: str
     rows: tuple[Row, ...]
-    """Those that are shown."""
+    """Rows that are shown."""
     sites: int
     """All of them."""
 

@@ -13,7 +13,10 @@ _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@])")
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
-    """One line of printable characters: controls, bidirectional marks and the like as escapes."""
+    """Return one line of printable characters.
+
+    Controls, bidirectional marks and the like as escapes.
+    """
     cut = text if len(text) <= limit else f"{text[:limit]}…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 

@@ -29,7 +29,7 @@ class Window(Section):
 
 
 class Curves(Section):
-    """How interest curves are fitted (docs/interest-curves.md)."""
+    """Fits of interest curves (docs/interest-curves.md)."""
 
     method: Literal["likelihood", "least_squares"] = "likelihood"
     """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
@@ -45,10 +45,10 @@ class Curves(Section):
 
 
 class Labels(Section):
-    """When a page is temporal (more than q in n days), and when it is news (concentration > p)."""
+    """Conditions of temporal pages (more than q in n days) and of news (concentration > p)."""
 
     rule: Literal["observed", "curve", "concentration"] = "observed"
-    """What decides whether a page is temporal, in all lists and the policy. `observed`: the share
+    """Rule that decides if a page is temporal, in all lists and the policy. `observed`: the share
     of its views so far in the first `n` days where its life was observed, the curve where it is cut
     or days are missing. `curve`: TW 4.2 for all pages. `concentration`: NP 4.1 for all pages. The
     papers' labels are columns of `page_labels` whatever the rule."""

@@ -10,7 +10,7 @@ from temporal_assets.settings.section import Section
 
 
 class Sites(Section):
-    """How sites and sections are scored and ranked, TW 4.3 (docs/sites-and-prefixes.md)."""
+    """Scores and ranks of sites and sections, TW 4.3 (docs/sites-and-prefixes.md)."""
 
     by: Literal["host", "domain"] = "host"
     """What a site is in `site_scores`: a host, or all hosts of a registrable domain (by the public
@@ -61,7 +61,7 @@ class Sites(Section):
 
 
 class Prefixes(Section):
-    """When a folder or program is a news prefix, NP 5.2 (docs/sites-and-prefixes.md)."""
+    """Rules of news prefixes, NP 5.2 (docs/sites-and-prefixes.md)."""
 
     rule: Literal["flow", "confident", "paper"] = "flow"
     """`flow` compares the expected share of temporal pages among new ones. The other two compare
@@ -69,11 +69,11 @@ class Prefixes(Section):
     `min_pages`; `paper` the share itself."""
 
     label: Literal["news", "temporal"] = "temporal"
-    """Which pages of the stock count for `confident` and `paper`: temporal ones, or news by
+    """Pages of the stock that count for `confident` and `paper`: temporal ones, or news by
     concentration, as in the paper. The flow is judged by temporal pages."""
 
     threshold: float | None = Field(None, ge=0, lt=1)
-    """What must be above it. Unset: for `flow` half of the best F that the flow of the window
+    """Share that must be exceeded. Unset: for `flow` half of the best F that the flow of the window
     allows, because F is largest when all above that is taken; 0.4 for `confident`; 0.8 for `paper`
     (NP 6.1)."""
 
@@ -90,7 +90,7 @@ class Prefixes(Section):
 
 
 class Hubs(Section):
-    """Which pages become seeds of a crawl, and how often they are visited (docs/hubs.md)."""
+    """Seeds of a crawl, and how often they are visited (docs/hubs.md)."""
 
     top_k: int = Field(1542, ge=1)
     """Seeds at most (NP 6.1: as many as the list in use had)."""
@@ -107,8 +107,8 @@ class Hubs(Section):
     change."""
 
     half_life_days: float | None = Field(None, gt=0)
-    """How fast what a hub led to in the past loses weight in what to expect of it. Unset: learned
-    anew in every window, from how well each of its last days says the next (docs/hubs.md)."""
+    """Days after which evidence of a hub counts half. Unset: learned anew in every window, from how
+    well each of its last days predicts the next (docs/hubs.md)."""
 
     search_engines: Literal["drop", "keep"] = "drop"
     """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""
@@ -122,7 +122,7 @@ class Hubs(Section):
 
 
 class Patterns(Section):
-    """How the URLs of a site become patterns (docs/url-patterns.md)."""
+    """Patterns of a site's URLs (docs/url-patterns.md)."""
 
     min_urls: int = Field(10, ge=1)
     """Nodes of the pattern tree with fewer URLs are leaves, and no rarer value is named."""
@@ -135,7 +135,7 @@ class Patterns(Section):
     over all of them."""
 
     salience: Literal["support", "drop"] = "support"
-    """Which values get a pattern of their own: all that have the support, or those before the
+    """Values that get a pattern of their own: all that have the support, or those before the
     largest drop in frequency (WWW 2010), which hides small sections beside large ones
     (docs/url-patterns.md)."""
 

@@ -84,7 +84,10 @@ class Settings(BaseSettings):
     def _below_state(
         cls, value: tuple[LogSource, ...], info: ValidationInfo
     ) -> tuple[LogSource, ...]:
-        """Not below the folder one stands in: servers stand elsewhere than people."""
+        """Resolve paths below the state folder, not below the working directory.
+
+        Servers run elsewhere than people.
+        """
         state: Path = info.data.get("state", DEFAULT_STATE)
         return tuple(
             one.model_copy(update={"path": str(state / Path(one.path).expanduser())})
@@ -159,7 +162,7 @@ def _refuse_unknown_variables() -> None:
 
 
 def _with_two_underscores(name: str) -> str | None:
-    """How a variable is spelled whose section and setting are parted by one underscore."""
+    """Return how a variable is spelled whose section and setting are parted by one underscore."""
     section, _, setting = name.removeprefix(_PREFIX).partition("_")
     known = Settings.model_fields.get(section.lower())
     if known is None or not isinstance(known.default, Section):
@@ -189,7 +192,7 @@ def _in_words(error: ValidationError, file: Path) -> str:
 
 
 def _place(field: tuple[int | str, ...], file: Path) -> str:
-    """Where a value stands: a variable is stronger than the file."""
+    """Return where a value stands: a variable is stronger than the file."""
     for depth in range(len(field), 0, -1):
         name = _PREFIX + _WITHIN.join(map(str, field[:depth])).upper()
         if name in _variables():
@@ -198,7 +201,7 @@ def _place(field: tuple[int | str, ...], file: Path) -> str:
 
 
 def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
-    """What is wrong with a field. Its value is shown only if it can be no secret.
+    """Return what is wrong with a field. Its value is shown only if it can be no secret.
 
     A table may hold one under a name that is misspelt, and so may what is in the wrong place.
     """

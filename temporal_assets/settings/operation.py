@@ -16,7 +16,7 @@ _LONGEST_WAIT = 3600
 
 
 class Engine(Section):
-    """What runs the transformations, and what it may use."""
+    """The engine that runs the transformations, and its limits."""
 
     name: Literal["duckdb", "spark"] = "duckdb"
     """`spark`: on the cluster of `[spark]` (docs/spark.md)."""
@@ -57,10 +57,10 @@ class Spark(Section):
     """Python of the executors; the one that runs this when unset."""
 
     driver_memory: str = "1g"
-    """Of the Java process that plans."""
+    """Memory of the Java process that plans."""
 
     executor_memory: str = "1g"
-    """Of each Java process that works; Python workers take theirs beside it."""
+    """Memory of each Java process that works; Python workers take theirs beside it."""
 
     local_megabytes: int = Field(256, ge=0)
     """Checks, samples and plots about files that are no larger together are DuckDB's, on the
@@ -88,7 +88,7 @@ class Spark(Section):
 
 
 class Orchestration(Section):
-    """Which days there are, and when they are made (docs/running-daily.md)."""
+    """Days that there are, and when they are made (docs/running-daily.md)."""
 
     first_day: dt.date | None = None
     """First daily partition. Unset: the earliest day found in the logs."""
@@ -110,8 +110,8 @@ class Orchestration(Section):
     """Owner shown in the UI: `team:name` or an e-mail address."""
 
     docs: str | None = None
-    """Where the pages of `docs/` are served: assets in the UI link to them. Unset: the UI names the
-    file."""
+    """Address at which the pages of `docs/` are served: assets in the UI link to them. Unset: the
+    UI names the file."""
 
     reports: str | None = None
     """Where `report/` of the state folder is served: reports and policies in the UI link to the
@@ -136,7 +136,7 @@ class Orchestration(Section):
 
 
 class Retention(Section):
-    """How long what was made is kept, in days before the latest; unset: for ever.
+    """Days before the latest that results are kept; unset: for ever.
 
     Nothing is removed but by `temporal-assets clean` (docs/running-daily.md).
     """
@@ -158,7 +158,7 @@ class Retention(Section):
 
 
 class Alerts(Section):
-    """Who is told of failed runs, failed checks and old data.
+    """People and programs that are told of failed runs, failed checks and old data.
 
     Nothing is sent but by the sensor `alerts`, which is off until somebody switches it on. The
     password of `smtp_user` is no setting (docs/running-daily.md).
@@ -181,8 +181,8 @@ class Alerts(Section):
     """Port of the mail server. Unset: 25, 587 or 465, for `none`, `starttls` or `tls`."""
 
     smtp_security: Literal["none", "starttls", "tls"] | None = None
-    """How mail is encrypted on its way to the server. Unset: `none` to this machine, `starttls` to
-    any other."""
+    """Encryption of mail on its way to the server. Unset: `none` to this machine, `starttls` to any
+    other."""
 
     smtp_user: str | None = None
     """Log in to the mail server with this name. Unset: without a name."""
@@ -195,7 +195,7 @@ class Alerts(Section):
     ended, the day before is the latest. 0: never."""
 
     ui: str = "http://127.0.0.1:3000"
-    """Where people reach the web server: messages link to runs."""
+    """Address at which people reach the web server: messages link to runs."""
 
     @field_validator("webhook")
     @classmethod

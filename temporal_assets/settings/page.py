@@ -77,7 +77,7 @@ _SIGNS: Final = (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<"))
 """Attributes of pydantic's constraints."""
 
 _PAGE: Final = re.compile(r"\bdocs/([a-z-]+\.md)\b")
-"""How the code names a page of documentation."""
+"""Pattern of a page's name in the code."""
 
 
 def page() -> str:

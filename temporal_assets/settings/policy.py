@@ -10,7 +10,7 @@ from temporal_assets.settings.section import Section
 
 
 class Policy(Section):
-    """What crawlers are told about URLs that are no hubs (docs/policy.md)."""
+    """Advice to crawlers on URLs that are no hubs (docs/policy.md)."""
 
     urgent_share: float | None = Field(None, ge=0, lt=1)
     """Patterns with a larger expected share of temporal pages are fetched now. Unset: half of the
@@ -18,9 +18,9 @@ class Policy(Section):
     `prefixes.rule` goes by the stock."""
 
     confidence: float = Field(0.95, ge=0.5, lt=1)
-    """Of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is no larger
-    than `urgent_share` decides over a news prefix. Three pages of which none is temporal are
-    enough, two are not (docs/policy.md)."""
+    """Confidence of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is
+    no larger than `urgent_share` decides over a news prefix. Three pages of which none is temporal
+    are enough, two are not (docs/policy.md)."""
 
     skip_share: float = Field(0.01, ge=0, lt=1)
     """The least visited patterns of a site are skipped while together they have no larger share of
@@ -32,7 +32,7 @@ class Policy(Section):
 
 
 class Crawls(Section):
-    """What crawls leave, and sources that people know (docs/crawl-results.md)."""
+    """Results of crawls, and sources that people know (docs/crawl-results.md)."""
 
     results: tuple[Path, ...] = ()
     """Folders and files of crawls: archives of `temporal-assets crawl`, WARC, CDX, tables of
@@ -53,7 +53,7 @@ class Baseline(Section):
 
 
 class Evaluation(Section):
-    """How lists are judged by pages born after they were made (docs/evaluation.md)."""
+    """Judgement of lists by pages born after they were made (docs/evaluation.md)."""
 
     horizons: tuple[int, ...] = (7, 30)
     """Days of births after the list was made."""

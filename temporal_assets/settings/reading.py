@@ -45,7 +45,7 @@ class Reading(Section):
 
 
 class Cleaning(Section):
-    """What is kept of the log, and how a URL becomes a page (docs/canonical-urls.md)."""
+    """Records of the log that are kept, and the URLs that they become (docs/canonical-urls.md)."""
 
     methods: tuple[str, ...] = ("GET",)
     """Requests with other methods show no page."""
@@ -67,7 +67,7 @@ class Cleaning(Section):
     Applies only to formats that log referrers."""
 
     scheme: Literal["https", "http", "keep"] = "https"
-    """One page reached over both schemes is one page: all URLs are stored under this scheme."""
+    """Scheme under which all URLs are stored: a page reached over both is one page."""
 
     drop_query_keys: tuple[str, ...] = ()
     """Query keys dropped besides the built-in ones of sessions and tracking
@@ -78,11 +78,11 @@ class Cleaning(Section):
 
 
 class Privacy(Section):
-    """How visitors are told apart without being known (docs/privacy.md)."""
+    """Pseudonyms of visitors, who are told apart without being known (docs/privacy.md)."""
 
     client: Literal["address", "address+agent"] = "address"
-    """What identifies a visitor. The papers count users by address; adding the agent tells apart
-    people behind one address, and splits people with two browsers."""
+    """Identity of a visitor. The papers count users by address; adding the agent tells apart people
+    behind one address, and splits people with two browsers."""
 
     mask_ipv4_bits: int = Field(0, ge=0, le=24)
     """Bits of an address removed before the pseudonym is made; 0 keeps visitors apart best.

@@ -15,7 +15,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
 
 
 class LogSource(Section):
-    """Where one kind of access log lies and how to read it.
+    """A source of access logs: its place and how to read it.
 
     One `[[sources]]` table each; `temporal-assets ingest` writes them.
     """

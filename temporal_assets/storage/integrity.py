@@ -1,4 +1,4 @@
-"""Whether files are still the bytes that were written, asked before something is built on them.
+"""True if files are still the bytes that were written, asked before something is built on them.
 
 Nothing in Parquet as it is written here betrays a flipped bit: a reader may get another number
 instead of an error. So what is built upon is compared with the digest it was published under.
@@ -17,7 +17,7 @@ from typing import Final
 from blake3 import blake3
 
 DIGITS: Final = 16
-"""Of a digest in names and manifests: 64 bits tell the few generations of a day apart."""
+"""Digits of a digest in names and manifests: 64 bits tell the few generations of a day apart."""
 
 SET_ASIDE: Final = ".damaged"
 
@@ -38,7 +38,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def fault_of(path: Path, size: int | None, digest: str) -> str | None:
-    """What is wrong with a file, in words; None if it is what was written.
+    """Return what is wrong with a file, in words; None if it is what was written.
 
     `size` is None where only the digest was noted.
     """

@@ -1,4 +1,4 @@
-"""From which day on tables are kept: what tells a day that was removed from one that is missing.
+"""The days from which on tables are kept: a day before was removed, one after is missing.
 
     kept.json    in the state folder
 
@@ -25,13 +25,13 @@ class Kept:
     """First days that are kept; None where nothing was ever removed."""
 
     requests: dt.date | None = None
-    """Of log lines and of what is made from them alone."""
+    """First kept day of log lines and of what is made from them alone."""
     daily: dt.date | None = None
-    """Of views and transits."""
+    """First kept day of views and transits."""
 
     @classmethod
     def load(cls, state: Path) -> Kept:
-        """What was removed in this state folder."""
+        """Return what was removed in this state folder."""
         try:
             fields = unsealed(_file(state).read_text("utf-8"))
             return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
@@ -45,11 +45,11 @@ class Kept:
             ) from None
 
     def has_requests(self, day: dt.date) -> bool:
-        """Whether the lines of a day are still there, if there ever were any."""
+        """Return whether the lines of a day are still there, if there ever were any."""
         return self.requests is None or day >= self.requests
 
     def has_daily(self, day: dt.date) -> bool:
-        """Whether the views and transits of a day are still there, if there ever were any."""
+        """Return True if the views and transits of a day are kept, should it have any."""
         return self.daily is None or day >= self.daily
 
 

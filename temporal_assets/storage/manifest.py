@@ -1,4 +1,4 @@
-"""What one published partition consists of and was made from.
+"""The manifest of a published partition: its files and its inputs.
 
 A manifest is the pointer that makes a partition visible (see `store`). It holds nothing that
 differs between two identical builds: no clock, no host, no process.
@@ -23,7 +23,7 @@ class ManifestError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One Parquet file; its name carries the digest of its bytes."""
+    """A Parquet file; its name carries the digest of its bytes."""
 
     name: str
     rows: int
@@ -33,7 +33,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One thing a partition was made from: a landed log file or another partition."""
+    """An input of a partition: a landed log file or another partition."""
 
     name: str
     digest: str

@@ -24,14 +24,14 @@ _SETTLED_NS: Final = 2_000_000_000
 file the next version might not look like another."""
 
 MOST_KEPT: Final = 20_000
-"""Of the records of logs, each of which takes 6 kB: what more there are is read each time."""
+"""Most records of logs that are kept in memory, each of 6 kB: any more are read each time."""
 
 _Version = tuple[int, int, int]
 """Inode, size, time of change."""
 
 
 class Remembered(Generic[Said]):
-    """What the files say, of the folder that was asked for last. Threads may share it."""
+    """A cache of small files in the folder that was asked for last. Threads may share it."""
 
     def __init__(self, read: Callable[[Path], Said | None]) -> None:
         """`read` returns None where a file says nothing, and is asked again the next time."""
@@ -39,7 +39,10 @@ class Remembered(Generic[Said]):
         self._last: tuple[Path, dict[str, tuple[_Version, Said]]] = (Path(), {})
 
     def all_of(self, folder: Path, ending: str) -> dict[Path, Said | None]:
-        """By file, in the order of their names. A file that goes meanwhile is left out."""
+        """Return the content by file, in the order of their names.
+
+        A file that goes meanwhile is left out.
+        """
         last, before = self._last
         known = before if last == folder else {}
         settled = time.time_ns() - _SETTLED_NS

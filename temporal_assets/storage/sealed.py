@@ -31,7 +31,10 @@ def sealed(fields: Mapping[str, Any]) -> str:
 
 
 def is_as_written(text: str | bytes) -> bool:
-    """Whether a record is, to the last byte, what `sealed` gave; one without a seal is believed."""
+    """Return whether a record is, to the last byte, what `sealed` gave.
+
+    One without a seal is believed.
+    """
     given = text.encode() if isinstance(text, str) else text
     try:
         fields = json.loads(given)

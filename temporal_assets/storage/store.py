@@ -55,7 +55,7 @@ class MissingPartition(LookupError):
 
 
 class DamagedPartition(DamagedFile):
-    """What is published for a day cannot be read; the message says how to make it again."""
+    """The error of a published day that cannot be read; the message says how to make it again."""
 
 
 class ShortWindow(MissingPartition):
@@ -70,7 +70,8 @@ class Window:
     missing: tuple[dt.date, ...]
     files: tuple[str, ...]
     manifests: tuple[Manifest, ...]
-    """Of the days that are present; `files` are theirs, whatever is published meanwhile."""
+    """Manifests of the days that are present; `files` are theirs, whatever is published
+    meanwhile."""
 
 
 class Store:
@@ -106,7 +107,7 @@ class Store:
         return sum(self._size(path) or 0 for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
-        """What is published for a day, or None. Raises `DamagedPartition`.
+        """Return what is published for a day, or None. Raises `DamagedPartition`.
 
         A partition of another schema version is not there: its columns are not those of the
         contract. `outdated` has it.
@@ -124,7 +125,7 @@ class Store:
         ]
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """As `manifest`, whatever its schema version."""
+        """Return the manifest whatever its schema version, unlike `manifest`."""
         path = self._join(asset, day, _MANIFEST)
         try:
             manifest = Manifest.from_json(self.fs.cat_file(path))
@@ -138,7 +139,9 @@ class Store:
         return manifest
 
     def intact(self, asset: str, day: dt.date) -> Manifest | None:
-        """What is published for a day, if its files are there and of their size; nothing is read.
+        """Return what is published for a day, if its files are there and of their size.
+
+        Nothing is read.
 
         For those who decide what is to be made again: what is damaged counts as not there.
         """
@@ -223,7 +226,7 @@ class Store:
         return [self._url(posixpath.join(folder, file.name)) for file in files]
 
     def require(self, asset: str, day: dt.date) -> Manifest:
-        """What is published for a day; `MissingPartition` if nothing is."""
+        """Return what is published for a day; `MissingPartition` if nothing is."""
         manifest = self.stored(asset, day)
         if manifest is None:
             raise MissingPartition(
@@ -270,7 +273,7 @@ class Store:
             yield from (path for path in paths if path not in wrong and not _opens(path))
 
     def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
-        """What is wrong with a file, as far as its name and size tell."""
+        """Return what is wrong with a file, as far as its name and size tell."""
         path = self._join(manifest.asset, manifest.day, file.name)
         size = self._size(path)
         if size is None:
@@ -303,7 +306,7 @@ class Store:
         days: dt.date | Sequence[dt.date],
         columns: Sequence[str] | None = None,
     ) -> pa.Table:
-        """One or more partitions as an Arrow table, in the order of `days`, verified."""
+        """Return one or more partitions as an Arrow table, in the order of `days`, verified."""
         chosen = [days] if isinstance(days, dt.date) else list(days)
         while True:
             manifests = [self.require(asset, day) for day in chosen]
@@ -386,7 +389,10 @@ class Store:
             return True  # to be met where it is read, not to be overlooked
 
     def _readable(self, asset: str, day: dt.date) -> Manifest | None:
-        """As `stored`; a damaged one counts as none, because replacing it is the remedy."""
+        """Return the manifest as `stored` does.
+
+        A damaged one counts as none, because replacing it is the remedy.
+        """
         try:
             return self.stored(asset, day)
         except DamagedPartition:
@@ -469,7 +475,7 @@ class LookingStore(Store):
         """Days whose manifests were asked for and cannot be read, and what to do about each."""
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """As that of any store; None, too, where it is damaged."""
+        """Return the manifest as any store does; None, too, where it is damaged."""
         try:
             return super().stored(asset, day)
         except DamagedPartition as error:
@@ -502,7 +508,7 @@ def _protocols(fs: Any) -> tuple[str, ...]:
 
 
 DAMAGED: Final = "cannot be used: make it again"
-"""What every message of a damaged partition says, also through a view."""
+"""End of every message of a damaged partition, also through a view."""
 
 
 def _damaged(path: str, fault: str, asset: str, day: dt.date) -> DamagedPartition:

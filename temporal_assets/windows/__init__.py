@@ -1,4 +1,4 @@
-"""What the window assets are: plain functions from days and other windows to partitions.
+"""Bodies of the window assets: plain functions from days and other windows to partitions.
 
 A window asset of a day covers the `window.days` days that end with it. `asset` says what one is
 and runs it, `registry` lists them all and says which are out of date; each is a module of its own

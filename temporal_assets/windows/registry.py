@@ -74,13 +74,13 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     TIMELY_SIMULATION,
     EVALUATION_REPORT,
 )
-"""In the order they are made: an asset comes after those it is made from, and soon after others
-that read the same files, which are still in memory then."""
+"""Assets in the order they are made: an asset comes after those it is made from, and soon after
+others that read the same files, which are still in memory then."""
 
 WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
 
 WAITING_NAMES: Final = frozenset(asset.name for asset in WINDOW_ASSETS if asset.waits)
-"""Those that are not made before there are `window.min_days` days."""
+"""Assets that are not made before there are `window.min_days` days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def unfinished_days(store: Store, settings: Settings, name: str) -> tuple[dt.dat
 
 
 def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) -> bool:
-    """Whether what a day was made from is still there, which its checks compare it with.
+    """Return whether what a day was made from is still there, which its checks compare it with.
 
     What is stale is made again instead, or is of an older day, whose days `clean` may have removed.
     """
@@ -156,7 +156,7 @@ def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
 
 
 def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due | None:
-    """What is to be made of the latest window (of those that end before `before`).
+    """Return what is to be made of the latest window (of those that end before `before`).
 
     While a window is short, the assets that wait for more days are left out. None where everything
     is up to date.
@@ -171,7 +171,7 @@ def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due 
 
 
 def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
-    """Whether a window that ends with `day` has fewer days than `window.min_days`."""
+    """Return whether a window that ends with `day` has fewer days than `window.min_days`."""
     window = settings.window
     try:
         store.window(LATEST_OF, day, window.days, min(window.min_days, window.days))

@@ -182,7 +182,7 @@ def _refuse_mixing(settings: Settings, target: Path) -> None:
 
 
 def _refuse_another_demo(settings: Settings, target: Path, options: DemoOptions) -> None:
-    """What was read of a first demo would stay among the requests of a second."""
+    """Refuse a second demo: what was read of the first would stay among its requests."""
     from temporal_assets.demo.corpus import MARKER
     from temporal_assets.landing.inventory import Inventory
 

@@ -147,7 +147,10 @@ def _read(
 
 
 def _is_failure(verdict: SourceVerdict, yes: bool) -> bool:
-    """Whether a source is not stored: nothing can be read, or what is wrong was not accepted."""
+    """Return whether a source is not stored.
+
+    Nothing can be read, or what is wrong was not accepted.
+    """
     return not verdict.is_readable or bool(verdict.faults and not yes)
 
 
@@ -177,7 +180,7 @@ def _show_verdicts(found: Sequence[SourceVerdict], failed: Sequence[SourceVerdic
 
 
 def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
-    """What is to be said of files that are not read with the options just given for them."""
+    """Return what is to be said of files that are not read with the options just given for them."""
     from temporal_assets.settings import SETTINGS_FILE
 
     first: dict[Path, LogSource] = {}
@@ -214,7 +217,7 @@ def _say_what_next(settings: Settings) -> None:
 
 
 def _is_anything_late(settings: Settings) -> bool:
-    """Whether `materialize` has something to do, or to say."""
+    """Return whether `materialize` has something to do, or to say."""
     from temporal_assets.days.daily import stale
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.storage.integrity import DamagedFile

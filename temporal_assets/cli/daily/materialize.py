@@ -135,7 +135,7 @@ def _say_nothing_to_build(
 
 
 def _answer(settings: Settings, store: Store) -> dict[str, Any]:
-    """What to watch and where the installation stands, for JSON."""
+    """Return what to watch and where the installation stands, for JSON."""
     from temporal_assets.windows.frame.standing import standing
 
     document = latest_document(settings)
@@ -161,7 +161,7 @@ def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> N
 
 
 def _gives_nothing(settings: Settings) -> bool:
-    """Whether there is a source of which nothing can be used."""
+    """Return whether there is a source of which nothing can be used."""
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import verdicts
 
@@ -169,7 +169,10 @@ def _gives_nothing(settings: Settings) -> bool:
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
-    """Whether days that were named one by one led to anything; of a range, some may be left out."""
+    """Return whether days that were named one by one led to anything.
+
+    Of a range, some may be left out.
+    """
     return bool(outcome.materialized or not named)
 
 
@@ -208,7 +211,7 @@ def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) 
 def _late(
     settings: Settings, inventory: Inventory, daily: Sequence[str], windows: Sequence[str]
 ) -> dict[str, list[dt.date]]:
-    """By daily asset to make, the days on which it is missing or stale.
+    """Return, by daily asset to make, the days on which it is missing or stale.
 
     These are the ones named, and those that they or windows are made from where they are late.
     """
@@ -238,7 +241,7 @@ def _kept(settings: Settings, inventory: Inventory) -> str:
 
 
 def _is_due(settings: Settings, windows: Sequence[str]) -> bool:
-    """Whether any of these window assets (all when none is named) is to be made."""
+    """Return whether any of these window assets (all when none is named) is to be made."""
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.registry import due
 

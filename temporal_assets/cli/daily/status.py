@@ -143,7 +143,10 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
 def _recency(
     settings: Settings, latest: dt.date | None, switched_on: Sequence[str] | None
 ) -> dict[str, Any]:
-    """How old the data is. It is too old only where something is on that would bring new data."""
+    """Return how old the data is.
+
+    It is too old only where something is on that would bring new data.
+    """
     import datetime as dt
     from zoneinfo import ZoneInfo
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 MADE: Final = (
     *("page_labels", "hub_seeds", "site_scores", "section_scores", "news_prefixes", "crawl_policy"),
 )
-"""What is judged, and what lists are learned from; making it makes all that it is made from."""
+"""Assets that are judged or that lists are learned from; making them makes all they are made
+from."""
 
 
 @command

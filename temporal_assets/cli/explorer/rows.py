@@ -1,4 +1,4 @@
-"""What the explorer reads: pages of rows of the latest window, by DuckDB over its Parquet files.
+"""Rows of the explorer: pages of the latest window's tables, by DuckDB over Parquet.
 
 Names are read with the condition that enough clients know them (`privacy.min_clients`), as
 everywhere; a page that somebody asks for by its URL is looked up by that URL. Not here: how it is
@@ -179,5 +179,5 @@ class Window:
             return None
 
     def decision(self, url: str) -> Decision | None:
-        """What crawlers do with a URL."""
+        """Return what crawlers do with a URL."""
         return None if self.policy is None else self.policy.match(url)

@@ -45,7 +45,7 @@ _VIEWS: Final[Mapping[str, View]] = {
     "/page": lambda window, given: views.one_page(window, given.get("url", "")),
     "/find": lambda window, given: views.one_page(window, given.get("url", "").strip()),
 }
-"""By path; values of the query are texts, and unknown ones are ignored."""
+"""Views by path; values of the query are texts, and unknown ones are ignored."""
 
 
 def _number(given: Given, name: str) -> int:
@@ -71,7 +71,7 @@ def serve(window: Window, port: int) -> ThreadingHTTPServer:
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
-        """One request; one is answered at a time, because the engine takes one question."""
+        """A request; one is answered at a time, because the engine takes one question."""
 
         server_version, sys_version = "temporal-assets", ""
 

@@ -53,7 +53,7 @@ _REASONS: Final = {
 
 
 class NotKnown(Exception):
-    """What was asked for is not there, or not for anybody to see; the message says which."""
+    """The error of something that is not there, or not for anybody to see."""
 
 
 def style() -> str:

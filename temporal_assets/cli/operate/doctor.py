@@ -197,7 +197,7 @@ def _state_folder(settings: Settings) -> tuple[str, str]:
 
 
 def _is_open(path: Path) -> bool:
-    """Whether others than the owner have any right."""
+    """Return whether others than the owner have any right."""
     rights = stat.S_IMODE(path.stat().st_mode)
     return os.name == "posix" and bool(rights & (stat.S_IRWXG | stat.S_IRWXO))
 
@@ -260,7 +260,7 @@ def _engine(settings: Settings) -> tuple[str, str]:
 
 
 def _logs(settings: Settings) -> tuple[str, str]:
-    """What reading the sources has come to: what was wrong with it, until it is mended."""
+    """Return what reading the sources has come to: what was wrong with it, until it is mended."""
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import messages, verdicts
 

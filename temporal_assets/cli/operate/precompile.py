@@ -53,7 +53,7 @@ def precompiling() -> Iterator[None]:
 
 
 def _is_compiled() -> bool:
-    """Whether the loop that takes longest is on disk, for this version of its file."""
+    """Return whether the loop that takes longest is on disk, for this version of its file."""
     from temporal_assets.core.curves import curves
 
     loop = curves._fit_rows

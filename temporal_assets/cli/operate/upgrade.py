@@ -70,7 +70,7 @@ def run(
 
 
 def report(one: Outdated) -> dict[str, Any]:
-    """One line, for JSON."""
+    """Return one line, for JSON."""
     return {
         "asset": one.asset,
         "version": one.version,
@@ -80,7 +80,7 @@ def report(one: Outdated) -> dict[str, Any]:
 
 
 def show(outdated: Sequence[Outdated], state: Path) -> None:
-    """What is of another schema, with the command for each."""
+    """Show the partitions of another schema, with the command for each."""
     if not outdated:
         return
     from temporal_assets import contracts

@@ -1,4 +1,4 @@
-"""What `temporal-assets try thresholds` says: tables, heat maps, a page, JSON.
+"""Results of `temporal-assets try thresholds`: tables, heat maps, a page, JSON.
 
 Here: putting results into rows and words. Not here: computing them (`windows.labels.calibration`),
 drawing (`reports.heat_map`).

@@ -151,7 +151,7 @@ def _some(rows: Sequence[Row]) -> list[Row]:
 
 
 def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
-    """What the tables come to, whichever way it is."""
+    """Yield what the tables come to, whichever way it is."""
     for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
         used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
         published = [row for row in used.values() if row["rule"] == "published"]
@@ -180,7 +180,7 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
 
 
 def _lead(row: Row) -> str:
-    """What was published against the best baseline, won or lost."""
+    """Return what was published against the best baseline, won or lost."""
     low, high = row["f_lead_low"], row["f_lead_high"]
     verdict = "ahead of" if low > 0 else "BEATEN BY" if high < 0 else "level with"
     return (

@@ -32,7 +32,7 @@ def show_node(
     limit: int,
     as_json: bool,
 ) -> None:
-    """What a node is, why it is one pattern or several, its pages and its links."""
+    """Show a node, why it is one pattern or several, its pages and its links."""
     if node >= len(found.nodes):
         last = len(found.nodes) - 1
         raise CommandError(f"the tree of {found.site} has the nodes 0 to {last}", USAGE)
@@ -84,7 +84,10 @@ def show_tree(found: StoredPatterns) -> None:
 
 
 def _decided(found: StoredPatterns, row: Row) -> str:
-    """What the cuts decided about a node; one that was merged may be part of a larger merge."""
+    """Return what the cuts decided about a node.
+
+    One that was merged may be part of a larger merge.
+    """
     if row["merged_by"] == "visit":
         return f"merged: saves {row['saved_bits']:,.1f} bits"
     if row["similarity"] is None:
@@ -95,7 +98,7 @@ def _decided(found: StoredPatterns, row: Row) -> str:
 
 
 def _is_below(found: StoredPatterns, row: Row, flag: str) -> bool:
-    """Whether a node above has a flag."""
+    """Return whether a node above has a flag."""
     above = row["parent"]
     while above >= 0 and not found.nodes[above][flag]:
         above = found.nodes[above]["parent"]
@@ -133,7 +136,7 @@ def _words(found: StoredPatterns, row: Row) -> list[str]:
 
 
 def _standing(found: StoredPatterns, row: Row) -> str:
-    """Whether the node is a pattern, and what the cuts decided."""
+    """Return whether the node is a pattern, and what the cuts decided."""
     node = row["pattern"]
     if row["is_pattern"] and row["merged_by"] is None:
         return "a pattern, and a leaf of the whole tree"

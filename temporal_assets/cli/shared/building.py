@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from temporal_assets.settings import Settings
 
 _REASONS_SHOWN: Final = 3
-"""Of an asset; with more, it is mostly the same log or setting."""
+"""Reasons shown for an asset; with more, it is mostly the same log or setting."""
 
 
 def build(
@@ -65,7 +65,7 @@ def build(
 
 
 def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str, Any]:
-    """What was asked for and done, for JSON; no outcome when there was nothing to do."""
+    """Return what was asked for and done, for JSON; no outcome when there was nothing to do."""
     if outcome is None:
         return {"ok": True, "days": days, "built": [], "failed": [], "skipped": [], "checks": []}
     return {

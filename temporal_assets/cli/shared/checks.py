@@ -18,7 +18,7 @@ _FAILED_SHOWN: Final = 20
 
 
 def check_report(judgement: Judgement) -> dict[str, Any]:
-    """One check of one day, for JSON."""
+    """Return one check of one day, for JSON."""
     return {
         "asset": judgement.asset,
         "check": judgement.check,
@@ -30,7 +30,7 @@ def check_report(judgement: Judgement) -> dict[str, Any]:
 
 
 def show_checks(judgements: Sequence[Judgement]) -> None:
-    """How many checks passed, and those that did not: broken invariants first."""
+    """Show how many checks passed, and those that did not: broken invariants first."""
     if not judgements:
         return
     failed = [one for one in judgements if not one.passed]
@@ -48,7 +48,7 @@ def show_checks(judgements: Sequence[Judgement]) -> None:
 
 
 def _rows(failed: Sequence[Judgement]) -> list[tuple[str, str, str, str, str]]:
-    """One row per check, with all its days and what it said of the last of them."""
+    """Return one row per check, with all its days and what it said of the last of them."""
     days: dict[tuple[bool, str, str], list[dt.date]] = {}
     messages: dict[tuple[bool, str, str], str] = {}
     for one in failed:

@@ -1,4 +1,4 @@
-"""What commands say, and where: results on standard output, everything else on standard error.
+"""The terminal: results on standard output, everything else on standard error.
 
 Names, URLs and samples come from log lines, which strangers write: `plain` makes them harmless
 on a terminal, and they are never read as markup.
@@ -55,7 +55,7 @@ def place(path: Path) -> str:
 
 
 def is_interactive() -> bool:
-    """Whether a person is there to answer."""
+    """Return whether a person is there to answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -1,4 +1,4 @@
-"""How commands end: exit codes, and which errors are answers rather than faults of the program.
+"""Ends of commands: exit codes, and errors that are answers rather than faults of the program.
 
     0    done; also when there was nothing to do
     1    the data or an operation failed: nothing of a source is usable, a day failed, a check is
@@ -30,7 +30,7 @@ INTERRUPTED: Final = 130
 _ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
 
 _asked: list[Callable[[], bool]] = []
-"""What says whether this command is to end; empty outside of one."""
+"""Function that says if this command is to end; empty outside of a command."""
 
 Parameters = ParamSpec("Parameters")
 
@@ -113,7 +113,7 @@ def interruptions() -> Iterator[Callable[[], bool]]:
 
 
 def explained(error: Exception) -> str | None:
-    """What a person is told of an error; None where it is a fault of ours."""
+    """Return what a person is told of an error; None where it is a fault of ours."""
     # Imported only now: what there is to say must not slow down what goes well.
     from temporal_assets.machine.troubles import said
 

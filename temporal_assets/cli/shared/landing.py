@@ -53,7 +53,7 @@ def land(settings: Settings) -> LandingReport:
 
 
 def file_report(file: LandedFile) -> dict[str, Any]:
-    """What is known of one file, for JSON."""
+    """Return what is known of one file, for JSON."""
     return {
         "file": file.sightings[-1].path,
         "format": file.format,
@@ -107,7 +107,7 @@ def show_landing(report: LandingReport) -> None:
 
 
 def show_troubles(report: LandingReport) -> None:
-    """What is wrong with the files that were read or could not be read."""
+    """Show the faults of files that were read or could not be read."""
     doubtful = [file for file in report.landed if file.problem or _is_doubtful(file)]
     for file in doubtful[:_TROUBLES_SHOWN]:
         if file.problem:
@@ -133,7 +133,7 @@ def show_troubles(report: LandingReport) -> None:
 
 
 def _way_to_referrers(file: LandedFile) -> str:
-    """What to say of lines that name referrers, and were not known to."""
+    """Return what to say of lines that name referrers, and were not known to."""
     from temporal_assets.logs.formats.formats import FORMATS, NAMED, Syntax
 
     name = file.format.split()[0]
@@ -150,7 +150,7 @@ def _say_how_many_more(files: Sequence[LandedFile], what: str) -> None:
 
 
 def _is_doubtful(file: LandedFile) -> bool:
-    """Whether a tenth of the lines or more are no records."""
+    """Return whether a tenth of the lines or more are no records."""
     rejected = sum(losses(file, "rejected").values())
     return bool(rejected) and rejected * 10 >= file.lines
 

@@ -1,4 +1,4 @@
-"""Which site is meant: what people type or paste, as the tables call it."""
+"""The site that people mean by what they type or paste, as the tables call it."""
 
 from __future__ import annotations
 

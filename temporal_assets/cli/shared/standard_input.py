@@ -1,4 +1,4 @@
-"""What commands are given: bytes, of which not all are text.
+"""Standard input of commands: bytes, of which not all are text.
 
 URLs are taken as logs are read, with a sign in place of what is no UTF-8; statements are refused.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT: Final = "-"
 
 _MOST_BYTES: Final = 1 << 20
-"""That are taken at once. A pipe holds 64 KiB."""
+"""Most bytes that are taken at once. A pipe holds 64 KiB."""
 
 _LONGEST_LINE: Final = 1 << 20
 """Bytes of a line that are kept: no server takes a URL of a tenth of that."""

@@ -1,4 +1,4 @@
-"""What came out of the demo, in a few tables: what to watch, most viewed pages, lines by reason.
+"""Results of the demo in a few tables: what to watch, most viewed pages, rejects.
 
 URLs that fewer clients opened than `privacy.min_clients` are left out, as in every report.
 """

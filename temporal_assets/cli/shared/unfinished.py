@@ -1,4 +1,4 @@
-"""What killed runs have begun and not finished, as `status`, `doctor` and `upgrade` say it."""
+"""Unfinished work of killed runs, as `status`, `doctor` and `upgrade` show it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def unfinished_report(found: Unfinished) -> dict[str, Any]:
-    """What is unfinished, for JSON."""
+    """Return what is unfinished, for JSON."""
     days = {name: list(days) for name, days in found.days.items()}
     return {"days": days, "runs": found.runs, "catalogue": found.catalogue}
 
 
 def unfinished_words(found: Unfinished, state: Path) -> str:
-    """What is unfinished, in a sentence that says what to do; empty where nothing is."""
+    """Return what is unfinished, in a sentence that says what to do; empty where nothing is."""
     if not found:
         return ""
     parts = [f"{name} of {ranges(days, limit=3)}" for name, days in found.days.items()]

@@ -1,4 +1,4 @@
-"""What to watch, from a policy, in an operator's words: sites, hubs, prefixes and patterns.
+"""The list to watch, from a policy, in an operator's words.
 
 Here: the short lists that end `demo`, `materialize` and `policy`. Not here: the whole lists
 (`policy --json`), and the papers' measures (`report`).

@@ -1,4 +1,4 @@
-"""Which window a command is about: the day that was asked for, or the latest there is."""
+"""The window a command is about: of the day that was asked for, or the latest there is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Day = Annotated[
 
 
 def say_standing(store: Store, settings: Settings) -> None:
-    """How many days there are, how many are needed, what can be had now, what is left out."""
+    """Say how many days there are, how many are needed, and what can be had now."""
     from temporal_assets.windows.frame.standing import standing
 
     for sentence in standing(store, settings).sentences:

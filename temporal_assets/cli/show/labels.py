@@ -49,7 +49,7 @@ _LISTED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class _Labelled:
-    """What is shown."""
+    """Labels and scores to show."""
 
     day: dt.date
     site: str | None

@@ -194,7 +194,7 @@ def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
 
 
 def _of_crawls(crawled: list[_Row]) -> list[str]:
-    """When a page was fetched, and which source showed it first."""
+    """Return when a page was fetched, and which source showed it first."""
     if not crawled:
         return []
     first, last = crawled[0], crawled[-1]
@@ -238,7 +238,7 @@ def _few(early: _Row) -> list[str]:
 
 
 def _of_youth(early: _Row) -> list[str]:
-    """How likely a young page is to turn out temporal, and from what that is known."""
+    """Return how likely a young page is to turn out temporal, and from what that is known."""
     if not early:
         return []
     seen = f"seen for {console.counted(early['age'], 'day')}"

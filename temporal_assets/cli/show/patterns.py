@@ -228,7 +228,7 @@ def _cells(row: Row) -> tuple[Any, ...]:
 
 
 def _remarks(found: StoredPatterns) -> Iterable[str]:
-    """What to know before the ranks are believed."""
+    """Return what to know before the ranks are believed."""
     if found.status != "learned":
         yield f"this site was not learned ({found.status}): {found.nodes[0]['reason']}"
         return

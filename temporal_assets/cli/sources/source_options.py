@@ -172,7 +172,7 @@ def named_source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -
 
 
 def options_of(source: LogSource) -> dict[str, Any]:
-    """How a source is read, whatever its path."""
+    """Return how a source is read, whatever its path."""
     return source.model_dump(exclude={"path"})
 
 

@@ -31,7 +31,7 @@ def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
 
 
 def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
-    """As `add_sources`, without the sources that these take over."""
+    """Add sources as `add_sources` does, and remove those that they take over."""
     gone = [one.path for one in _taken_over(settings.sources, sources)]
     return change(
         settings, lambda text: _without(_with_sources(text, sources), gone, settings.state)
@@ -58,7 +58,7 @@ def with_sources(known: Sequence[LogSource], new: Sequence[LogSource]) -> tuple[
 
 
 def is_within(narrow: LogSource, wide: LogSource) -> bool:
-    """Whether all files of a source are also those of another one."""
+    """Return whether all files of a source are also those of another one."""
     from temporal_assets.landing.verdicts import covers
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 

@@ -153,7 +153,7 @@ def _show(tuned: Tuned) -> None:
 
 
 def _weights(trial: SiteTrial) -> tuple[str | float, ...]:
-    """What ranks the sites, and the weights of both shares where it is their score."""
+    """Return what ranks the sites, and the weights of both shares where it is their score."""
     if trial.scoring is None:
         return "flow", "", ""
     return "stock", trial.scoring.alpha, trial.scoring.beta

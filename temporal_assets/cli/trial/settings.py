@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from temporal_assets.ops.what_if import Trial
 
 _NAMES_SHOWN: Final = 5
-"""Of each kind of change; `--json` has them all."""
+"""Names shown of each kind of change; `--json` has them all."""
 
 
 @command

@@ -30,11 +30,12 @@ _ROWS_SHOWN: Final = 100
 """Rows of a table that a person reads; `--csv` and `--json` write all."""
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What makes a spreadsheet take a cell for a formula; the wide forms do so in East Asia."""
+"""Characters that make a spreadsheet take a cell for a formula; the wide forms do so in East
+Asia."""
 
 _SEPARATORS: Final = re.compile(r'[,;\t|"\r\n]')
-"""Where some spreadsheet begins another cell, unless the text is in quotes: in half of Europe at
-semicolons, and a URL may hold one that is followed by a formula."""
+"""Characters at which some spreadsheet begins another cell, unless the text is in quotes: in half
+of Europe at semicolons, and a URL may hold one that is followed by a formula."""
 
 
 @command

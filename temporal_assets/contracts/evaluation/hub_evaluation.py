@@ -23,7 +23,7 @@ _LINKS: Final = ("transits.referrer", "transits.target", "page_labels.is_tempora
 HUB_LISTS: Final = ("baseline", "paper", "greedy", "clicks", "recent", "ours")
 """Lists of seeds, by the first part of their columns' names."""
 ENDING_LISTS: Final = ("greedy", "ours")
-"""Those that end where a further hub adds nothing."""
+"""Lists that end where a further hub adds nothing."""
 
 
 def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:

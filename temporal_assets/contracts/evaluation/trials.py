@@ -1,4 +1,4 @@
-"""What the contracts of trials have in common: `seed_evaluation` and `hub_evaluation`."""
+"""Columns and rules that the contracts of `seed_evaluation` and `hub_evaluation` share."""
 
 from __future__ import annotations
 

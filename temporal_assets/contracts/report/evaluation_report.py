@@ -17,7 +17,7 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 MOST_BYTES: Final = 2_000_000
-"""Of all sections: the page adds as much again and more, and has to stay below 5 MB."""
+"""Most bytes of all sections: the page adds as much again and more, and has to stay below 5 MB."""
 
 EVALUATION_REPORT: Final = Table(
     name="evaluation_report",

@@ -1,4 +1,4 @@
-"""What a crawl is judged by: shares of traffic against shares of pages (BB 5.3).
+"""Measures of a crawl: shares of traffic against shares of pages (BB 5.3).
 
 Here: curves on a common scale, the area under them, pages needed for a share of the traffic, and
 what no order can exceed. Not here: the crawl (`crawl_simulation`).

@@ -50,7 +50,7 @@ class HostLimit:
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What was fetched and seen, in order."""
+    """The pages that a crawl fetched and saw, in order."""
 
     fetched: Int32s
     """Pages in the order they were fetched; those that cannot be reached are missing."""

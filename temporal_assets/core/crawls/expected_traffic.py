@@ -148,7 +148,7 @@ class _Regression:
 
     @property
     def penalty(self) -> Floats:
-        """One entry a weight; the constant in front is free, but never singular."""
+        """Return one entry a weight; the constant in front is free, but never singular."""
         return np.array([1e-6, *[RIDGE] * (self.features.shape[1] - 1)])
 
     def objective(self, weights: Floats) -> float:

@@ -92,7 +92,7 @@ def polite_crawl(
 
 @njit(nogil=True, cache=True)
 def _room(host: Int32s) -> tuple[Int64s, Int64s, Int64s]:
-    """Where the heap of each host begins, how many pages it holds, and how many were fetched."""
+    """Return each host's start of its heap, number of pages in it, and number of fetches."""
     hosts = host.max() + 1
     begin = np.zeros(hosts + 1, np.int64)
     for own in host:

@@ -33,21 +33,23 @@ NEVER: Final = np.inf
 
 DECREASE: Final = 0.2
 INCREASE: Final = 0.4
-"""Of an interval after a fetch that found a change, and after one that did not: the defaults of
-Nutch's AdaptiveFetchSchedule (`db.fetch.schedule.adaptive.dec_rate`, `.inc_rate`)."""
+"""Relative changes of an interval after a fetch that found a change, and after one that did not:
+the defaults of Nutch's AdaptiveFetchSchedule (`db.fetch.schedule.adaptive.dec_rate`, `.inc_rate`).
+"""
 
 SHORTEST: Final = 1.0 / 60.0
 LONGEST: Final = 365.0 * 24.0
 """Hours; Nutch's `min_interval` of a minute and `max_interval` of a year."""
 
 _KNOWN_AT: Final = -np.finfo(np.float64).tiny
-"""When pages born before hour 0 were fetched: what is born at 0 is new to whoever looks again."""
+"""Hour at which pages born before hour 0 count as fetched: what is born at 0 is new to whoever
+looks again."""
 
 GOLDEN: Final = 0.6180339887498949
 """Multiples of it are spread evenly over the unit interval, without chance."""
 
 _DRAWS: Final = 200
-"""Of the bootstrap."""
+"""Number of samples of the bootstrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,14 @@ class TimelyWorld:
     """Pages and what becomes of them; arrays have an entry a page."""
 
     links: LinkGraph
-    """Of a hub: its whole list. Of other pages: what they link. Those of a page in the order of
-    birth."""
+    """Links of each page in the order of birth: of a hub its whole list, of other pages what they
+    link."""
     shown: Int64s
-    """How many of its newest links a page shows; 0: all that are born."""
+    """Number of its newest links that a page shows; 0: all that are born."""
     birth: Floats
     """Hours; before 0 for pages that the crawler knows already."""
     mu: Floats
-    """Of the log-normal interest, in log days."""
+    """Mean of the log-normal interest, in log days."""
     sigma: Floats
     """Above 0."""
     interest: Floats
@@ -74,12 +76,12 @@ class TimelyWorld:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How a crawler spends its fetches; arrays have an entry a page."""
+    """The way a crawler spends its fetches; arrays have an entry a page."""
 
     interval: Floats
     """Hours after which a fetched page is fetched again, at first; `NEVER` if not at all."""
     score: Floats
-    """Of new pages the one with the highest is fetched first, of equals the one seen first."""
+    """Priority of new pages: the highest is fetched first, of equal ones the one seen first."""
     new_first: bool
     """New pages before any page again; else all wait in one queue, the longest due first."""
     is_adaptive: bool
@@ -90,7 +92,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class TimelyResult:
-    """What a crawler achieved among pages born from hour 0 on."""
+    """The score of a crawler among pages born from hour 0 on."""
 
     first_fetch: Floats
     """Hour of each page's first fetch; NaN if it never was."""
@@ -144,7 +146,7 @@ def simulate_timely(
 
 
 def _is_in_order(first: Int64s, birth: Floats) -> bool:
-    """Whether births of the links of each page never go back."""
+    """Return whether births of the links of each page never go back."""
     is_later = np.ones(len(birth) + 1, np.bool_)
     is_later[1:-1] = birth[1:] >= birth[:-1]
     is_later[first] = True  # another page
@@ -202,7 +204,7 @@ def _share(interest: Floats, left: Floats, among: Flags) -> float:
 
 
 def _bounds(interest: Floats, left: Floats) -> tuple[float, float]:
-    """Where the share still to come lies with other pages of the same kind, in 95 of 100 draws."""
+    """Return the bounds of the share still to come in 95 of 100 samples of such pages."""
     if not interest.sum() > 0:
         return 0.0, 0.0
     dice = np.random.default_rng(0)
@@ -308,7 +310,7 @@ def _look(
     is_seen: Flags,
     is_allowed: Flags,
 ) -> tuple[bool, list[Any]]:
-    """Whether a page has changed since its last fetch, and the pages seen on it for the first time.
+    """Return if a page has changed since its last fetch, and the pages first seen on it.
 
     The newest first. What was born before its last fetch was seen then, or before hour 0, or had
     made room for others on its list: it is not looked at again.

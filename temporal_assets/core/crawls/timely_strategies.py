@@ -1,4 +1,6 @@
-"""How crawlers that want to be in time spend their fetches: four that exist, and two of ours.
+"""Ways in which crawlers that want to be in time spend their fetches.
+
+Four that exist, and two of ours.
 
 Here: from what is known at the start of a crawl to a `Strategy` for each. Not here: the crawl
 (`timely_simulation`), how often hubs should be visited (`revisits`), where knowledge comes from.
@@ -21,7 +23,8 @@ NUTCH_HOURS: Final = 24.0
 in the time we look at."""
 
 _LEAST_FOR_HUBS: Final = 0.2
-"""Of the budget, however many pages are born: without hubs none of them is found."""
+"""Least share of the budget for hubs, however many pages are born: without hubs none of them is
+found."""
 
 
 _HOURS: Final = 24.0
@@ -31,13 +34,13 @@ _LONGEST_DAYS: Final = 7.0
 
 @dataclass(frozen=True, slots=True)
 class HubFacts:
-    """What is known of hubs; an entry each."""
+    """Facts about hubs, an entry each."""
 
     page: Int64s
     rate: Floats
     """New pages a day that no better hub leads to."""
     views: Floats
-    """Of such a page."""
+    """Views of such a page."""
     half_life: Floats
     """Days."""
     leave: Floats
@@ -46,7 +49,7 @@ class HubFacts:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known at the start; arrays have an entry a page."""
+    """Knowledge at the start of the simulation; arrays have an entry a page."""
 
     hub_hours: Floats
     """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count."""
@@ -59,11 +62,11 @@ class Knowledge:
     listed: Flags | None = None
     """All pages of its sites."""
     hubs: HubFacts | None = None
-    """For the split; None where nothing more than `hub_hours` is known."""
+    """Facts for the split of the budget; None if only `hub_hours` is known."""
 
 
 def strategies(world: TimelyWorld, known: Knowledge, budget: float) -> dict[str, Strategy]:
-    """By name, each with a budget of so many fetches an hour.
+    """Return all strategies by name, each with a budget of so many fetches an hour.
 
     * `baseline`: the front pages of the listed sites, as often as the budget allows, and what they
       link on these sites;

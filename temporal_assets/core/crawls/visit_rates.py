@@ -1,4 +1,4 @@
-"""How often a source is worth a visit, from what its visits have brought.
+"""Rates of visits to sources, from what their visits have brought.
 
 Here: a Gamma posterior over the new wanted pages of an hour, and the interval that follows. Not
 here: what counts as a page of a source, or when a visit is made.

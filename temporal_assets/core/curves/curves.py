@@ -70,11 +70,12 @@ _LANES: Final = 16
 """Days are padded (with weight 0) to a multiple of what the processor works on at once: a
 remainder of 12 days would take as long as the 48 before it."""
 _RULE_OF_THREE: Final = 3.0
-"""Nothing in T views: the rate is below 3 / T with 95 % confidence."""
+"""Number behind the rule of three: with no view in T, the rate is below 3 / T with 95 %
+confidence."""
 
 
 class Reason(IntEnum):
-    """How a page's fit ended. The first two are convergence."""
+    """The ways in which a page's fit ends. The first two are convergence."""
 
     CONVERGED = 0
     AT_BOUND = 1
@@ -85,12 +86,12 @@ class Reason(IntEnum):
     TOO_YOUNG = 4
     """Fewer than MIN_LIFE observed days since birth. The slowest curve is given."""
     NO_VIEWS = 5
-    """Nothing to fit. The slowest curve is given, with A = 0."""
+    """The page has no views: the slowest curve is given, with A = 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is fitted and how."""
+    """Options of a fit: the method, and what it may assume."""
 
     method: Method = "likelihood"
     """The winner of docs/interest-curves.md; `least_squares` is the paper's."""
@@ -102,7 +103,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """One row per page; every number is finite for every page."""
+    """Fitted curves, one row per page; every number is finite for every page."""
 
     amplitude: Floats
     """A: views over the whole life."""
@@ -133,12 +134,15 @@ class Curves:
 
     @property
     def converged(self) -> NDArray[np.bool_]:
-        """Whether the descent ended at a minimum."""
+        """Return whether the descent ended at a minimum."""
         return self.reason <= Reason.AT_BOUND
 
     @property
     def tells_interest(self) -> NDArray[np.bool_]:
-        """Whether Phi says something of the page: it has a best curve, or all views on one day."""
+        """Return whether Phi says something of the page.
+
+        It has a best curve, or all views on one day.
+        """
         tells: NDArray[np.bool_] = self.converged | (self.reason == Reason.ONE_DAY)
         return tells
 
@@ -244,7 +248,7 @@ class _Plan:
         self._options, self._days, self._weight = options, days, weight
 
     def of(self, born_inside: bool) -> list[Any]:
-        """For the pages first seen after the first day that is there, or for those seen on it."""
+        """Return the options for pages born inside the window, or before it."""
         options, days = self._options, self._days
         mass = options.method == "likelihood"
         cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)

@@ -1,4 +1,4 @@
-"""What a fitted curve expects of each day of a window, on the terms of the method that fitted it.
+"""Expected views of each day of a window under a fitted curve, in the terms of its method.
 
 Here: that sum. Not here: fitting (`curves`), drawing.
 """

@@ -1,4 +1,4 @@
-"""From a start to the nearest best curve: Levenberg-Marquardt, bounded, compiled.
+"""The descent from a start to the nearest best curve: Levenberg-Marquardt, bounded, compiled.
 
 Here: steps for one page. Not here: objective and normal equations (`page_equations`), where to
 start (`starts`), loops over pages and what to say about the result (`curves`).
@@ -56,10 +56,11 @@ _SHARE_OF_MASS: Final = (0.02, 0.01, 0.005, 0.002, 0.001)
 _PROMISES_OF_MASS: Final = 5.0
 _FACTOR_OF_DOTS: Final = (1.3, 0.66, 0.35, 0.16, 0.08)
 _SHARE_OF_DOTS: Final = (0.2, 0.1, 0.05, 0.025, 0.012)
-"""How far behind the best a descent may be after so many rounds and still win: by a share of the
-best, and of what a constant leaves (where a curve fits almost perfectly, shares of the best mean
-little). By mass, steps keep what they promise, so that five promised gains must reach as well. Set
-where 6,000 pages, each descended from six starts to the end, lose 0.2 to 0.4 % of their winners."""
+"""Largest distance from the best at which a descent may still win after so many rounds: a share of
+the best, and of what a constant leaves (where a curve fits almost perfectly, shares of the best
+mean little). By mass, steps keep what they promise, so that five promised gains must reach as well.
+Set where 6,000 pages, each descended from six starts to the end, lose 0.2 to 0.4 % of their
+winners."""
 
 
 @kernel
@@ -122,7 +123,7 @@ def solve(
 
 @kernel
 def _is_near(likelihood: bool, one: Floats, other: Floats) -> bool:
-    """Whether two parameter vectors lie in one valley."""
+    """Return whether two parameter vectors lie in one valley."""
     near = _NEAR_OF_MASS if likelihood else _NEAR_OF_DOTS
     return bool(
         abs(one[OFFSET] - other[OFFSET]) < near[0]
@@ -219,7 +220,7 @@ def _damped(damping: float, gain: float, promised: float) -> float:
 
 @kernel
 def allowed(likelihood: bool, done: int, patience: float, goal: float, flat: float) -> float:
-    """How far behind `goal`, a deviance or a sum of squares, a descent may be after `done` rounds.
+    """Return the allowed distance from `goal` (deviance or squares) after `done` rounds.
 
     `patience` is 1 for a start that is a peak of the grid, less for others.
     """
@@ -239,7 +240,7 @@ def _is_hopeless(
     goal: float,
     flat: float,
 ) -> bool:
-    """Whether a descent so far behind its rival will not overtake it."""
+    """Return whether a descent so far behind its rival will not overtake it."""
     if behind > allowed(likelihood, done, patience, goal, flat):
         return True
     return likelihood and behind > _PROMISES_OF_MASS * promised
@@ -324,7 +325,7 @@ def _furthest_out(
 
 @kernel
 def _moved(before: Floats, after: Floats, n: float) -> bool:
-    """Whether the interest accumulated after n days differs."""
+    """Return whether the interest accumulated after n days differs."""
     z0 = (math.log(n) - before[MU]) * exp(-before[LOG_SIGMA])
     z1 = (math.log(n) - after[MU]) * exp(-after[LOG_SIGMA])
     return abs(math.erf(z1 * _ROOT_HALF) - math.erf(z0 * _ROOT_HALF)) > 2 * _STILL

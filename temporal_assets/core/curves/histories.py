@@ -1,4 +1,4 @@
-"""What a page's daily views say before anything is fitted: birth, life and total.
+"""Facts about a page's daily views before anything is fitted: birth, life and total.
 
 Here: those facts for a batch of pages, and on which days of a window births are known. Not here:
 reading histories from tables.
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """One row per page."""
+    """Lives of pages, one row per page."""
 
     birth: NDArray[np.int64]
     """First observed day with views, from 1; 0 for pages without views."""
     life: NDArray[np.int64]
     """Days from birth to the end of the window, inclusive."""
     observed_days: NDArray[np.float64]
-    """Those of them that are in the data."""
+    """Number of days of the life that are in the data."""
     total: NDArray[np.float64]
     """Views on them."""
     may_be_older: NDArray[np.bool_]

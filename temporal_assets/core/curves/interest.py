@@ -1,4 +1,4 @@
-"""How much of its interest a fitted page has accumulated, and how sure that is: compiled.
+"""The share of its interest that a fitted page has accumulated, with its interval: compiled.
 
 Here: accumulated interest of a curve with or without a base, and its interval for one page. Not
 here: the fit (`descent`), the plain array functions (`lognormal`).
@@ -39,9 +39,9 @@ Floats = NDArray[np.float64]
 LEVEL: Final = 0.95
 """Nominal coverage of the intervals."""
 _QUANTILE: Final = 1.959964
-"""Of the standard normal, for LEVEL."""
+"""Quantile of the standard normal distribution for LEVEL."""
 _SUPPORT: Final = _QUANTILE**2
-"""Of chi-square with one degree of freedom, for LEVEL."""
+"""Quantile of the chi-square distribution with one degree of freedom for LEVEL."""
 _FEWEST: Final = 0.25
 """Expected views below which a day says little about scatter."""
 _MOST_SHARE: Final = 1.0 - 1e-12

@@ -40,8 +40,8 @@ SLOWEST: Final = 10.0
 
 MIN_SIGMA: Final = 0.1
 MAX_SIGMA: Final = 3.0
-"""From an almost symmetric hump to a curve that spans 17 powers of ten within two sigmas: what is
-narrower or wider than that looks the same on daily views."""
+"""Largest sigma, of a curve that spans 17 powers of ten within two sigmas; the smallest belongs to
+an almost symmetric hump. Wider and narrower curves look the same on daily views."""
 
 STRAY: Final = 1e-6
 """Share of a page's views that come whenever, under the likelihood. Without it a single late view
@@ -82,8 +82,8 @@ def accumulated(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 LEAST_HEIGHT: Final = 1e-12
-"""Of A per daily base: with less, a share is that of the base to its last digits, and a quotient of
-both would overflow."""
+"""Least A per daily base: with less, a share is that of the base to its last digits, and a quotient
+of both would overflow."""
 
 
 def accumulated_with_base(

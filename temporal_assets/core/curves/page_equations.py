@@ -1,4 +1,4 @@
-"""What a curve costs on a page, and which way is down: for both methods, compiled.
+"""The cost of a curve on a page and its derivatives, for both methods: compiled.
 
 Here: objective, normal equations and curvature at one parameter vector of one page. Not here: the
 steps that they lead to (`descent`).

@@ -1,4 +1,4 @@
-"""Where a fit starts: a grid of curves, all compared with a page at once.
+"""Starts of fits: a grid of curves, all compared with a page at once.
 
 Here: the grid, its tables for one length of window, and the loop that finds the best few cells for
 a page. Not here: what happens from there (`descent`).
@@ -158,7 +158,7 @@ def _mu_step(sigma: float) -> float:
 
 @kernel
 def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
-    """Whether no neighbour of the cell is better."""
+    """Return whether no neighbour of the cell is better."""
     best = cell
     for other in neighbours[cell]:
         best = other if gains[other] > gains[best] else best

@@ -37,7 +37,10 @@ _DAY_NOISE: Final = 0.08
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """One row per page; all have at least one view a day of the window on average."""
+    """A population of pages with known curves, one row per page.
+
+    Each has at least one view a day of the window on average.
+    """
 
     views: NDArray[np.uint32]
     """pages x days."""

@@ -46,7 +46,10 @@ class LinkGraph:
 
 
 def link_graph(pages: int, source: Int32s, target: Int32s) -> LinkGraph:
-    """From pairs in any order; links of one page keep the order they are given in."""
+    """Return the graph of pairs in any order.
+
+    Links of one page keep the order they are given in.
+    """
     if len(source) != len(target):
         raise ValueError("every link needs a source and a target")
     if len(source) and not (
@@ -68,7 +71,7 @@ def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages:
 def distinct_links(
     pages: int, source: Int32s, target: Int32s, flag: Flags
 ) -> tuple[LinkGraph, Flags]:
-    """From pairs in any order: every pair once, links of a page by target.
+    """Return the graph of pairs in any order: every pair once, links of a page by target.
 
     The flag of a pair that is given several times is set where it is set each time. Two stable
     passes of counting, by target and then by source: no comparison, 5 bytes a link beside the
@@ -109,7 +112,7 @@ def _by_source(pages: int, source: Int32s, target: Int32s) -> tuple[Int64s, Int3
 
 @njit(nogil=True, cache=True)
 def _sorted_by(pages: int, key: Int32s, value: Int32s, flag: Flags) -> tuple[Int64s, Int32s, Flags]:
-    """Where each key begins, and values and flags by key, equal keys in their order."""
+    """Return where each key begins, and values and flags by key, equal keys in their order."""
     first = np.zeros(pages + 1, np.int64)
     for link in range(len(key)):
         first[key[link] + 1] += 1

@@ -25,18 +25,18 @@ from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, making
 
 _DIMENSIONS: Final = 24
-"""Of the space that a vector is taken from, until it is begun anew with the best one: a vector of
-each is held, and a million patterns take 8 MB."""
+"""Dimensions of the space that a vector is taken from, until it is begun anew with the best one: a
+vector of each is held, and a million patterns take 8 MB."""
 
 _CLOSER: Final = 0.1
-"""Of what a round may move: it measures both scores, and in other units."""
+"""Factor on the movement that a round may have: it measures both scores, and in other units."""
 
 
 class Links(NamedTuple):
     """Transits between patterns, those from one pattern together."""
 
     first: Int64s
-    """Where those from each pattern begin; one more at the end."""
+    """Position of the first link of each pattern; one more at the end."""
     goal: Int32s
     transits: Floats
     per_referral: Floats
@@ -162,7 +162,10 @@ def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
 
 @kernel
 def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> None:
-    """Of eq 10, from hubs: scattered, for the transits to a pattern are not together."""
+    """Write authorities from hubs (eq 10).
+
+    Scattered, for the transits to a pattern are not together.
+    """
     base = np.uint64(start)  # unsigned, or each place is asked whether it counts from the end
     for i in range(len(authority)):
         authority[i] = 0.0
@@ -174,7 +177,10 @@ def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> N
 
 @kernel
 def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Floats) -> None:
-    """Of eq 10, from authorities. `given` is room for what a visit of each pattern gives."""
+    """Write hubs from authorities (eq 10).
+
+    `given` is room for what a visit of each pattern gives.
+    """
     for i in range(len(authority)):
         given[i] = authority[i] * links.per_visit[start + i]
     base = np.uint64(start)

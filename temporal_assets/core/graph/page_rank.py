@@ -33,10 +33,10 @@ class PageRank:
     """Scores and how they were found."""
 
     scores: Floats
-    """One a page; they sum to one."""
+    """Scores, one a page; they sum to one."""
     rounds: int
     movement: float
-    """Of the last round: sum of all changes of scores."""
+    """Sum of all changes of scores in the last round."""
     is_converged: bool
     """The movement fell below what was asked for."""
 
@@ -44,7 +44,7 @@ class PageRank:
 def page_rank(
     graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = ROUNDS
 ) -> Floats:
-    """One score a page; they sum to one."""
+    """Return one score a page; they sum to one."""
     return page_rank_run(graph, damping, tolerance, rounds).scores
 
 

@@ -30,7 +30,7 @@ class Reach:
 
 
 def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
-    """How many wanted pages a crawler finds from the first seeds of a list (NP 5.1).
+    """Return how many wanted pages a crawler finds from the first seeds of a list (NP 5.1).
 
     Linear: whatever the seeds, every link is followed at most twice, once as the first hop and
     once as the second.

@@ -1,4 +1,6 @@
-"""What hubs of a list lead to together: pages that no hub before them leads to.
+"""Pages that the hubs of a list lead to together.
+
+Each hub counts for pages no earlier hub leads to.
 
 Here: what each hub of an order adds, one order of the hubs of several sites, and that of lazy
 greedy maximum coverage. Not here: the graph (`core.graph.link_graph`), what a hub will lead to
@@ -27,7 +29,7 @@ from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
 
 _AGAIN: Final = 0.1
-"""What a link to a page that a better hub leads to as well is worth."""
+"""Weight of a link to a page that a better hub leads to as well."""
 
 
 @dataclass(frozen=True, slots=True)

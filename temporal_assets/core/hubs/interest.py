@@ -1,4 +1,4 @@
-"""How fast interest in new pages of a hub fades, and how much of it comes after their links left.
+"""The speed at which interest in new pages of a hub fades, and its share after their links left.
 
 Here: both from sums of daily views by hub. Not here: how often to visit the hub (`revisits`).
 
@@ -51,10 +51,10 @@ _MUS: Final = np.linspace(np.log(_SHORTEST) - 1.5, np.log(_LONGEST), 241)
 
 @dataclass(frozen=True, slots=True)
 class HubInterest:
-    """One entry for each hub."""
+    """Interest in the new pages of hubs, one entry for each hub."""
 
     views: Floats
-    """Of a temporal page in all."""
+    """Views of a temporal page over its life."""
     half_life: Floats
     """Days."""
     missed: Floats
@@ -66,12 +66,15 @@ class HubInterest:
         return np.asarray(np.log(2) / self.half_life * self.missed / (1 - self.missed))
 
     def of(self, some: Flags) -> HubInterest:
-        """Those of some hubs."""
+        """Return those of some hubs."""
         return HubInterest(self.views[some], self.half_life[some], self.missed[some])
 
 
 def interest_of(sums: Mapping[str, Int64s]) -> HubInterest:
-    """From sums over the pages that each hub links to: columns of `hub_facts`."""
+    """Return the interest of hubs from sums over the pages that each hub links to.
+
+    Columns of `hub_facts`.
+    """
     pages, views = sums["temporal_pages"], sums["views"]
     usual = _ratio(views.sum(), pages.sum(), 1.0)
     behind = _PAGES_BEHIND * usual

@@ -1,4 +1,4 @@
-"""How often to visit each hub, so that new pages are found while people still want them.
+"""Intervals of visits to hubs, so that new pages are found while people still want them.
 
 Here: intervals that share a number of visits a day among hubs, and those that share a number of
 fetches a day between visits of hubs and new pages. Not here: which hubs (`yields`), how fast
@@ -56,10 +56,11 @@ from scipy.special import gammainc, gammaincinv
 from temporal_assets.core.numerics.arrays import Floats
 
 _EXACT: Final = 1e-14
-"""Of log L, and of a share of it: a few steps of a float."""
+"""Relative error at which a search for log L, or for a share of it, ends: a few steps of a
+float."""
 
 _SMALLEST: Final = 1e-9
-"""Of the largest gain of a visit: below it every interval is the shortest."""
+"""Share of the largest gain of a visit below which every interval is the shortest."""
 
 _SLOW: Final = 1e-5
 """Below it P(2, x) is x squared by 2 to all digits that matter."""
@@ -131,7 +132,7 @@ def found_share(leave: ArrayLike, days: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How fetches are shared between visits of hubs and new pages."""
+    """A division of fetches between visits of hubs and new pages."""
 
     interval: Floats
     """Days between visits of each hub."""
@@ -195,7 +196,7 @@ def _priced(
 def _gain(
     days: Floats, price: float, rate: Floats, views: Floats, fade: Floats, leave: Floats
 ) -> Floats:
-    """What a visit more a day gains at an interval, less the fetches it leads to."""
+    """Return what a visit more a day gains at an interval, less the fetches it leads to."""
     both = fade + leave
     is_slow = leave * days < _SLOW
     left = np.where(is_slow, 1.0, leave)

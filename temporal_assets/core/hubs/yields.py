@@ -1,4 +1,4 @@
-"""How many new temporal pages a hub will lead to tomorrow, from what it led to day by day.
+"""Expected new temporal pages of a hub for tomorrow, from what it led to day by day.
 
 Here: the half-life of evidence, learned from the window itself, and the number to expect of each
 hub with its interval. Not here: links (`windows.hub_links`), and which hubs are listed.
@@ -66,14 +66,14 @@ class NewLinks:
 
     hub: Int64s
     day: Int64s
-    """Of the window, from 0."""
+    """Day of the window, from 0."""
     new: Int64s
     """Temporal pages that are expected among them, in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubYield:
-    """What turns decayed counts into expected numbers."""
+    """The factors that turn decayed counts into expected numbers."""
 
     half_life: float
     """Days after which evidence counts half."""
@@ -84,7 +84,7 @@ class HubYield:
     scatter: float
     """`f`: variance of a day's number by its mean, at least 1."""
     weights: Int64s
-    """Of each day of the window, in millionths."""
+    """Weight of each day of the window, in millionths."""
     evidence_days: float
     """`E` at the end of the window."""
     outcomes: int
@@ -111,7 +111,7 @@ def known_births(observed: Flags) -> Flags:
 
 
 def day_weights(days: int, half_life: float) -> Int64s:
-    """What a link that was first followed on each day of a window counts, in millionths."""
+    """Return what a link that was first followed on each day of a window counts, in millionths."""
     return np.asarray(np.rint(np.exp2(-np.arange(days)[::-1] / half_life) * UNIT), np.int64)
 
 

@@ -61,7 +61,7 @@ class Calibration:
     cross_validated: Outcome
     """Every page labelled by thresholds chosen without it."""
     performance: float
-    """In sample."""
+    """Weighted performance, in sample."""
     table: Table
 
 

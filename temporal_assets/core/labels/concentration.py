@@ -1,4 +1,4 @@
-"""How strongly a page's views concentrate in its first days (NP 4.1, equation 1).
+"""The concentration of a page's views in its first days (NP 4.1, equation 1).
 
 Here: the concentration of a batch of pages. Not here: curves (`curves`), labels (`labels`).
 
@@ -25,7 +25,7 @@ DEFAULT_M: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """One row per page."""
+    """Concentrations, one row per page."""
 
     value: NDArray[np.float64]
     """C, between 0 and L / m, or L / k where k of the first m days are there; 1 where it is
@@ -33,7 +33,7 @@ class Concentration:
     first_share: NDArray[np.float64]
     """Raw share of the views in the first m days; 0 for pages without views."""
     is_defined: NDArray[np.bool_]
-    """Whether the page was observed for more than m days, and has views."""
+    """True if the page was observed for more than m days, and has views."""
 
 
 def concentration(
@@ -91,6 +91,6 @@ def days_before(observed: NDArray[np.bool_]) -> Int64s:
 
 
 def first_and_all(born: Int64s, m: Int64s, before: Int64s) -> tuple[Int64s, Int64s]:
-    """How many of the first m days of each life are there, and how many of the whole life."""
+    """Return the number of days present among the first m of each life, and in all of it."""
     first = before[np.minimum(born + m, len(before) - 1)] - before[born]
     return first, before[-1] - before[born]

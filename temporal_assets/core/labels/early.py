@@ -1,4 +1,4 @@
-"""Whether a page will turn out temporal, from its first days and its site's history.
+"""True if a page will turn out temporal, from its first days and its site's history.
 
 Here: what the first k days say (features), learning from pages that are known, the probability for
 young ones, and scores. Not here: the site's share (`priors`), the two regressions (`logistic`,
@@ -48,7 +48,7 @@ class _Model:
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """What was learned."""
+    """The models of early labels, as they were learned."""
 
     prior: Prior
     ages: tuple[int, ...]
@@ -57,12 +57,12 @@ class Early:
     cut: float
     """Share of the first days above which a page is temporal, q."""
     n_days: int
-    """How many these first days are."""
+    """Number of these first days."""
     _models: tuple[_Model, ...]
 
     @property
     def knows_views(self) -> bool:
-        """Whether views were learned from, and not only the history of sites."""
+        """Return whether views were learned from, and not only the history of sites."""
         return bool(self._models)
 
     def probability(
@@ -180,7 +180,7 @@ def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How good one answer at one age is."""
+    """The quality of one answer at one age."""
 
     age: int
     answer: str

@@ -65,7 +65,10 @@ def compare(
 
 
 def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
-    """As `page_labels` would: false where the page is too young for a curve."""
+    """Return the label that `page_labels` would give.
+
+    False where the page is too young for a curve.
+    """
     window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
     label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
     return label

@@ -1,4 +1,4 @@
-"""Whether the interest in pages passes or stays, from as little as two days of views.
+"""True if the interest in pages passes or stays, from as little as two days of views.
 
 Here: a mixture of two kinds of pages, fitted by expectation maximisation to the views of a site by
 day. Not here: which pages and days are given (`windows.policy.provisional_lists`), what becomes of
@@ -29,7 +29,7 @@ LEAST_VIEWS: Final = 4
 
 _MU: Final = 0.3
 _SIGMA: Final = 1.0
-"""Of the usual log-normal curve of news, in days: 0.78 of the interest within three days."""
+"""Sigma of the usual log-normal curve of news: 0.78 of the interest within three days."""
 
 _WEIGHT: Final = 0.5
 _MOST_VIEWS: Final = 30

@@ -23,7 +23,7 @@ from temporal_assets.core.numerics.metrics import cohen_kappa
 Flags = NDArray[np.bool_]
 
 _CHI_SQUARE: Final = 3.8415
-"""Of one degree of freedom, for 95 %."""
+"""Quantile of the chi-square distribution of one degree of freedom, for 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ PAPERS: Final = Thresholds()
 
 
 Rule = Literal["observed", "curve", "concentration"]
-"""How pages are labelled: `observed` knows when not to fit, the others are the papers'."""
+"""Rules of labels: `observed` knows when not to fit, the others are the papers'."""
 
 LEAST_DAYS: Final = MIN_LIFE
 """Observed days of life from which the share of the views so far decides. On real clicks it is
@@ -62,23 +62,23 @@ class Basis(StrEnum):
     """All views on one day: the limit of ever narrower curves."""
     CONCENTRATION = "concentration"
     NONE = "none"
-    """Nothing is known yet: too young for a curve. The label is false."""
+    """Basis of a page that is too young for a curve. Its label is false."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """One row per page."""
+    """Labels, one row per page."""
 
     is_temporal: Flags
-    """By the rule that was asked for."""
+    """Label by the rule that was asked for."""
     basis: NDArray[np.str_]
     """See `Basis`."""
     is_sure: Flags
-    """Whether the 95 % interval of what decided lies on one side of the threshold."""
+    """True if the 95 % interval of what decided lies on one side of the threshold."""
     is_temporal_by_curve: Flags
     """TW 4.2 for all pages. False where the curve says nothing."""
     is_news: Flags
-    """By concentration (NP 4.1). False where it is undefined."""
+    """Label by concentration (NP 4.1). False where it is undefined."""
     first_share: NDArray[np.float64]
     """Share of the views so far that fell in the first n days."""
 
@@ -131,14 +131,14 @@ def label(
 def _is_sure(
     share: NDArray[np.float64], cut: float | NDArray[np.float64], total: NDArray[np.number]
 ) -> Flags:
-    """Whether a threshold is outside of the share's 95 % interval (Wilson)."""
+    """Return whether a threshold is outside of the share's 95 % interval (Wilson)."""
     sure: Flags = (share - cut) ** 2 > _CHI_SQUARE * cut * (1 - cut) / total
     return sure
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two labels of the same pages compare."""
+    """Agreement of two labels of the same pages."""
 
     both: int
     only_first: int

@@ -1,4 +1,4 @@
-"""How likely a page of a site and section is temporal before anything of it is seen.
+"""The probability that a page of a site and section is temporal, before anything of it is seen.
 
 Here: shares shrunk from section to site to everything (empirical Bayes). Not here: what the page's
 own views add (`early`).

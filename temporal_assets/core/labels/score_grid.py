@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class FittedCurves:
-    """One row per page; NaN where there is no curve."""
+    """Fitted curves, one row per page; NaN where there is no curve."""
 
     amplitude: Floats
     base: Floats

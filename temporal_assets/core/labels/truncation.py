@@ -1,4 +1,4 @@
-"""Which answer labels pages best when the window cuts their lives (TW 5.1).
+"""A comparison of answers that label pages when the window cuts their lives (TW 5.1).
 
 Here: labels by raw share, by concentration and by every variant of the curve, against the truth
 of a population, by which edge cuts. Not here: the population (`synthetic`).
@@ -30,7 +30,7 @@ METHODS: Final[tuple[Method, ...]] = ("least_squares", "likelihood")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One answer on one part of the population."""
+    """One answer (a row of the table) on one part of the population."""
 
     answer: str
     part: str

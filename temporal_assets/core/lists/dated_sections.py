@@ -1,4 +1,4 @@
-"""Which sections are folders of a year, a month or a day.
+"""Sections that are folders of a year, a month or a day.
 
 Here: their names. Not here: what follows from it (`prefix_tree`), dates in patterns
 (`value_shapes`).
@@ -30,7 +30,10 @@ _YEARLY: Final = re.compile(f"/{_YEAR}/\\Z")
 
 
 def passing_sections(names: Iterable[str]) -> Flags:
-    """One flag for each section: folders of a month or a day, under which soon nothing is born."""
+    """Return one flag for each section.
+
+    Folders of a month or a day, under which soon nothing is born.
+    """
     return np.array(
         [_DATED.search(name) is not None and _YEARLY.search(name) is None for name in names],
         np.bool_,
@@ -38,5 +41,5 @@ def passing_sections(names: Iterable[str]) -> Flags:
 
 
 def dated_sections(names: Iterable[str]) -> Flags:
-    """One flag for each section, written like `a.example/2026/03/14/`."""
+    """Return one flag for each section, written like `a.example/2026/03/14/`."""
     return np.array([_DATED.search(name) is not None for name in names], np.bool_)

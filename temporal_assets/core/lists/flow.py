@@ -1,4 +1,4 @@
-"""How many of a section's new pages will be temporal, judged by its flow.
+"""Expected share of temporal pages among a section's new ones, judged by its flow.
 
 Here: shares of the flow shrunk from each section towards the sections above it and towards all
 sites, and the share from which a section is worth a place in a list. Not here: which pages are
@@ -48,7 +48,7 @@ two hundred is temporal, F is largest for a list of everything, and a crawler wo
 _TINY: Final = 1e-300
 
 BASES: Final = ("flow", "stock", "above", "everywhere", "nothing")
-"""What weighs most in a share: `FlowShares.basis` holds places in this list."""
+"""Evidence that weighs most in a share: `FlowShares.basis` holds places in this list."""
 
 FLOW, STOCK, ABOVE, EVERYWHERE, NOTHING = range(len(BASES))
 
@@ -70,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FlowPrior:
-    """How far shares are drawn towards what is known otherwise."""
+    """Strength with which shares are drawn towards what is known otherwise."""
 
     everywhere: float
     """Share of temporal pages in all of it; NaN where there is nothing to learn from."""
@@ -84,7 +84,7 @@ class FlowPrior:
 
 @dataclass(frozen=True, slots=True)
 class FlowShares:
-    """One row per section."""
+    """Shares of temporal pages among new ones, one row per section."""
 
     score: Floats
     """Expected share of temporal pages among its new ones."""

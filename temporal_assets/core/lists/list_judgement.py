@@ -26,7 +26,7 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 THRESHOLDS: Final = tuple(round(0.05 * n, 2) for n in range(1, 20))
-"""Of the curve of prefixes."""
+"""Thresholds of the curve of prefixes."""
 
 _LONGEST: Final = 200
 """Sites of the curve of sites: twice TW's list."""
@@ -39,29 +39,29 @@ class Pages:
     trees: SectionTrees
     is_known: Flags
     is_settled: Flags
-    """Of known pages: old enough for the label, whatever it is."""
+    """True for known pages that are old enough for the label, whatever it is."""
     label: Flags
-    """Of known pages: as it was known when the list was made."""
+    """Label of known pages, as it was when the list was made."""
     views: Int64s
-    """Of known pages, until then."""
+    """Views of known pages until the list was made."""
     is_judged: Flags
     truth: Flags
-    """Of judged pages."""
+    """Truth of judged pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How our lists are made; the paper's have rules of their own."""
+    """Rules by which our lists are made; the paper's have rules of their own."""
 
     scoring: Scoring
     prefix: PrefixRule
     length: int
-    """Of the lists of sites and sections: that of the list in use, as in the papers."""
+    """Length of the lists of sites and sections: that of the list in use, as in the papers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One list."""
+    """A list to judge."""
 
     method: str
     """baseline, sites, sections, prefixes, policy."""
@@ -73,10 +73,10 @@ class Choice:
     """Made as the settings say; the others are points of curves."""
     sections: Flags
     covered: Flags | None = None
-    """One flag a page, where it is no list of sections that decides."""
+    """Flags of covered pages, if something else than a list of sections decides."""
 
     def covers(self, trees: SectionTrees) -> Flags:
-        """Which pages it covers."""
+        """Return which pages it covers."""
         return trees.covered(self.sections) if self.covered is None else self.covered
 
 
@@ -123,7 +123,7 @@ def majority(pages: Pages) -> Flags:
 
 
 def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
-    """What is covered of the judged pages, site by site."""
+    """Return what is covered of the judged pages, site by site."""
     number = len(pages.trees)
     covered = covered & pages.is_judged
     wanted = pages.truth & pages.is_judged
@@ -140,7 +140,7 @@ def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
 
 
 def _counts(pages: Pages) -> Counts:
-    """Of every section, with all beneath it, from known pages."""
+    """Return the counts of every section, with all beneath it, from known pages."""
     known, label = pages.is_known, pages.label & pages.is_known
     views = np.where(known, pages.views, 0)
     total = pages.trees.total

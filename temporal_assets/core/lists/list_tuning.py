@@ -31,7 +31,7 @@ from temporal_assets.core.numerics.metrics import Outcome, outcome
 from temporal_assets.core.text.url_sections import SectionTrees
 
 ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
-"""Of 5: beta is what is left; 3:2 is the paper's."""
+"""Weights alpha out of 5; beta is the rest, and 3:2 is the paper's."""
 PAGE_SHARES: Final = (1.0, 2.0, 4.0, 8.0)
 THRESHOLDS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -39,21 +39,21 @@ SUPPORTS: Final = (1, 3, 5, 10, 20)
 
 
 _CONFIDENCE: Final = 0.95
-"""Of bounds of flow shares, which no rule here looks at."""
+"""Confidence of bounds of flow shares, which no rule here looks at."""
 
 Kind = Literal["flow", "confident", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedFlow:
-    """What the new pages of some trees say of each section."""
+    """Flow of each section, learned from the new pages of some trees."""
 
     score: Floats
     """Expected share of temporal pages among its new ones."""
     pages: Floats
     """Pages that count: new ones, and older ones with their weight."""
     temporal: Floats
-    """Those of them that are temporal."""
+    """Temporal pages among them."""
     worth: float
     """Share from which a section belongs into the list with the largest F."""
 
@@ -65,12 +65,12 @@ class LearnedFlow:
 
 @dataclass(frozen=True, slots=True)
 class SiteTrial:
-    """One ratio of alpha and beta, or the flow, with its best length; or the list in use."""
+    """A ratio of alpha and beta, or the flow, with its best length; or the list in use."""
 
     scoring: Scoring | None
     """None: sites are ranked by what the flow makes them worth."""
     top_k: int
-    """That of the settings, where no shorter or longer list is better."""
+    """Length of the list; that of the settings if no other length is better."""
     precision: float
     recall: float
     f: float
@@ -84,7 +84,7 @@ class ShareTrial:
     changed: int
     """Sites that the first weight does not list."""
     views: int
-    """Of the judged pages that the list covers."""
+    """Views of the judged pages that the list covers."""
     precision: float
     recall: float
     f: float
@@ -92,7 +92,7 @@ class ShareTrial:
 
 @dataclass(frozen=True, slots=True)
 class PrefixTrial:
-    """One rule, judged."""
+    """A rule of prefixes and its judgement."""
 
     kind: Kind
     rule: PrefixRule
@@ -189,7 +189,7 @@ def page_share_effect(
     top_k: int,
     weights: Sequence[float] = PAGE_SHARES,
 ) -> list[ShareTrial]:
-    """What the additional weight of the page share does to the first K sites (TW 5.2)."""
+    """Return what the additional weight of the page share does to the first K sites (TW 5.2)."""
     all_temporal = int(judged.temporal_pages.sum())
     trials: list[ShareTrial] = []
     plain: set[int] = set()

@@ -32,7 +32,10 @@ from temporal_assets.core.text.url_sections import SectionTrees
 
 @dataclass(frozen=True, slots=True)
 class PrefixRule:
-    """When a section is a news prefix; the defaults are ours (docs/sites-and-prefixes.md)."""
+    """The rule that makes a section a news prefix.
+
+    The defaults are ours (docs/sites-and-prefixes.md).
+    """
 
     threshold: float = 0.4
     """F is largest when all above half of the best F are taken (Lipton et al. 2014), and the best
@@ -49,7 +52,7 @@ PAPER_RULE: Final = PrefixRule(0.8, 1, PLAIN, splits_mixed=False)
 
 @dataclass(frozen=True, slots=True)
 class PrefixScores:
-    """One row per section."""
+    """Scores of prefixes, one row per section."""
 
     score: Floats
     bound: Floats
@@ -114,7 +117,7 @@ def news_prefixes(
     known: ArrayLike | None = None,
     dated: Flags | None = None,
 ) -> Flags:
-    """Which sections are news prefixes, one flag a section of `trees`.
+    """Return which sections are news prefixes, one flag a section of `trees`.
 
     Args:
         trees: The sections of all pages (`url_sections.section_trees`).
@@ -141,7 +144,7 @@ def flow_prefixes(
     rule: PrefixRule,
     names: Sequence[str],
 ) -> Flags:
-    """Which sections are prefixes by their flow, one flag a section of `trees`.
+    """Return which sections are prefixes by their flow, one flag a section of `trees`.
 
     Args:
         trees: The sections of all pages.

@@ -1,4 +1,4 @@
-"""How far precision, recall and F would move with other sites: a bootstrap by site.
+"""Intervals of precision, recall and F: a bootstrap by site.
 
 Here: resampling counts of sites. Not here: what is counted (`list_judgement`).
 
@@ -27,7 +27,7 @@ _AT_ONCE: Final = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class SiteCounts:
-    """What a list covers of each site."""
+    """Counts of what a list covers of each site."""
 
     found: Int64s
     """Wanted pages that the list covers."""
@@ -69,6 +69,9 @@ def interval(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """As `metrics.precision`: 0 of nothing. F = 2 found / (pages + wanted)."""
+    """Return `part / whole` as `metrics.precision` does: 0 of nothing.
+
+    F = 2 found / (pages + wanted).
+    """
     zeros: NDArray[np.float64] = np.zeros(len(whole))
     return np.divide(part, whole, out=zeros, where=whole > 0)

@@ -1,4 +1,4 @@
-"""How temporal a site or a section is (TW 4.3), and the ranked list.
+"""Scores of sites and sections by temporal pages (TW 4.3), and the ranked list.
 
 Here: Score1, Score2, Score, the bound that ranks them, and precision, recall and F of every length
 of the list. Not here: counting (`sql/`, `url_sections`), which sections stand for a site
@@ -30,12 +30,12 @@ Int64s = NDArray[np.int64]
 
 
 _DIGITS: Final = 12
-"""Of a score: beyond them is what the order of additions makes of it."""
+"""Digits of a score that count: those beyond depend on the order of additions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How pages become a score and a rank."""
+    """The parameters that turn pages into a score and a rank."""
 
     alpha: float = 3.0
     beta: float = 2.0
@@ -43,7 +43,7 @@ class Scoring:
     page_share_weight: float = 1.0
     """w: above 1, a site that everybody reports the same event on counts for less (TW 5.2)."""
     confidence: float = 0.95
-    """Of the bound that ranks."""
+    """Confidence of the bound that ranks."""
     min_pages: int = 5
     """Sites with fewer reliable pages are not ranked."""
 
@@ -59,7 +59,7 @@ PAPER: Final = Scoring(confidence=PLAIN, min_pages=1)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What is known of each site; arrays of one length."""
+    """Counts of each site; arrays of one length."""
 
     pages: Int64s
     temporal_pages: Int64s
@@ -74,18 +74,18 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One row per site, all in [0, 1]."""
+    """Scores of sites, one row per site, all in [0, 1]."""
 
     score_1: Floats
     score_2: Floats
     score: Floats
     bound: Floats
-    """What surely is the score; it ranks."""
+    """Lower confidence bound of the score; it ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListCurve:
-    """What a list of the first K sites covers, for every K from 1."""
+    """Coverage of a list of the first K sites, for every K from 1."""
 
     temporal: Int64s
     total: Int64s

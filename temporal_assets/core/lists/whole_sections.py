@@ -1,4 +1,4 @@
-"""Which sections stand for a site in a ranked list: so much of it as is of one kind.
+"""Sections that stand for a site in a ranked list: as much of it as is of one kind.
 
 Here: where a tree is split. Not here: scores (`site_scores`), trees (`url_sections`).
 
@@ -18,7 +18,7 @@ from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
 
 
 def whole_sections(parent: Int32s, score: Floats, bound: Floats, counts: Flags) -> Flags:
-    """Which sections are listed as a whole.
+    """Return which sections are listed as a whole.
 
     Args:
         parent: The section above each, -1 for a root; parents come before their children.

@@ -36,7 +36,10 @@ _LEAVES: Final = 2**_DEPTH
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """What was learned. Node k of a tree has the children 2k + 1 (up to the cut) and 2k + 2."""
+    """Trees that were learned.
+
+    Node k of a tree has the children 2k + 1 (up to the cut) and 2k + 2.
+    """
 
     start: float
     """Log-odds that all rows begin with."""

@@ -1,4 +1,4 @@
-"""How numerical loops are compiled, and elementary functions that compile well.
+"""Compilation of numerical loops, and elementary functions that compile well.
 
 Here: the decorators of core's hot loops, what keeps the compiler from compiling them twice, and the
 exponential, logarithm and normal tail they spend their time in. Not here: the loops (`descent`,
@@ -25,7 +25,7 @@ R = TypeVar("R")
 Values = TypeVar("Values", bound=np.generic)
 
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
-"""What the compiler may assume of sums: any order. Nothing about infinities or NaN."""
+"""Freedoms of the compiler with sums: any order. None about infinities or NaN."""
 
 _COMPILED: Final[dict[str, Any]] = {
     "nogil": True,
@@ -36,7 +36,7 @@ _COMPILED: Final[dict[str, Any]] = {
 
 _COUNTED: Final[dict[str, Any]] = {"_nrt": True}
 _UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
-"""Whether references to arrays are counted; numba has no public name for it."""
+"""True if references to arrays are counted; numba has no public name for it."""
 
 _LEAF: Final[dict[str, Any]] = {
     "nogil": True,
@@ -92,7 +92,7 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def numbers(function: Callable[P, R]) -> Callable[P, R]:
-    """As `part`, for a search for the least or the most of values none of which is NaN.
+    """Compile as `part`, for a least or greatest of values none of which is NaN.
 
     What may be NaN is compared one by one, in order.
     """
@@ -102,7 +102,7 @@ def numbers(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def making(function: Callable[P, R]) -> Callable[P, R]:
-    """As `kernel`, for a loop that makes arrays, or calls one that does, and so counts references.
+    """Compile as `kernel`, for a loop that makes arrays itself or by a call.
 
     That is said for the reason for which `exact` says its `fastmath`.
     """
@@ -110,7 +110,7 @@ def making(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def making_part(function: Callable[P, R]) -> Callable[P, R]:
-    """As `part`, for one that makes arrays."""
+    """Compile as `part` does, for a function that makes arrays."""
     compiled = njit(**_COMPILED, **_COUNTED, fastmath=_FREE, forceinline=True)(function)
     return cast("Callable[P, R]", compiled)
 

@@ -36,12 +36,12 @@ class Hierarchy:
 
     @property
     def is_leaf(self) -> Flags:
-        """One flag a node."""
+        """Return one flag a node."""
         flags: Flags = self.end == np.arange(1, len(self) + 1)
         return flags
 
     def children(self, node: int) -> list[int]:
-        """In their order."""
+        """Return the children of a node, in their order."""
         found = []
         child, end = node + 1, int(self.end[node])
         while child < end:
@@ -50,13 +50,13 @@ class Hierarchy:
         return found
 
     def cut(self, leaf: Flags) -> Flags:
-        """Which nodes remain when the flagged ones become leaves."""
+        """Return which nodes remain when the flagged ones become leaves."""
         kept: Flags = _kept(self.end, leaf)
         return kept
 
 
 def hierarchy(parent: ArrayLike) -> Hierarchy:
-    """From the parent of each node. Refuses nodes that are not in preorder."""
+    """Return the tree of the parents of its nodes. Refuses nodes that are not in preorder."""
     parents = np.asarray(parent, np.int32)
     if len(parents) == 0 or parents[0] != -1:
         raise ValueError("node 0 must be the root, with parent -1")

@@ -44,7 +44,7 @@ class Logistic:
 
 
 def row_products(rows: Floats, weights: Floats) -> Floats:
-    """For each row, the sum of its numbers times the weights."""
+    """Return, for each row, the sum of its numbers times the weights."""
     result = np.empty(len(rows))
     _row_products(readonly(rows), readonly(weights), result)
     return result
@@ -60,7 +60,7 @@ def _row_products(rows: Floats, weights: Floats, result: Floats) -> None:
 
 
 def _column_products(rows: Floats, weights: Floats) -> Floats:
-    """For each column, the sum of its numbers times the weights of the rows."""
+    """Return, for each column, the sum of its numbers times the weights of the rows."""
     result = np.zeros(rows.shape[1])
     _add_rows(readonly(rows), readonly(weights), result)
     return result

@@ -1,4 +1,4 @@
-"""How large a share of pages surely is, when only so many were seen.
+"""Confidence bounds of a share of pages, when only so many were seen.
 
 Here: Wilson's bounds, the chance of a share so low, and how many pages a share of views is worth.
 Not here: what the shares are of (`site_scores`, `prefix_tree`).
@@ -57,7 +57,7 @@ def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
 
 
 def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
-    """How likely so small a share is by chance where it is `truth`; 1 for no cases.
+    """Return how likely so small a share is by chance where it is `truth`; 1 for no cases.
 
     It is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
     """
@@ -69,7 +69,9 @@ def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
 
 
 def effective_count(total: ArrayLike, squares: ArrayLike) -> Floats:
-    """How many equally weighted cases unequal weights are worth: (sum w)^2 / sum w^2 (Kish).
+    """Return how many equally weighted cases unequal weights are worth.
+
+    (sum w)^2 / sum w^2 (Kish).
 
     The views of a page are one piece of evidence, however many they are: a site whose views all
     fall on one page is a site of one page, as far as its share of views is concerned.

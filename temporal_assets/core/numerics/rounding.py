@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from temporal_assets.core.numerics.arrays import Floats, Int64s
 
 _DIGITS: Final = 6
-"""Of a fraction that count: budgets are written with fewer, and floats err far behind them."""
+"""Digits of a fraction that count: budgets are written with fewer, and floats err far behind
+them."""
 
 
 def rounded_down(values: ArrayLike) -> Int64s:

@@ -44,7 +44,7 @@ class BehaviourGraph:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """How the scores came about; one a site."""
+    """The convergence of the scores, one entry a site."""
 
     rounds: Int64s
     movement: Floats
@@ -72,12 +72,12 @@ class PatternRanks:
     by_discovery: Int64s
     convergence: Convergence
     has_transits: Flags
-    """Of each site. False: no transit within it is known (no referrers are logged, say). Authority
-    and hub are then those of eq 9, shares of visits and referrals, and say no more than these."""
+    """Flags of sites. False: no transit within the site is known (no referrers are logged, say).
+    Authority and hub are then those of eq 9, shares of visits and referrals, and say no more than
+    these."""
     components: Int64s
-    """Of each site: parts of the graph that no transit connects, patterns without any transit left
-    aside. With more than one, the graph says little about how patterns of different parts
-    compare."""
+    """Number of connected components of each site's graph, without patterns that have no transit.
+    With more than one, the graph says little about how patterns of different components compare."""
     is_isolated: Flags
     """Patterns without any transit within the site; their authority and hub are 0."""
 
@@ -202,7 +202,7 @@ def rank_patterns(
 
 
 class _Pieces(NamedTuple):
-    """What hangs together: two counts a site, one flag a pattern."""
+    """Connected components: two counts a site, one flag a pattern."""
 
     of_graph: Int64s
     of_ends: Int64s

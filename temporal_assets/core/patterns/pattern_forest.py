@@ -61,7 +61,7 @@ class PortableTree(TypedDict):
     shape: list[int]
     """The shape that has a branch of its own, 0 for none."""
     tests: list[int]
-    """How many tests a node has; the three lists below hold those of all nodes in order."""
+    """Number of tests of each node; the three lists below hold those of all nodes in order."""
     test_key: list[int]
     test_value: list[int]
     test_shape: list[int]
@@ -325,7 +325,10 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
 
 @inlined
 def _place(hashed: np.uint64, salt: int, mask: int) -> int:
-    """Where a text is looked for first: by its hash, which the cut of a URL knows of names."""
+    """Return where a text is looked for first.
+
+    By its hash, which the cut of a URL knows of names.
+    """
     mixed = (hashed ^ np.uint64(salt)) * MULTIPLIER
     return int(np.int64(mixed >> np.uint64(32)) & mask)
 

@@ -37,9 +37,9 @@ class PatternMatcher:
 
     _forest: Forest
     is_leaf: Flags
-    """One flag a node of the tree."""
+    """Flags of the nodes of the tree that are leaves."""
     _in_cut: Int32s | None = None
-    """Of a tree that was cut: its node for each node of the tree before."""
+    """Node of the cut tree for each node of the tree before the cut; None without a cut."""
 
     def match(self, urls: Texts) -> Int32s:
         """The most specific node of each canonical URL, NOWHERE if there is none."""

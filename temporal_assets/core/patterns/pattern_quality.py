@@ -1,4 +1,4 @@
-"""Whether patterns are any good: the measures of BB 5.2.
+"""True if patterns are any good: the measures of BB 5.2.
 
 Here: size and height (Table 3); layout and traffic (Table 4). Not here: coverage and reliability,
 which count the URLs that a matcher knows (`windows.patterns.pattern_quality`).

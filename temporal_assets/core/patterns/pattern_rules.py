@@ -36,7 +36,7 @@ _CODES: Final = {name: code for code, name in _KINDS.items()}
 
 
 def rules_of(tree: PatternTree) -> list[str]:
-    """One rule a node, in the order of the nodes."""
+    """Return one rule a node, in the order of the nodes."""
     keys = tree.keys.keys
     names = [
         [kind, index, name.decode("utf-8", "replace")]

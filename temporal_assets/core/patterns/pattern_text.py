@@ -64,14 +64,14 @@ _MOST_ORDERS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What a pattern requires of one key."""
+    """The requirement of a pattern on one key."""
 
     value: int
     """A value's code, ABSENT, or OTHER for any value."""
     bits: int = 0
     """Shape bits that the value must have."""
     name: int = ANY_CLASS
-    """What most values look like, an index into CLASSES."""
+    """Class that most values have, an index into CLASSES."""
     excluded: tuple[int, ...] = ()
     """Values that belong to a sibling."""
     excluded_bits: int = 0
@@ -79,7 +79,7 @@ class Constraint:
 
     @property
     def takes_anything(self) -> bool:
-        """Whether any value will do, but perhaps the empty one."""
+        """Return whether any value will do, but perhaps the empty one."""
         return (
             self.value == OTHER
             and not self.excluded
@@ -96,7 +96,7 @@ _FREE: Final = (-1, _ANYTHING)
 
 
 def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
-    """What a node requires of each key; keys that are not named are free."""
+    """Return what a node requires of each key; keys that are not named are free."""
     path = []
     at = node
     while at >= 0:
@@ -167,7 +167,7 @@ def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[Patter
 
 
 def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
-    """What some patterns have under each key that all of them speak of."""
+    """Return what some patterns have under each key that all of them speak of."""
     found: dict[str, str | None] = {}
     for key in values[0]:
         if all(key in one for one in values):
@@ -178,7 +178,7 @@ def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | Non
 
 
 class _SiteWords:
-    """What all patterns of a site are written with."""
+    """The words that all patterns of a site are written with."""
 
     def __init__(self, tree: PatternTree) -> None:
         keys = tree.keys.keys
@@ -238,7 +238,7 @@ class _SiteWords:
 
 
 class PatternText:
-    """One pattern, ready to be written."""
+    """A pattern, ready to be written."""
 
     def __init__(
         self,
@@ -409,7 +409,7 @@ class _Expression:
         return f"(?:/[^/?]*){{{least},{most}}}"
 
     def _named_tail(self, certain: int, free: int) -> str:
-        """One further segment or more, of which the last ends as the extension wants it."""
+        """Return one further segment or more, of which the last ends as the extension wants it."""
         key, extension = self._at(EXTENSION)
         if certain + free == MAX_SEGMENTS:
             free = MAX_SEGMENTS
@@ -457,7 +457,7 @@ class _Expression:
         kind: Kind = "whole",
         bits: int = 0,
     ) -> str:
-        """One value; with more `bits` it must have these, too."""
+        """Return one value; with more `bits` it must have these, too."""
         found = self._site.value(key, constraint, separators, kind, constraint.bits | bits)
         return NOTHING if found is None else found
 
@@ -491,7 +491,7 @@ class _Expression:
 def _counts(
     fields: Mapping[tuple[str, int], tuple[int, Constraint]],
 ) -> Iterator[tuple[dict[str, int], frozenset[str]]]:
-    """How often each name has to be there, and of which names there are no more than that."""
+    """Yield how often each name has to be there, and of which names there are no more than that."""
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     for (name, repeat), (_, constraint) in fields.items():

@@ -95,7 +95,7 @@ ROOT: Final = -3
 _BITS: Final = ALL_BITS.bit_length()
 _DIGITS_AT: Final = DIGITS.bit_length() - 1
 _NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
-"""Where a bit is counted."""
+"""Position of the bit that is counted."""
 
 _CLASS_COUNT: Final = len(CLASSES)
 _NO_KEY: Final = -1
@@ -122,14 +122,14 @@ Salience = Literal["support", "drop"]
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """How finely a site is divided."""
+    """Options of the division of a site."""
 
     min_urls: int = 10
     """Nodes with fewer URLs are leaves, and no rarer value is salient."""
     min_share: float = 1e-4
     """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
     salience: Salience = "support"
-    """Which values get a branch of their own (`salience`)."""
+    """Rule that gives values a branch of their own (`salience`)."""
     most_urls: int = 3_000_000
     """A site with more URLs is learned from a sample of so many (`sampled_tree`)."""
 
@@ -165,9 +165,9 @@ class PatternTree:
     test_bits: Int32s
     """Shape bits that the value must have."""
     test_class: Int8s
-    """What most values look like, an index into CLASSES."""
+    """Class that most values have, an index into CLASSES."""
     parts: Parts | None = None
-    """What the merged leaves of a cut tree stand for; None where nothing was merged."""
+    """Parts that the merged leaves of a cut tree stand for; None where nothing was merged."""
 
     def __len__(self) -> int:
         return len(self.branch)
@@ -187,11 +187,11 @@ class PatternTree:
         return self._of_leaf(self.leaves.astype(np.int32))
 
     def pattern_of_url(self) -> Int32s:
-        """Which of the leaves each URL belongs to, counting them from 0."""
+        """Return which of the leaves each URL belongs to, counting them from 0."""
         return self._of_leaf(np.arange(len(self.leaves), dtype=np.int32))
 
     def _of_leaf(self, numbers: Int32s) -> Int32s:
-        """For every URL the number of its leaf."""
+        """Return, for every URL, the number of its leaf."""
         found = np.empty(len(self.order), np.int32)
         leaves = self.leaves
         # Leaves in preorder own consecutive ranges of `order`.
@@ -262,7 +262,7 @@ class Parts:
 
     tree: PatternTree
     node: Int32s
-    """For each node of the cut tree, the same node there."""
+    """Node of the uncut tree for each node of the cut tree."""
 
     def leaves_of(self, node: int) -> list[int]:
         """The leaves of `tree` that a node of the cut tree holds."""
@@ -272,7 +272,7 @@ class Parts:
         return found
 
     def in_cut(self, cut: Hierarchy) -> Int32s:
-        """For each node of `tree`, the node of the cut tree that its URLs belong to.
+        """Return, for each node of `tree`, the node of the cut tree that its URLs belong to.
 
         A URL that stops at an inner node below a merged leaf is of none of its parts: it belongs
         to the node above the leaf, -1 if there is none.
@@ -325,7 +325,7 @@ class _Task:
 
 @dataclass(slots=True)
 class _Measures:
-    """What the values of the open keys look like in a node; a row a key."""
+    """Measures of the values of open keys in a node, a row a key."""
 
     present: list[int]
     distinct: list[int]
@@ -434,7 +434,7 @@ class _Builder:
         return _Measures(*(column.tolist() for column in found))
 
     def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
-        """Which keys hold a part of a date because of their neighbours (`date_roles`)."""
+        """Return which keys hold a part of a date because of their neighbours (`date_roles`)."""
         if not any(map(_has_parts, measures.bit_urls)):
             return [NO_ROLE] * len(open_keys)
         looks = [
@@ -491,7 +491,7 @@ class _Builder:
         return True
 
     def _fixes(self, key: int, constant: int, common: int, role: int, rows: Int32s) -> bool:
-        """Whether a constant value belongs to the pattern."""
+        """Return whether a constant value belongs to the pattern."""
         urls = len(rows)
         kind = self.kind[key]
         if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
@@ -544,7 +544,7 @@ class _Builder:
     def _lasting(
         self, key: int, codes: Int32s, counts: Int64s, column: Int32s, rows: Int32s
     ) -> Flags:
-        """Which values do not pass with time (`running_values`)."""
+        """Return which values do not pass with time (`running_values`)."""
         lasting = np.ones(len(codes), np.bool_)
         has_support = (counts >= self.support) & (codes != ABSENT)
         if np.count_nonzero(has_support) < _LEAST_PASSING:
@@ -572,12 +572,15 @@ class _Builder:
         return lasting
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
-        """Whether a key may divide: paths always, query keys that are not exceptions."""
+        """Return whether a key may divide: paths always, query keys that are not exceptions."""
         kind = self.kind[task.open_keys[i]]
         return bool(kind != QUERY or measures.present[i] >= self.support)
 
     def _is_one_branch(self, measures: _Measures, i: int, bit: int, urls: int) -> bool:
-        """Whether it is plain that a key would not divide: no ∅, nothing salient, nothing dated."""
+        """Return whether it is plain that a key would not divide.
+
+        No ∅, nothing salient, nothing dated.
+        """
         of_bits = measures.bit_urls[i]
         return bool(
             measures.present[i] == urls == of_bits[_NONEMPTY_AT]
@@ -644,7 +647,7 @@ _ROLE_NAMES: Final = (YEAR_CLASS, MONTH_CLASS, DAY_CLASS, DATE_CLASS)
 
 
 def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: int) -> int:
-    """What a wildcard is called: by what nearly all its values look like."""
+    """Return what a wildcard is called: by what nearly all its values look like."""
     least = _DOMINANT * present
     if role:
         whole = (MONTH_DAY | DASHED_DAY) & ROLE_BITS[role]
@@ -665,7 +668,7 @@ def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: 
 
 
 def _has_parts(bit_urls: list[int]) -> bool:
-    """Whether some values of a key may be part of a date."""
+    """Return whether some values of a key may be part of a date."""
     return any(bit_urls[place] for place in _PART_PLACES)
 
 

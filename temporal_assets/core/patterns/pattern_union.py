@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 def joined(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: str) -> str:
-    """One text for alternatives that are given in pieces.
+    """Return one text for alternatives that are given in pieces.
 
     Pieces that all begin with, and those that all end with, are written once; so is one of
     `signs` that all alternatives begin with after that.
@@ -47,7 +47,7 @@ def _grouped(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs:
 
 
 def _chosen(texts: Sequence[str], begin: str, end: str, signs: str) -> str:
-    """One of some texts; a sign that all begin with is written once."""
+    """Return one of some texts; a sign that all begin with is written once."""
     sign = texts[0][:1]
     if not sign or sign not in signs or not all(text.startswith(sign) for text in texts):
         return f"{begin}{'|'.join(texts)}{end}"
@@ -55,7 +55,7 @@ def _chosen(texts: Sequence[str], begin: str, end: str, signs: str) -> str:
 
 
 def _shared(alternatives: Sequence[Sequence[str]]) -> int:
-    """How many pieces all of them begin with."""
+    """Return how many pieces all of them begin with."""
     count = 0
     for pieces in zip(*alternatives, strict=False):
         if len(set(pieces)) > 1:

@@ -1,4 +1,4 @@
-"""Which keys and values of URLs a pattern may name: those that enough clients asked for.
+"""Keys and values of URLs that a pattern may name: those that enough clients asked for.
 
 Here: the rule. Not here: counting clients (`audience`), and using the rule (`pattern_tree`).
 
@@ -21,16 +21,16 @@ from temporal_assets.core.traffic.audience import Audience, is_public
 
 @dataclass(frozen=True, slots=True)
 class PublicValues:
-    """What may be named."""
+    """Keys and values that at least k clients requested; the rest are masked."""
 
     is_key_public: Flags
-    """One flag a key: the name of a query key is a value like others."""
+    """Flags of keys: the name of a query key is a value like others."""
     is_value_public: Flags
-    """One flag a row of the values of `UrlKeys`."""
+    """Flags of the rows of the values of `UrlKeys`."""
 
 
 def everything_public(keys: UrlKeys) -> PublicValues:
-    """Nothing is kept secret."""
+    """Return flags that keep nothing secret."""
     return PublicValues(np.ones(len(keys.keys), np.bool_), np.ones(len(keys.shape), np.bool_))
 
 

@@ -1,4 +1,4 @@
-"""Which values of a key are worth a branch of their own.
+"""The choice of values of a key that are worth a branch of their own.
 
 Here: two rules on frequencies. Not here: dates and ∅, which the tree treats by what they are
 (`pattern_tree`), and numbers that grow with time (`running_values`).
@@ -31,7 +31,7 @@ _NEXT: Final = 3
 
 @njit(nogil=True, cache=True)
 def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
-    """How many of the values are salient, given their frequencies in descending order."""
+    """Return how many of the values are salient, given their frequencies in descending order."""
     supported = _at_least(counts, min_urls)
     if supported == 0 or len(counts) == 1:
         return supported
@@ -49,7 +49,7 @@ def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
 
 @leaf
 def _at_least(counts: Int64s, least: int) -> int:
-    """How many frequencies are no smaller."""
+    """Return how many frequencies are no smaller."""
     found = 0
     while found < len(counts) and counts[found] >= least:
         found += 1

@@ -52,7 +52,7 @@ def _texts_at(urls: Texts, chosen: Int64s) -> Texts:
 
 
 def _audience_at(audience: Audience, chosen: Int64s) -> Audience:
-    """Who opened some of the URLs."""
+    """Return who opened some of the URLs."""
     starts, counts = audience.first[chosen], np.diff(audience.first)[chosen]
     first = np.append(0, np.cumsum(counts)).astype(np.int64)
     rows = np.arange(first[-1]) + np.repeat(starts - first[:-1], counts)

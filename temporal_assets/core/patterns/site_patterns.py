@@ -27,14 +27,14 @@ from temporal_assets.core.text.texts import Texts
 from temporal_assets.core.traffic.audience import Audience
 
 Cut = Literal["syntax", "visit", "transit"]
-"""Which of the three trees is used: T_syn, T_visit or T_tran."""
+"""Choice of the tree that is used: T_syn, T_visit or T_tran."""
 
 CUTS: Final[tuple[Cut, ...]] = ("syntax", "visit", "transit")
 
 
 @dataclass(frozen=True, slots=True)
 class SiteTraffic:
-    """What users did on one site. Triples (target, referrer, client) count once."""
+    """The traffic of one site. Triples (target, referrer, client) count once."""
 
     urls: Texts
     """Distinct canonical URLs."""
@@ -43,12 +43,12 @@ class SiteTraffic:
     referrals: Floats
     """F_out of each URL, to anywhere."""
     referrer: Int64s
-    """One row a pair of URLs with transits: number of the referrer, -1 if not of the site."""
+    """Number of the referrer of each pair of URLs with transits, -1 if it is not of the site."""
     target: Int64s
     transits: Floats
     """F_trans of the pair."""
     audience: Audience | None = None
-    """Who opened the URLs; where it is given, values that few clients know are never named."""
+    """Clients of the URLs; if given, values that few clients know are never named."""
     born: Int32s | None = None
     """The day on which each URL was first seen, below 0 where it is not known; where it is given,
     values that pass with time are never named."""
@@ -74,7 +74,7 @@ class SitePatterns:
 
     @property
     def ranks(self) -> PatternRanks:
-        """One row a pattern, as in the graph; computed when asked for."""
+        """Return one row a pattern, as in the graph; computed when asked for."""
         return rank_patterns(self.graph)
 
     @property

@@ -35,14 +35,15 @@ must agree, and partners may differ where most of them have common parents."""
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about one set of siblings."""
+    """The decision about one set of siblings."""
 
     node: int
     merged: bool
     similarity: float
-    """Of the least similar pair; if they do not merge, of the first pair found to prevent it."""
+    """Similarity of the least similar pair; if they do not merge, of the first pair found to
+    prevent it."""
     pair: tuple[int, int]
-    """That pair of children."""
+    """Children of that pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class TransitCut:
 
     is_pattern: Flags
     decisions: tuple[Decision, ...]
-    """In the order in which they were made."""
+    """Decisions in the order in which they were made."""
     has_transits: bool
     """False: nothing was compared, and the given leaves are the patterns."""
 
@@ -223,7 +224,10 @@ def _vectors(
 
 @njit(nogil=True, cache=True)
 def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> float:
-    """Of two unit vectors. Two patterns without any transit of a direction are alike in it."""
+    """Return the cosine of two unit vectors.
+
+    Two patterns without any transit of a direction are alike in it.
+    """
     i, j = starts[a], starts[b]
     if i == starts[a + 1] or j == starts[b + 1]:
         return 1.0 if i == starts[a + 1] and j == starts[b + 1] else 0.0

@@ -32,7 +32,7 @@ class VisitCut:
     merged: Int64s
     """Inner nodes of the tree that became patterns."""
     saved_bits: Floats
-    """For each of them, what its best division would cost more."""
+    """Bits that the best division of each would cost more."""
     model_bits: float
     """(K - 1) / 2 * log2 F: eq 2."""
     data_bits: float

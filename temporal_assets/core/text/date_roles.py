@@ -70,7 +70,7 @@ _NAMED_ROLES: Final = {
 
 @dataclass(slots=True)
 class Look:
-    """What the values of one key look like in a group of URLs."""
+    """The look of one key's values in a group of URLs."""
 
     present: int
     """URLs that have the key."""
@@ -84,14 +84,14 @@ class Look:
         return self.bit_urls[bit.bit_length() - 1]
 
     def is_part(self, *bits: int) -> bool:
-        """Whether numbers and month names are of these shapes, and are no exceptions."""
+        """Return whether numbers and month names are of these shapes, and are no exceptions."""
         fitting = sum(map(self.urls, bits))
         others = self.urls(DIGITS) + sum(self.urls(bit) for bit in bits if bit in _NO_DIGITS)
         return fitting > _DATED * self.present and fitting >= _DOMINANT * others
 
     @property
     def is_padded(self) -> bool:
-        """Whether the numbers have two digits."""
+        """Return whether the numbers have two digits."""
         two = self.class_urls[TWO_DIGITS_CLASS]
         return two > _DATED * self.present and two >= _DOMINANT * self.urls(DIGITS)
 

@@ -106,13 +106,13 @@ def number(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def is_year(data: Bytes, start: int) -> bool:
-    """Whether four bytes are a year from 1900 to 2099."""
+    """Return whether four bytes are a year from 1900 to 2099."""
     return 1900 <= number(data, start, start + 4) <= 2099
 
 
 @inlined
 def is_dash(byte: int) -> bool:
-    """Whether a byte separates the parts of a date."""
+    """Return whether a byte separates the parts of a date."""
     return byte == 45 or byte == 95
 
 
@@ -211,7 +211,7 @@ def is_dashed_day(data: Bytes, start: int, stop: int) -> bool:
 
 @leaf
 def is_written(data: Bytes, start: int, stop: int) -> bool:
-    """Whether a value is a date of two or three parts in another order than year, month, day."""
+    """Return True for a date of two or three parts in another order than year, month, day."""
     first, second, third = 0, 0, 0
     count, dashes = 0, 0
     at = start
@@ -247,7 +247,7 @@ def is_written(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _end_of_part(data: Bytes, start: int, stop: int) -> int:
-    """Where a run of digits, or of letters, ends."""
+    """Return where a run of digits, or of letters, ends."""
     at = start
     if 48 <= data[at] <= 57:
         while at < stop and 48 <= data[at] <= 57:
@@ -337,7 +337,10 @@ def _is_triple(first: int, second: int, third: int) -> bool:
 
 @leaf
 def holds_date(data: Bytes, start: int, stop: int) -> bool:
-    """Whether a date stands somewhere in a value: `story-20250322-name`, `news-22.03.2025`."""
+    """Return whether a date stands somewhere in a value.
+
+    `story-20250322-name`, `news-22.03.2025`.
+    """
     before, between = 0, 0  # the two parts before, as far as one byte separates them
     at = start
     while at < stop:

@@ -1,4 +1,4 @@
-"""How alike two pages are built, whatever they say.
+"""The similarity of two pages' layout, whatever they say.
 
 Here: pages as counts of tag paths (`html/body/div/p`), and their cosine. Not here: which pages to
 compare (`pattern_quality`).
@@ -36,7 +36,7 @@ _TAG: Final = re.compile(
 closed: `html.parser` takes minutes for 256 KiB of `<!--`."""
 
 _OPAQUE: Final = frozenset({"script", "style"})
-"""What stands in these is no markup."""
+"""Tags whose content is no markup."""
 
 
 class _Paths:

@@ -15,7 +15,7 @@ from temporal_assets.core.numerics.compiled import inlined, leaf
 from temporal_assets.core.text.texts import MULTIPLIER, Texts, equal_bytes, hash_bytes
 
 _NONE = np.uint64(0)
-"""Of a seed: what is written today must be what is compared with it in two months."""
+"""The seed of hashes, none: hashes written today are compared with those of two months later."""
 
 _SLASH, _COLON, _BRACKET, _END = (ord(letter) for letter in "/:[]")
 
@@ -28,7 +28,7 @@ class SiteRuns:
     """The first URL of each run."""
     start: Int64s
     stop: Int64s
-    """Where the name of its site lies in the bytes of the URLs."""
+    """Positions of the sites' names in the bytes of the URLs."""
 
 
 def site_runs(urls: Texts) -> SiteRuns:
@@ -79,7 +79,7 @@ def _runs(data: Bytes, offsets: Int64s, first: Int64s, start: Int64s, stop: Int6
 
 @inlined
 def _site(data: Bytes, begin: int, stop: int) -> tuple[int, int]:
-    """Where the name of a URL's site begins and ends."""
+    """Return where the name of a URL's site begins and ends."""
     while begin < stop and data[begin] != _SLASH:
         begin += 1
     begin = min(begin + 2, stop)  # behind the scheme

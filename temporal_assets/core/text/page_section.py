@@ -55,7 +55,7 @@ def _find_sections(data: Bytes, offsets: Int64s, starts: Int64s, stops: Int64s) 
 
 @inlined
 def _host_start(data: Bytes, start: int, stop: int) -> int:
-    """Where the host begins, `stop` if the scheme is not one of pages."""
+    """Return where the host begins, `stop` if the scheme is not one of pages."""
     if stop - start < 7 or data[start] != 104 or data[start + 1] != 116:
         return stop
     if data[start + 2] != 116 or data[start + 3] != 112:
@@ -67,7 +67,7 @@ def _host_start(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _section_stop(data: Bytes, host: int, stop: int) -> int:
-    """Where the section ends that begins with the host; there if it is none."""
+    """Return where the section ends that begins with the host; there if it is none."""
     path = find_either(data, host, stop, _SLASH, _QUESTION)
     if path == stop or data[path] != _SLASH:
         return host
@@ -83,7 +83,7 @@ def _section_stop(data: Bytes, host: int, stop: int) -> int:
 
 @inlined
 def _is_name(data: Bytes, start: int, stop: int) -> bool:
-    """Whether it is short enough; bytes that go on with a character do not count."""
+    """Return whether it is short enough; bytes that go on with a character do not count."""
     if stop - start <= _LONGEST:
         return True
     characters = 0

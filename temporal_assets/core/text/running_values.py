@@ -72,7 +72,7 @@ class Births:
         return self.last - int((self.last - self.first + 1) * _LATE) + 1
 
     def is_passing(self, rows: Int32s) -> bool:
-        """Whether all of some URLs were born in one quarter of the days, and no end of them."""
+        """Return True if all of some URLs were born in one quarter of the days, and late."""
         days = self.day[rows]
         days = days[days >= 0]
         if not len(days):
@@ -121,7 +121,7 @@ def passing_kinds(
     late: int,
     least: int,
 ) -> Int8s:
-    """For each kind: 1 if its values pass, 0 if they last, -1 if births do not say.
+    """Return, for each kind, 1 if its values pass, 0 if they last, -1 if births do not say.
 
     `place` is 1 more than the place of a value's code in `kinds` and `has_support`.
     """
@@ -148,7 +148,7 @@ def passing_kinds(
 
 
 def is_counter(numbers: list[int]) -> bool:
-    """Whether numbers are a stretch of a count, where no days are known."""
+    """Return whether numbers are a stretch of a count, where no days are known."""
     if len(numbers) < _LEAST_NUMBERS or min(numbers) < _COUNTED_FROM:
         return False
     return max(numbers) - min(numbers) <= _SPREAD * max(numbers)

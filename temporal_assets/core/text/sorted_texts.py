@@ -1,4 +1,4 @@
-"""Where pairs of strings stand among others, both in ascending order: one walk, and no table.
+"""Merge join of two ascending lists of string pairs: one walk, and no table.
 
 Here: the walk, over as many blocks of them as there are. Not here: where blocks come from.
 """
@@ -29,7 +29,7 @@ class Keys:
     firsts: Texts
     """Distinct first strings in any order: many pairs have the same."""
     first: Int32s
-    """Which of them each pair has."""
+    """Index of the first string of each pair."""
     second: Texts
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class Keys:
 
 
 def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
-    """For each pair that either has, in order, its place in one and in the other; -1 where none."""
+    """Return, for each pair of either list in order, its place in both; -1 if it has none."""
     size = len(one) + len(other)
     places, others = np.empty(size, np.int64), np.empty(size, np.int64)
     count = _merge(_arrays(one), _arrays(other), places, others)
@@ -48,7 +48,7 @@ def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
 
 
 def count_up_to(keys: Keys, start: int, last: Keys) -> int:
-    """How many pairs are not beyond the one of `last`, of which the first `start` are not."""
+    """Return the number of pairs up to that of `last`, given that the first `start` are."""
     return int(_count(_arrays(keys), start, _arrays(last)))
 
 
@@ -63,7 +63,7 @@ class Seeker:
     def __init__(self, blocks: Iterable[Keys], count: int) -> None:
         """`count` is the number of all pairs of the blocks together."""
         self.places: Int64s = np.full(count, -1, np.int64)
-        """For each pair, its place among those shown; -1 where it is none of them."""
+        """Place of each pair among those shown; -1 if it is none of them."""
         self._blocks: Iterator[Keys] = iter(blocks)
         self._block: Keys | None = next(self._blocks, None)
         self._at = 0
@@ -84,7 +84,7 @@ class Seeker:
 
 
 def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
-    """For rows of two tables of which those that are marked are the same, in the same order.
+    """Return the places of rows in each other's table, given that marked rows are equal.
 
     For each row of the first its place in the second, and the other way round; -1 of those that are
     not marked. None where more are marked in one than in the other.
@@ -148,7 +148,7 @@ def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
 
 @kernel
 def _count(pairs: Pairs, start: int, last: Pairs) -> int:
-    """By halves: how many are not beyond the only pair of `last`."""
+    """Return the number of pairs up to the only one of `last`, by bisection."""
     low, high = start, len(pairs[2])
     while low < high:
         middle = (low + high) // 2

@@ -100,7 +100,7 @@ def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -
 
 @inlined
 def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
-    """Whether `length` bytes of `a` and `b` are the same."""
+    """Return whether `length` bytes of `a` and `b` are the same."""
     i = 0
     while i + 8 <= length:
         if _word(a, a_start + i, 8) != _word(b, b_start + i, 8):
@@ -111,7 +111,7 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
 
 @inlined
 def alike(data: Bytes, one: int, other: int, most: int) -> int:
-    """How many bytes are the same from `one` and from `other` on; `most` at most."""
+    """Return how many bytes are the same from `one` and from `other` on; `most` at most."""
     at = 0
     while at < most:
         left = most - at
@@ -124,13 +124,13 @@ def alike(data: Bytes, one: int, other: int, most: int) -> int:
 
 @leaf
 def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
-    """Where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
+    """Return where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
     return int(find_either(data, start, stop, byte, byte))
 
 
 @leaf
 def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> int:
-    """Where one of two bytes is first found in `data[start:stop]`, `stop` if none is there."""
+    """Return the first position of either byte in `data[start:stop]`, or `stop`."""
     one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
     at = start
     while at < stop and at + 8 <= len(data):
@@ -151,7 +151,7 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
 
 @leaf
 def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8) -> int:
-    """Where the first block begins that holds one of two bytes, or less than a block is left."""
+    """Return the start of the first block with either byte, or of the last, incomplete one."""
     at, end = np.uint64(start), np.uint64(stop)
     while at + np.uint64(_BLOCK) <= end:
         hit = False
@@ -167,7 +167,7 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
 
 @leaf
 def after_digits(data: Bytes, start: int, stop: int) -> int:
-    """Where the digits end that `data[start:stop]` begins with."""
+    """Return where the digits end that `data[start:stop]` begins with."""
     at = _after_range(data, start, stop, np.uint8(96))
     while at < stop and 48 <= data[at] <= 57:
         at += 1
@@ -176,7 +176,7 @@ def after_digits(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def after_hex(data: Bytes, start: int, stop: int) -> int:
-    """Where the hexadecimal digits end that `data[start:stop]` begins with."""
+    """Return where the hexadecimal digits end that `data[start:stop]` begins with."""
     at = _after_range(data, start, stop, np.uint8(102))
     while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
         at += 1
@@ -185,7 +185,7 @@ def after_hex(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
-    """Where the first block begins that holds another byte than digits and letters up to `last`."""
+    """Return the start of the first block with more than digits and letters up to `last`."""
     at, end = np.uint64(start), np.uint64(stop)
     while at + np.uint64(_BLOCK) <= end:
         hit = False

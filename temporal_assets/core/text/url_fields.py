@@ -79,25 +79,25 @@ class UrlFields:
     values: Int64s
     """Shape (values, 4), without names."""
     present: Int64s
-    """How many URLs have each slot."""
+    """Number of URLs with each slot."""
     distinct: Int64s
-    """How many values each slot has."""
+    """Number of values of each slot."""
     names: Int64s
     """Shape (query keys, 3): where the name of a key lies, and its repetition."""
 
 
 class _Books(NamedTuple):
-    """What is known after some URLs. Memory that is never written is never taken."""
+    """The tables that are built up URL by URL. Memory that is never written is never taken."""
 
     done: Int64s
     changes: Int32s
     values: Int64s
     """Names among them."""
     table: Entries
-    """Where values are found by their hash."""
+    """Hash table of the values."""
     slots: Int64s
     fields: Int64s
-    """Of the last URL, see `url_split`."""
+    """Fields of the last URL, see `url_split`."""
     slot: Int64s
     """Slots of its fields."""
     before: Int64s
@@ -185,7 +185,7 @@ def slot_of(kind: int, index: int) -> int:
 
 @inlined
 def _is_value(data: Bytes, start: int, stop: int, values: Int64s, number: int) -> bool:
-    """Whether a text is that of a value."""
+    """Return whether a text is that of a value."""
     begin = values[number, START]
     length = stop - start
     return bool(

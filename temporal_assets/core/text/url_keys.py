@@ -52,7 +52,7 @@ class Keys:
         return len(self.kind)
 
     def label(self, key: int) -> str:
-        """How people see a key: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
+        """Return how people see a key: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
         kind, index = int(self.kind[key]), int(self.index[key])
         if kind == url_split.QUERY:
             name = self.name[key].decode("utf-8", "replace")
@@ -76,11 +76,11 @@ class UrlKeys:
     """Shape (keys + 1): value `code` of key k has the row `first[k] + code - 1` below."""
     start: Int64s
     stop: Int64s
-    """Where a value lies in `urls.data`."""
+    """Positions of the values in `urls.data`."""
     shape: Int32s
     """Its shape (`value_shapes`)."""
     count: Int32s
-    """How many URLs have it."""
+    """Number of URLs that have it."""
     ignored: int
     """Distinct query keys that got no column: too rare, or too many."""
 

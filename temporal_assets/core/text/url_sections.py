@@ -83,7 +83,7 @@ class SectionTrees:
     is_program: Flags
     start: Int64s
     stop: Int64s
-    """Where a section is written in `urls.data`."""
+    """Positions of the sections in `urls.data`."""
     innermost: Int32s
     """Shape (urls): the deepest section of each URL."""
 
@@ -99,7 +99,7 @@ class SectionTrees:
         return [self.name(section) for section in range(len(self))]
 
     def find(self, names: Collection[str]) -> Flags:
-        """Which sections have one of these names."""
+        """Return which sections have one of these names."""
         wanted = frozenset(names)
         return np.array([name in wanted for name in self.names()], np.bool_)
 
@@ -124,12 +124,12 @@ class SectionTrees:
         return largest
 
     def beneath(self, sections: Flags) -> Flags:
-        """Which sections are among those flagged or lie beneath one that is."""
+        """Return which sections are among those flagged or lie beneath one that is."""
         found: Flags = _beneath(self.parent, np.asarray(sections, np.bool_))
         return found
 
     def covered(self, sections: Flags) -> Flags:
-        """Which URLs lie in one of the flagged sections."""
+        """Return which URLs lie in one of the flagged sections."""
         flags: Flags = self.beneath(sections)[self.innermost]
         return flags
 

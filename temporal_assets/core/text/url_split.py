@@ -1,4 +1,6 @@
-"""One canonical URL cut into its fields: scheme, port, host labels, path, extension, query.
+"""Division of a canonical URL into its fields.
+
+Scheme, port, host labels, path, extension, query.
 
 Here: the compiled loops that both learning (`url_fields`) and matching (`pattern_match`) run over a
 URL, so that they cannot disagree. Not here: numbering of keys and values.
@@ -60,7 +62,8 @@ _BEFORE: Final = 7
 hash is that of `texts.hash_bytes` with salt 0."""
 
 TABLE_SHAPE: Final = (CAPACITY + _BUCKETS, 8)
-"""Of the field table, whose last rows hold the last field of each chain in their first column."""
+"""Shape of the field table, whose last rows hold the last field of each chain in their first
+column."""
 
 MAX_EXTENSION: Final = 5
 
@@ -98,7 +101,9 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint6
 def split_next(
     data: Bytes, before: int, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
 ) -> tuple[int, int]:
-    """As `split_url`, behind the URL that begins at `before`, whose `count` fields `fields` holds.
+    """Split a URL as `split_url` does, given the fields of the URL before it.
+
+    `count` of `fields`.
 
     Neighbours are alike up to their last segment or two. Returns how many of those fields stay as
     they were, being in the same place of both, and how many there are now.
@@ -142,7 +147,7 @@ def _put(fields: Int64s, count: int, kind: int, index: int, start: int, stop: in
 
 @inlined
 def _after_scheme(data: Bytes, start: int, stop: int) -> int:
-    """Where the host begins; `start` if the URL names none."""
+    """Return where the host begins; `start` if the URL names none."""
     at = start
     while at + 2 < stop:
         if data[at] == _COLON and data[at + 1] == _SLASH and data[at + 2] == _SLASH:
@@ -269,7 +274,7 @@ def _split_query(
 def _repeats(
     data: Bytes, start: int, stop: int, name: int, fields: Int64s, first: int, count: int
 ) -> int:
-    """How many of the fields `first` to `count` have the name `data[start:stop]`."""
+    """Return how many of the fields `first` to `count` have the name `data[start:stop]`."""
     bucket = name & (_BUCKETS - 1)
     at = fields[CAPACITY + bucket, 0]
     # The table is not emptied between URLs: what is no earlier field of this chain ends it. Without

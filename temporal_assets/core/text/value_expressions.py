@@ -22,7 +22,7 @@ from typing import Any, Final, Literal
 from temporal_assets.core.text.value_shapes import DOTLESS, EXPRESSIONS, NONEMPTY, tightest
 
 Kind = Literal["whole", "bare", "extension", "nameless", "named"]
-"""What is written: a whole value, one that does not end in an extension, an extension, or a query
+"""Kind of text to be written: a whole value, a value without an extension, an extension, or a query
 field without or with a name."""
 
 LONGEST: Final = 100
@@ -30,10 +30,11 @@ LONGEST: Final = 100
 excluded value is excluded with it: groups are nested as deep as values are long."""
 
 MOST_CHARACTERS: Final = 50_000
-"""What would take more is not written: RE2 would not take it. 2,000 words need so many."""
+"""Length beyond which an expression is not written, as RE2 would refuse it. 2,000 words need so
+many."""
 
 EXTENSION: Final = "[A-Za-z][0-9A-Za-z]{0,4}"
-"""What `url_split` takes for an extension."""
+"""Expression of what `url_split` takes for an extension."""
 
 NOTHING: Final = r"[^\s\S]"
 """Matches nothing."""
@@ -90,7 +91,7 @@ def _class(mask: Mask) -> str:
 
 
 def _are_neighbours(code: int, following: int) -> bool:
-    """Whether both are in one run of digits or letters, side by side."""
+    """Return whether both are in one run of digits or letters, side by side."""
     return following == code + 1 and any(chr(code) + chr(following) in run for run in _RUNS)
 
 
@@ -99,7 +100,7 @@ def _in_class(character: str) -> str:
 
 
 _SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"})
-"""What has a meaning in every dialect; `re.escape` would spoil every hyphen."""
+"""Characters with a meaning in every dialect, escaped; `re.escape` would spoil every hyphen."""
 
 
 def escape(text: str) -> str:
@@ -108,7 +109,7 @@ def escape(text: str) -> str:
 
 
 Places = frozenset[int]
-"""Where one may be in some texts."""
+"""Positions in some texts."""
 
 
 class Texts:
@@ -126,7 +127,7 @@ class Texts:
         self.start: Places = frozenset()
 
     def add_word(self, word: str, *, with_longer: bool = False) -> None:
-        """One text; `with_longer` all that begin with it."""
+        """Add a text; `with_longer` adds all texts that begin with it."""
         end = self.NEVER_ENDS if with_longer or len(word) > LONGEST else self.ENDS
         self.start |= self._before([(_parser.LITERAL, ord(c)) for c in word[:LONGEST]], {end})
 
@@ -205,7 +206,7 @@ class _State:
     accepts: bool
     arcs: tuple[tuple[Mask, int], ...]
     rest: str | None = None
-    """How all that may follow is written, where states lead back to each other."""
+    """Expression of all that may follow, if states lead back to each other."""
 
 
 def _any(allowed: Mask, nonempty: bool) -> list[_State]:
@@ -289,7 +290,7 @@ def _of_expression(expression: str) -> list[_State]:
 
 
 def _states(bits: int, separators: str, kind: Kind) -> list[_State]:
-    """What values of a shape may hold, if nothing is excluded."""
+    """Return what values of a shape may hold, if nothing is excluded."""
     if kind == "extension":
         letters = _LETTER | _DIGIT
         more = [_State(True, ((letters, n + 1),) if n < 5 else ()) for n in range(1, 6)]
@@ -359,7 +360,7 @@ class _Writer:
         return self._rest(0, self.excluded.start)
 
     def _rest(self, state: int, places: Places) -> str | None:
-        """What may follow; None for nothing, not even the end."""
+        """Return what may follow; None for nothing, not even the end."""
         if (state, places) not in self.known:
             self.known[state, places] = self._written(state, places)
         return self.known[state, places]

@@ -1,4 +1,4 @@
-"""What a value looks like: a number, a date, a slug, a token.
+"""The shape of a value: a number, a date, a slug, a token.
 
 Here: the shapes, how a value is recognised, how a wildcard of that shape is written in a template
 and in a regular expression. Not here: which values become wildcards (`salience`).
@@ -40,7 +40,7 @@ MONTH_DAY: Final = 4096
 EPOCH: Final = 8192
 """Seconds or milliseconds since 1970."""
 SMALL: Final = 16384
-"""One digit or two."""
+"""Bit of numbers with one digit or two."""
 WRITTEN: Final = 32768
 """`22-03-2025`, `22-mar`, `2025-w12`: see `date_shapes`."""
 MONTHLY: Final = 65536

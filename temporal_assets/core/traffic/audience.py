@@ -1,4 +1,4 @@
-"""Whether enough people know a thing to name it: distinct clients of groups of URLs.
+"""True if enough people know a thing to name it: distinct clients of groups of URLs.
 
 Here: counting up to a bound, exactly and in little memory. Not here: what the groups are
 (`public_values`, nodes of a tree), and who the clients are: they are numbers.
@@ -20,7 +20,7 @@ from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who opened the URLs of a site."""
+    """Clients of the URLs of a site."""
 
     least: int
     """Distinct clients that are enough."""
@@ -33,14 +33,14 @@ class Audience:
 
 
 def is_public(audience: Audience, group_of_url: Int32s, groups: int) -> Flags:
-    """Which groups of URLs have enough clients; URLs of no group are -1."""
+    """Return which groups of URLs have enough clients; URLs of no group are -1."""
     count, _ = _gather(group_of_url, groups, audience)
     flags: Flags = count >= audience.least
     return flags
 
 
 def public_nodes(audience: Audience, tree: Hierarchy, leaf_of_url: Int32s) -> Flags:
-    """Which nodes of a tree have enough clients, given the leaf of every URL."""
+    """Return which nodes of a tree have enough clients, given the leaf of every URL."""
     count, seen = _gather(leaf_of_url, len(tree), audience)
     _unite(tree.parent, count, seen)
     flags: Flags = count >= audience.least

@@ -1,4 +1,4 @@
-"""What people did on pages of which something has changed, from one window to a later one (BB 2).
+"""Traffic of the pages that changed between two windows (BB 2).
 
 F_in, F_out, F_trans and clients are sums over distinct transits (referrer, target, client), so what
 has come is added and what has gone is taken away. Transits lie in the order of their targets,
@@ -85,10 +85,10 @@ class _Part:
 
 
 class _Counted(NamedTuple):
-    """What is told of a part, besides counts of its own pages."""
+    """Counts of a part that are not of its own pages."""
 
     referrals: Int64s
-    """Of all pages: what changes."""
+    """Changes of referrals, for all pages."""
     few_sizes: Int64s
     few: Int64s
     target: Int64s
@@ -211,7 +211,7 @@ def _name_few(
     few_bounds: Int64s,
     few: Int64s,
 ) -> None:
-    """For each page with few clients, those who came, and those of before who are not heard of.
+    """Write the clients of each page with few: those who came, and earlier ones that remain.
 
     Of the pages from `first` on, one for each of `few_bounds` but the first of these.
     """
@@ -243,7 +243,7 @@ def _name_few(
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """By target and referrer, without links whose changes come to nothing."""
+    """Return sums by target and referrer, without links whose changes come to nothing."""
     # Both are numbers of pages, of which there are fewer than 2**31: one number, sorted at once.
     link = target << 32 | referrer
     order = np.argsort(link)

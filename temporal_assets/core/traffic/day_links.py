@@ -12,7 +12,7 @@ from temporal_assets.core.numerics.compiled import leaf, readonly
 
 
 def links_to(target: Int32s, referrer: Int32s, wanted: Int32s) -> tuple[Int32s, Int32s]:
-    """Where people came from, and the wanted page they came to; each link once.
+    """Return where people came from, and the wanted page they came to; each link once.
 
     Args:
         target: For each transit, the URL that was opened; those of a link lie together.

@@ -20,7 +20,7 @@ _NONE: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class LinkLists:
-    """For row i, the links `bounds[i]` to `bounds[i + 1]`; pages of a row ascend."""
+    """Lists of links: row i has the links `bounds[i]` to `bounds[i + 1]`, ascending."""
 
     bounds: Int64s
     page: NDArray[np.integer[Any]]
@@ -64,7 +64,7 @@ def _columns(links: LinkLists) -> tuple[Int64s, Int64s, Int64s]:
 
 
 def _same(numbers: NDArray[np.integer[Any]]) -> Int64s:
-    """As the one kind of array for which the loop is compiled."""
+    """Return the array in the one type for which the loop is compiled."""
     return readonly(np.asarray(numbers, np.int64))
 
 

@@ -43,7 +43,7 @@ class VisitFilter:
 
 
 def visit_filter(pages: int, moved: Iterable[tuple[Int32s, Int64s]], all_of: Int64s) -> VisitFilter:
-    """Of the visits (page, client) of some days; pages of `all_of` have all clients.
+    """Return a filter of the visits (page, client) of some days.
 
     A page that is less than 0 is none.
     """
@@ -69,7 +69,7 @@ class Visits(NamedTuple):
 
 
 def _same(visits: Visits) -> Visits:
-    """As the one kind of arrays for which loops are compiled."""
+    """Return the arrays in the one type for which loops are compiled."""
     return Visits(readonly(visits.target), readonly(visits.referrer), readonly(visits.client))
 
 
@@ -119,9 +119,9 @@ class Numbered(NamedTuple):
 
     visits: Visits
     target: Int64s
-    """For each number of a target, which it is: from 0."""
+    """Index of each target number, from 0."""
     referrer: Int64s
-    """For each number of a referrer; the last is that of -1."""
+    """Index of each referrer number; the last is that of -1."""
     windows: int
     """Bits of the windows that they belong to (`changed_traffic.Transits`)."""
 
@@ -180,7 +180,7 @@ def _hash(number: int) -> np.uint64:
 
 @inlined
 def _word(hashed: np.uint64, words: int) -> int:
-    """Which of a page's words is a client's."""
+    """Return which of a page's words is a client's."""
     return int(np.int64(((hashed >> np.uint64(32)) * np.uint64(words)) >> np.uint64(32)))
 
 

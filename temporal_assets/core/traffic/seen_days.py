@@ -1,4 +1,4 @@
-"""Where the row of a page is among the rows of single days, told by the days it was seen on.
+"""Positions of pages among the rows of single days, found by the days they were seen on.
 
 Here: counting bits, and looking where they say. Pages of a window and those of each of its days lie
 in one order, so that the row of a page in a day is the number of pages before it that were seen on

@@ -1,4 +1,4 @@
-"""What people did on pages (BB 2): F_in, F_out, F_trans and clients from the transits of a window.
+"""Traffic of pages (BB 2): F_in, F_out, F_trans and clients from the transits of a window.
 
 These are sums over distinct transits (referrer, target, client). Transits lie in the order of their
 targets, clients and referrers, so one pass sees the same transit of several days together, and the
@@ -23,7 +23,7 @@ NOWHERE: Final = 2**63 - 1
 """The referrer of a transit from nowhere. Less than 0 is what is no page."""
 
 _PLACE_BITS: Final = 32
-"""Of a link as one integer: the place of its target, and that of its referrer."""
+"""Bits of a place in a link as one integer: the place of its target, and that of its referrer."""
 
 
 class Transits(NamedTuple):
@@ -36,21 +36,21 @@ class Transits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Of each of the pages."""
+    """Traffic of pages, an entry for each."""
 
     visits: Int64s
     referred: Int64s
-    """Those that came from somewhere."""
+    """Visits that came from another page."""
     clients: Int64s
     few_bounds: Int64s
     """Page i has the few clients `few_bounds[i]` to `few_bounds[i + 1]`, ascending."""
     few: Int64s
     link_bounds: Int64s
-    """And the links `link_bounds[i]` to `link_bounds[i + 1]` from pages of its site."""
+    """Bounds of the links from pages of the same site: `link_bounds[i]` to `link_bounds[i + 1]`."""
     page: Int32s
     """The place of the other page within the site; ascending for each page."""
     transits: Int64s
-    """How many people took the link."""
+    """Number of clients who took the link."""
     referrers: Int64s
     """The page that each distinct transit came from, in no order: once more for its F_out."""
 
@@ -58,7 +58,7 @@ class Traffic:
 def count_traffic(
     moved: Transits, first: int, stop: int, sites: Int64s, least_clients: int
 ) -> Traffic:
-    """Of the pages `first` to `stop`, without the latter, from all transits that lead there.
+    """Return the traffic of pages from `first` to before `stop`, from transits to them.
 
     `sites` has the first page of every site, and the number of all pages behind them; clients are
     named where there are fewer than `least_clients`.

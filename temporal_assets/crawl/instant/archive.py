@@ -30,7 +30,7 @@ from warcio.warcwriter import WARCWriter
 INDEX: Final = "index.jsonl"
 
 MOST_BYTES: Final = 1 << 30
-"""Of a WARC file: the next begins when one is larger, as archives like it."""
+"""Size of a WARC file at which the next begins, as archives like it."""
 
 _OURS: Final = re.compile(r"pages-([0-9]+)\.warc\.gz")
 """Names of files of runs. Others in the folder (`pages-old.warc.gz`) are not counted."""
@@ -53,9 +53,9 @@ class Page:
     """None where there was no response: only a line of the index says so."""
     headers: Headers
     body: bytes
-    """As it was before transport encodings."""
+    """Body as it was before transport encodings."""
     time: dt.datetime
-    """In UTC."""
+    """Time of the fetch, in UTC."""
     asked_with: Headers = ()
     """Headers of the request."""
     method: str = "GET"
@@ -99,7 +99,7 @@ class Archive:
         self.close()
 
     def close(self) -> None:
-        """Nothing can be added any more."""
+        """Close the archive; nothing can be added any more."""
         self._file.close()
         self._index.close()
 

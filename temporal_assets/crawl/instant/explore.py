@@ -26,13 +26,13 @@ from temporal_assets.core.crawls.exploration import choose, learned
 from temporal_assets.crawl.instant.memory import Memory
 
 SHARE: Final = 0.05
-"""Of all fetches, by default."""
+"""Share of all fetches, by default."""
 
 RECENT_SECONDS: Final = 2 * 86_400.0
 
 _MOST_ARMS: Final = 5_000
 _MOST_CANDIDATES: Final = 50
-"""Of an arm: the last that appeared."""
+"""Most candidates of an arm: the last that appeared."""
 
 _MOST_SAVED: Final = 5.0
 """Fetches that may be made up for, where there was nothing to explore."""
@@ -42,7 +42,7 @@ _DATES: Final = re.compile(
     rb"[\"'\s:=]{1,5}(\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,12}(?:Z|[+-]\d{2}:?\d{2})?)?)",
     re.IGNORECASE,
 )
-"""When a page says it was published: Open Graph, JSON-LD, microdata."""
+"""Times at which pages say they were published: Open Graph, JSON-LD, microdata."""
 
 _DATED_BYTES: Final = 1 << 17
 
@@ -60,7 +60,7 @@ class Candidate:
 
 
 class Explorer:
-    """What may be explored, and how much of it; `share` 0 explores nothing."""
+    """The explorer of what the logs do not know; `share` 0 explores nothing."""
 
     def __init__(self, memory: Memory, share: float = SHARE, seed: int | None = None) -> None:
         self._memory, self._share = memory, share
@@ -132,7 +132,7 @@ def arm_of(reason: str, site: str | None, page: str, template: str | None) -> st
 
 
 def is_recent(body: bytes, now: float) -> bool:
-    """Whether a page says that it was published in the last days."""
+    """Return whether a page says that it was published in the last days."""
     from temporal_assets.crawl.sources.entries import seconds_of
 
     for found in _DATES.finditer(body[:_DATED_BYTES]):
@@ -143,5 +143,5 @@ def is_recent(body: bytes, now: float) -> bool:
 
 
 def facts_of(candidate: Candidate) -> str:
-    """What a request for a candidate keeps, as JSON."""
+    """Return what a request for a candidate keeps, as JSON."""
     return json.dumps({"arm": candidate.arm, "is_new": candidate.is_new})

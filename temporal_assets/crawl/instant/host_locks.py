@@ -1,4 +1,4 @@
-"""One crawl of a host at a time, over all crawls of a user on a machine.
+"""Locks of hosts: one crawl of a host at a time, over all crawls of a user on a machine.
 
 Here: locks of hosts that the operating system drops when their holder dies. All of them are bytes
 of one file, so that a crawl of a million hosts holds one file open. Two hosts whose names have the

@@ -33,14 +33,14 @@ from temporal_assets.crawl.instant.scheduler import HostScheduler, scheduler_of
 logger = logging.getLogger(__name__)
 
 ROBOTS: Final = "dont_obey_robotstxt"
-"""In `Request.meta` of requests for robots.txt itself; Scrapy's own name."""
+"""Key in `Request.meta` of requests for robots.txt itself; Scrapy's own name."""
 
 RULES_SECONDS: Final = 86_400.0
-"""For which rules are believed (RFC 9309, 2.4)."""
+"""Seconds for which rules are believed (RFC 9309, 2.4)."""
 OLD_RULES_SECONDS: Final = 30 * 86_400.0
-"""For which old ones are, while the host does not answer (2.3.1.4)."""
+"""Seconds for which old rules are believed while the host does not answer (2.3.1.4)."""
 RULES_BYTES: Final = 512_000
-"""That are read (2.5 wants 500 kibibytes at least)."""
+"""Bytes of robots.txt that are read (2.5 wants 500 kibibytes at least)."""
 
 MOST_TRIES: Final = 3
 """Requests for a page that fail before it is given up."""

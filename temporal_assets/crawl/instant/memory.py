@@ -1,4 +1,4 @@
-"""What a crawl remembers, in a database that survives `kill -9`: `memory.sqlite` in its folder.
+"""The memory of a crawl, in a database that survives `kill -9`: `memory.sqlite`.
 
     requests   every page and source that was asked for: queued, in flight, done
     hosts      robots.txt of each host, and until when it is left alone
@@ -33,7 +33,7 @@ IN_FLIGHT: Final = 1
 DONE: Final = 2
 
 _VERSION: Final = 1
-"""Of the tables; a memory of another version is refused."""
+"""Version of the tables; a memory of another version is refused."""
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS requests (
@@ -104,11 +104,11 @@ class Source:
     found: int = 0
     """Wanted pages that no other source had shown before."""
     failures: int = 0
-    """In a row."""
+    """Number of failures in a row."""
     since: float = 0.0
-    """When it was first visited."""
+    """Time of the first visit."""
     seen: float | None = None
-    """When it was last read or known not to have changed."""
+    """Time at which it was last read or known not to have changed."""
     retired: float | None = None
     digest: str = ""
     etag: str = ""
@@ -117,7 +117,7 @@ class Source:
 
 @dataclass(slots=True)
 class Host:
-    """What is known of a host."""
+    """Facts about a host."""
 
     host: str
     ready_at: float = 0.0
@@ -154,7 +154,7 @@ class Memory:
         self._base.execute("UPDATE requests SET state = ? WHERE state = ?", (QUEUED, IN_FLIGHT))
 
     def close(self) -> None:
-        """Nothing can be remembered any more."""
+        """Close the memory; nothing can be remembered any more."""
         self._base.close()
 
     @contextmanager
@@ -219,7 +219,7 @@ class Memory:
         )
 
     def knows(self, page: str) -> bool:
-        """Whether a page was asked for."""
+        """Return whether a page was asked for."""
         return (
             self._base.execute("SELECT 1 FROM requests WHERE page = ?", (page,)).fetchone()
             is not None

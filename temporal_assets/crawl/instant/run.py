@@ -1,4 +1,4 @@
-"""One crawl: its settings, its budget, the process (NP section 1: crawl news as it appears).
+"""A run of the instant crawler: settings, budget, process (NP section 1).
 
 It starts from the sources of the policy, visits them again at their intervals, follows the links
 that the policy wants now, and archives what it fetches. It stops on its budget, or is killed, and
@@ -26,7 +26,7 @@ _NAME: Final = "temporal-assets"
 AGENT: Final = f"{_NAME}/{__version__}"
 
 KILLED: Final = "killed"
-"""Not a word of Scrapy's: it has no time to say any."""
+"""Reason of our own for a killed crawl: Scrapy has no time to give any."""
 
 _LOCK: Final = "crawl.lock"
 """Two crawls would take requests from one queue, and each would visit all hubs."""
@@ -49,7 +49,7 @@ _EXACT_DELAY: Final[dict[str, Any]] = (
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop; None: never."""
+    """Limits at which a crawl stops; None: never."""
 
     pages: int | None = None
     """Responses, robots.txt included; requests under way are still finished."""

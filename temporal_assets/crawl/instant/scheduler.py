@@ -1,4 +1,4 @@
-"""Which request is next: Scrapy's scheduler over the memory of the crawl.
+"""The choice of the next request: Scrapy's scheduler over the memory of the crawl.
 
 Here: one request of a host at a time, after its delay, the best tier of all hosts first; what is in
 flight; hosts that other crawls hold. Not here: what is asked for (`spider`), why a host is put off
@@ -24,10 +24,10 @@ from temporal_assets.crawl.instant.hosts import host_of, wait_after
 from temporal_assets.crawl.instant.memory import IN_FLIGHT, QUEUED, Host, Memory, Row
 
 ROW: Final = "temporal_row"
-"""In `Request.meta`: the number of the request in the memory."""
+"""Key in `Request.meta` for the number of the request in the memory."""
 
 _KEPT: Final = ("redirect_times", "redirect_urls", "redirect_reasons", "temporal_tries")
-"""Of `Request.meta` that redirects and tries are counted by."""
+"""Keys of `Request.meta` by which redirects and tries are counted."""
 
 _LONGEST_DELAY: Final = 60.0
 """Seconds between pages of a site that is slow; a delay that is asked for may be longer."""
@@ -41,7 +41,7 @@ CrawlDelay = Callable[[Host], float]
 
 
 class Asking(Protocol):
-    """What the scheduler asks of the spider."""
+    """The questions that the scheduler asks the spider."""
 
     memory: Memory
 
@@ -49,7 +49,7 @@ class Asking(Protocol):
         """Queue what is to be explored."""
 
     def redirected(self, row: Row, url: str) -> bool:
-        """Whether to follow a redirect."""
+        """Return whether to follow a redirect."""
 
     def robots_read(self, url: str, sitemaps: Iterable[str]) -> None:
         """Take what robots.txt of a host names."""
@@ -189,7 +189,7 @@ class HostScheduler(BaseScheduler):
     # Hosts -----------------------------------------------------------------------------------
 
     def host(self, name: str) -> Host:
-        """What is known of a host."""
+        """Facts about a host."""
         return self._hosts.setdefault(name, Host(name))
 
     def keep(self, host: Host) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a response: it is archived, its links are followed, its source is credited.
+"""The spider: it archives responses, follows their links, and credits their sources.
 
 Here: the spider. Not here: which sources are due (`watch`), what is explored (`explore`), how a
 document is read (`crawl.sources`), the next request (`scheduler`), files (`archive`).
@@ -68,7 +68,7 @@ _SITEMAP_BYTES: Final = 52_428_800
 _MOST_CHILDREN: Final = 20
 """Sitemaps of an index that are watched: those that changed last."""
 _MOST_SITEMAPS: Final = 20
-"""Of a robots.txt."""
+"""Most sitemaps of a robots.txt."""
 _LONGEST_HEADER: Final = 1024
 """Characters of a version. What a server sends comes back to it, and is kept with the crawl."""
 _NEVER_EXPLORED: Final = frozenset((REASONS[NO_PAGE], REASONS[STATIC], "hub", "prefix"))
@@ -124,7 +124,7 @@ class InstantSpider(Spider):
         return self._scheduler
 
     async def start(self) -> AsyncIterator[Request]:
-        """Nothing of its own: what is due is queued when the crawl begins, and at every tick."""
+        """Yield nothing: what is due is queued when the crawl begins, and at every tick."""
         nothing: tuple[Request, ...] = ()
         for request in nothing:
             yield request
@@ -149,7 +149,10 @@ class InstantSpider(Spider):
         self._loops.append(loop)
 
     def _logged(self, function: Callable[[], None]) -> Callable[[], None]:
-        """What fails now may work the next time; a loop ends for good with what it lets through."""
+        """Return what fails now may work the next time.
+
+        A loop ends for good with what it lets through.
+        """
 
         def call() -> None:
             try:
@@ -268,7 +271,7 @@ class InstantSpider(Spider):
         return {"download_maxsize": _SITEMAP_BYTES} if row.kind == SITEMAP else {}
 
     def redirected(self, row: Row, url: str) -> bool:
-        """Whether to follow a redirect: where a page leads to is asked for as a link is."""
+        """Return whether to follow a redirect: where a page leads to is asked for as a link is."""
         if self._source_of(row) is not None or row.kind == EXPLORE:
             return True  # a source may lead anywhere: it is what is to be watched
         page = self.policy.canonical(url)
@@ -522,7 +525,7 @@ class InstantSpider(Spider):
             self._count(f"discovered/{origin}")
 
     def _is_watched(self, url: str) -> bool:
-        """Whether the policy knows the site of a URL."""
+        """Return whether the policy knows the site of a URL."""
         return self.policy.match(url).site is not None
 
     # The archive -----------------------------------------------------------------------------
@@ -552,7 +555,7 @@ class InstantSpider(Spider):
 
 
 def _facts(row: Row) -> dict[str, Any]:
-    """What a line of the index says of a request, besides what came of it."""
+    """Return what a line of the index says of a request, besides what came of it."""
     is_visit = row.page.startswith("visit ")
     return {
         "kind": row.kind,
@@ -568,7 +571,7 @@ def _shows_anything(shown: Shown) -> bool:
 
 
 def _is_too_late(one: Entry, source: Source | None, now: float, *, is_new: bool) -> bool:
-    """Whether a feed or sitemap lists a page that appeared before the last days.
+    """Return whether a feed or sitemap lists a page that appeared before the last days.
 
     A sitemap without dates lists all that a site has: new is what was not there before.
     """

@@ -34,12 +34,12 @@ OF_POLICY: Final = "policy"
 GUESSED: Final = "well-known"
 
 ORIGINS: Final = ("link", "robots", "sitemap", GUESSED)
-"""How a crawl finds sources: in pages, in robots.txt, in an index of sitemaps, in usual places."""
+"""Places where a crawl finds sources: pages, robots.txt, indexes of sitemaps, guesses."""
 
 _TIER: Final = 4
-"""Of sources that the crawl found: after all hubs of the policy, before all pages."""
+"""Tier of sources that the crawl found: after all hubs of the policy, before all pages."""
 _LAST_TIER: Final = 8
-"""Of guesses: after all that is wanted now."""
+"""Tier of guesses: after all that is wanted now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Watch:
         self._again(source, now)
 
     def _is_needless(self, guess: Source) -> bool:
-        """Whether a source is a guess, and its host is known to have one of its kind."""
+        """Return whether a source is a guess, and its host is known to have one of its kind."""
         return (
             guess.origin == GUESSED
             and not guess.visits

@@ -27,10 +27,10 @@ LONGEST_URL: Final = 65_536
 """Bytes of a URL that are read; more is no page."""
 
 _MOST_LINES: Final = 10_000
-"""Of one row."""
+"""Most lines of one row."""
 
 TRUE: Final = frozenset(("1", "true", "yes"))
-"""What stands for yes in a column `nofollow`."""
+"""Values that stand for yes in a column `nofollow`."""
 
 Row = tuple[str | None, str | None, bool]
 
@@ -63,7 +63,7 @@ class BadLinks(ValueError):
 
 
 def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
-    """As `places`, of a Parquet file."""
+    """Return the columns of links of a Parquet file, as `places` does of a header."""
     names = file.schema_arrow.names
     if len(names) < 2:
         raise _no_links(names)
@@ -131,7 +131,7 @@ def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
 
 
 def _ends(path: Path, *ends: str) -> bool:
-    """Whether a name ends so, in any case: as `sources` tells files apart."""
+    """Return whether a name ends so, in any case: as `sources` tells files apart."""
     return path.name.lower().endswith(ends)
 
 
@@ -143,7 +143,10 @@ def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> 
 
 
 def places(names: Sequence[str]) -> tuple[int, int, int | None]:
-    """Which columns are source, target and nofollow; raises `BadLinks` where an end has none."""
+    """Return which columns are source, target and nofollow.
+
+    Raises `BadLinks` where an end has none.
+    """
     lower = [name.strip().lower() for name in names]
     source, target, nofollow = (
         next((lower.index(name) for name in known if name in lower), None)

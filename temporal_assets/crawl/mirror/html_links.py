@@ -62,8 +62,8 @@ _MOST_DEPTH: Final = 5_000
 
 _LONG_TAG: Final = 4096
 _MOST_GAPS: Final = 500
-"""Of a tag that is longer. The parser compares each attribute with all before it: 100,000 in one
-tag take minutes."""
+"""Most gaps of a tag that is longer. The parser compares each attribute with all before it: 100,000
+in one tag take minutes."""
 
 _MOST_BASE: Final = 2048
 _MOST_HREF: Final = 8192
@@ -93,7 +93,7 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
 
 
 def is_nofollow(content: str) -> bool:
-    """What a page's robots meta says of its links; `none` is `noindex, nofollow`."""
+    """Return what a page's robots meta says of its links; `none` is `noindex, nofollow`."""
     return not {"nofollow", "none"}.isdisjoint(re.split(r"[\s,]+", content.lower()))
 
 
@@ -115,7 +115,7 @@ def _depth(text: str) -> int:
 
 
 def _is_crowded(text: str) -> bool:
-    """Whether a tag has more attributes than anybody writes."""
+    """Return whether a tag has more attributes than anybody writes."""
     return len(text) > _LONG_TAG and any(
         len(tag[0]) > _LONG_TAG and len(_GAP.findall(tag[0])) > _MOST_GAPS
         for tag in _WHOLE_TAG.finditer(text)
@@ -155,7 +155,10 @@ def decoded(html: bytes, charset: str | None) -> str:
 
 
 def _own_encoding(html: bytes) -> str | None:
-    """What a page says of itself; one in which the word `utf-16` can be read is not UTF-16."""
+    """Return what a page says of itself.
+
+    One in which the word `utf-16` can be read is not UTF-16.
+    """
     said = _CHARSET.search(html[:_SNIFFED])
     encoding = _encoding(said[1].decode("ascii")) if said else None
     return None if encoding and encoding.startswith("utf-16") else encoding

@@ -178,7 +178,7 @@ def _normal(path: Path, out: Path, number: int) -> Path:
 
 
 def _canonical(batch: pa.RecordBatch, rules: UrlRules) -> pa.RecordBatch:
-    """What each URL is."""
+    """Return what each URL is."""
     written = batch.column("written")
     urls = [canonical_url(url, rules) for url in written.to_pylist()]
     sites = [None if url is None else site_of(url) for url in urls]

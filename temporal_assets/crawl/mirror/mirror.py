@@ -40,7 +40,7 @@ from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.sealed import sealed, unsealed
 
 FOLDER: Final = "mirror"
-"""Of the state folder."""
+"""Name of the mirror's folder in the state folder."""
 _CURRENT: Final = "current.json"
 _URLS: Final = "urls.parquet"
 _SITES: Final = "sites.parquet"
@@ -54,7 +54,7 @@ class NoMirror(LookupError):
 
 
 class DamagedMirror(NoMirror, DamagedFile):
-    """What says where the mirror is says it no more."""
+    """The error of a mirror whose pointer is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Mirror:
     """Shape (sites + 1): site i is the pages first[i] to first[i + 1] - 1."""
     links: LinkGraph
     is_nofollow: Flags
-    """One a link: its author asks crawlers not to follow it."""
+    """Flags of links whose author asks crawlers not to follow them."""
     counts: dict[str, int]
-    """What was read, and what was left out and why."""
+    """Numbers of what was read, and of what was left out and why."""
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -90,7 +90,7 @@ class MirrorBuilder:
     """Keeps the HTML of pages, where it is wanted."""
     counts: Counter[str] = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
-    """What is wrong with files that were read in part."""
+    """Faults of files that were read in part."""
     _number: dict[str, int] = field(default_factory=dict)
     _is_page: bytearray = field(default_factory=bytearray)
     _source: array[int] = field(default_factory=lambda: array("i"))
@@ -202,7 +202,7 @@ class MirrorBuilder:
         return Mirror(urls, sites, first, graph, flags, counts)
 
     def _resolved(self) -> NDArray[np.int32]:
-        """Where a link to each URL ends."""
+        """Return where a link to each URL ends."""
         ends = np.arange(len(self._number), dtype=np.int32)
         for source in self._moved:
             at = source
@@ -285,7 +285,7 @@ def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
 
 
 def _is_copy(folder: Path, made: Path) -> bool:
-    """Whether a folder holds what was just made, file by file."""
+    """Return whether a folder holds what was just made, file by file."""
     if not folder.is_dir():
         return False
     files = {path.name for path in folder.iterdir() if path.is_file()}
@@ -295,12 +295,12 @@ def _is_copy(folder: Path, made: Path) -> bool:
 
 
 def mirror_folder(settings: Settings) -> Path:
-    """Where the stored mirror of an installation is, or would be."""
+    """Return where the stored mirror of an installation is, or would be."""
     return settings.state / (settings.simulation.mirror or FOLDER)
 
 
 def identity(folder: Path) -> str | None:
-    """What tells a stored mirror from others; None where there is none."""
+    """Return what tells a stored mirror from others; None where there is none."""
     pointer = _pointer(folder)
     return str(pointer["folder"]) if pointer else None
 
@@ -311,7 +311,7 @@ def stored_folder(home: Path) -> Path:
 
 
 def is_whole(home: Path) -> bool:
-    """Whether the stored mirror of `home` is as it was written; also where there is none."""
+    """Return whether the stored mirror of `home` is as it was written; also where there is none."""
     pointer = _pointer(home)
     if not pointer:
         return True
@@ -334,7 +334,7 @@ def load(home: Path) -> Mirror:
 
 
 def _pointer(home: Path) -> dict[str, Any]:
-    """What says where the mirror is; empty where there is none. Raises `DamagedMirror`."""
+    """Return what says where the mirror is; empty where there is none. Raises `DamagedMirror`."""
     file = home / _CURRENT
     if not file.is_file():
         return {}

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 FILE: Final = "html.parquet"
-"""In the folder of a mirror; columns `url`, canonical, and `html`."""
+"""Name of the file in the folder of a mirror; columns `url`, canonical, and `html`."""
 
 MOST_OF_PAGE: Final = 256 << 10
 """Characters of a page that are kept. The layout of a page shows in its first tens of thousands."""

@@ -21,7 +21,7 @@ _COLUMNS: Final = ("url", "html")
 
 
 def is_page_table(path: Path) -> bool:
-    """Whether a Parquet file has the two columns."""
+    """Return whether a Parquet file has the two columns."""
     return set(_COLUMNS) <= set(pq.read_schema(path).names)
 
 

@@ -1,4 +1,4 @@
-"""Which files a mirror is made of, told by their names."""
+"""Files that a mirror is made of, told by their names."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ READERS: Final[dict[str, Reader]] = {
     ".tsv.gz": read_edges,
     ".parquet": _read_parquet,
 }
-"""By the end of a file's name; the longest that fits counts."""
+"""Readers by the end of a file's name; the longest that fits counts."""
 
 
 def reader_of(path: Path) -> Reader | None:
-    """What reads a file; None if its name says nothing."""
+    """Return what reads a file; None if its name says nothing."""
     name = path.name.lower()
     ends = [end for end in READERS if name.endswith(end)]
     return READERS[max(ends, key=len)] if ends else None
 
 
 def is_link_table(path: Path) -> bool:
-    """Whether a file is a Parquet table of links; one that cannot be read is none."""
+    """Return whether a file is a Parquet table of links; one that cannot be read is none."""
     try:
         return path.name.lower().endswith(".parquet") and not is_page_table(path)
     except FAULTS:

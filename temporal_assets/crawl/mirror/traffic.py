@@ -1,4 +1,4 @@
-"""What users did with pages: F_in, F_out and F_trans of a period, and clicks from a file.
+"""Traffic of pages: F_in, F_out and F_trans of a period, and clicks from a file.
 
 Here: where traffic comes from. Not here: what is learned from it (`evaluation`).
 """
@@ -61,12 +61,12 @@ CRAWL_TRANSITS: Final = passing(
     columns=(_SITE, _REFERRER, _TARGET, ColumnSpec("clients", Type.BIGINT, "F_trans.")),
 )
 CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
-"""What traffic is asked with."""
+"""Statements that count traffic."""
 
 _ROWS: Final = 100_000
 _MOST_HOSTS: Final = 10_000_000
 _MOST_CLICKS: Final = 10**12
-"""Of a line: more is no number of clicks."""
+"""Most clicks of a line: more is no number of clicks."""
 
 _FEW_CLIENTS: Final = """
     SELECT host FROM (

@@ -27,7 +27,7 @@ MAX_HTML: Final = 8 << 20
 """Bytes of a page that are read: browsers show more, but nobody links that far down."""
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _STARTS: Final = re.compile(rb"WARC/1\.|\x1f\x8b\x08")
-"""How a record begins, plain or packed."""
+"""Beginnings of records, plain or packed."""
 _MOST_STARTS: Final = 2_000
 """Places after a break that look like the beginning of a record and are tried: by chance there is
 one in 16 MB. A file can be nothing else."""
@@ -75,7 +75,7 @@ def records(path: Path, builder: MirrorBuilder, kinds: Any) -> Iterator[Any]:
 
 
 def _breaks_off(file: BinaryIO, at: int) -> bool:
-    """Whether the record here is to be longer than the file."""
+    """Return whether the record here is to be longer than the file."""
     file.seek(at)
     record = next(iter(ArchiveIterator(file, parse_http=False)), None)
     return record is not None and record.reader.consume() < record.content_length
@@ -89,7 +89,10 @@ def _next_start(data: mmap.mmap, good: int) -> int | None:
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:
-    """Whether a record can be read here: three bytes of a packed picture may look like one."""
+    """Return whether a record can be read here.
+
+    Three bytes of a packed picture may look like one.
+    """
     import io
 
     try:

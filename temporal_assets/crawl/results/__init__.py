@@ -1,4 +1,4 @@
-"""What crawls did: fetches read from what they leave, ours and those of other crawlers.
+"""Results of crawls: fetches read from what ours and other crawlers leave.
 
 Here: one row for each fetch, whatever file it stands in. Not here: writing them (`crawl.instant`),
 what follows for sources and the policy (`windows.crawls`).

@@ -22,7 +22,7 @@ class Fetch(NamedTuple):
     kind: str = PAGE
     changed: bool | None = None
     source: str | None = None
-    """Of a page the source that showed it first, of a visit the source itself."""
+    """Source that first showed the page; for a visit, the source itself."""
     new_links: int | None = None
     seconds: float | None = None
     error: str | None = None

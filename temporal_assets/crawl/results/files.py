@@ -22,7 +22,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from temporal_assets.crawl.results.fetch import Fetch, fetch_of
 
 INDEX: Final = "index.jsonl"
-"""Of our own crawls: where it lies, the WARC files beside it say nothing more."""
+"""Name of our crawls' index: the WARC files beside it say nothing more."""
 
 _LONGEST_LINE: Final = 1 << 20
 
@@ -50,7 +50,10 @@ def result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
-    """What tells whether files of results are still the same: names, sizes, times of change."""
+    """Return what tells whether files of results are still the same.
+
+    Names, sizes, times of change.
+    """
     found = []
     for file in result_files(paths):
         try:
@@ -178,7 +181,7 @@ _READERS: Final[dict[str, Callable[[Path], Rows]]] = {
     ".warc": _warc,
     ".warc.gz": _warc,
 }
-"""By the end of a file's name."""
+"""Readers by the end of a file's name."""
 
 
 def _reader(file: Path) -> Callable[[Path], Rows] | None:

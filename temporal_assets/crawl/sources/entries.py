@@ -1,4 +1,4 @@
-"""What a source shows: links with the times that it gives them.
+"""Entries of a source: links with the times that it gives them.
 
 Here: the shape, dates in it, and the limits that hold for all kinds. Not here: any format.
 """
@@ -24,21 +24,21 @@ class Entry:
 
     url: str
     time: float | None = None
-    """When the page appeared or changed, as the source says: seconds since 1970 in UTC."""
+    """Time at which the page appeared or changed, as the source says: seconds since 1970."""
     is_published: bool = False
     """The time is that of the page's birth, not of its last change."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """What one document of a source shows."""
+    """The entries of one document of a source."""
 
     kind: str
     entries: list[Entry] = field(default_factory=list)
     children: list[Entry] = field(default_factory=list)
     """Sitemaps that an index names."""
     faults: list[str] = field(default_factory=list)
-    """What was wrong with the document: it was read as far as it could be."""
+    """Faults of the document, which was read as far as it could be."""
     is_news: bool = False
     """A news sitemap: every page of it was published in the last days."""
     hub: str | None = None

@@ -29,7 +29,7 @@ _MOST_DEPTH: Final = 100
 """Elements in each other. feedparser looks through all that are open at each new one."""
 
 _MOST_TAGS: Final = 100_000
-"""Of a feed that are read: a hundred an entry."""
+"""Most tags of a feed that are read: a hundred an entry."""
 
 _TAG: Final = re.compile(rb"<(/?)[A-Za-z][^<>]*?(/?)>")
 _TYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
@@ -132,7 +132,7 @@ def _links(row: Any) -> list[dict[str, Any]]:
 
 
 def _time(row: Any) -> tuple[float | None, bool]:
-    """When an entry was published or, where that is not said, changed."""
+    """Return when an entry was published or, if it does not say, changed."""
     for name, is_published in (("published_parsed", True), ("updated_parsed", False)):
         parsed = row.get(name)
         if parsed is not None:

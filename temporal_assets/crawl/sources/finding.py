@@ -1,4 +1,4 @@
-"""Where feeds and sitemaps are found: in pages, and in places where they usually are.
+"""Finding feeds and sitemaps: in pages, and in places where they usually are.
 
 Here: `link rel=alternate` of an HTML page, and well-known paths. Not here: robots.txt, which the
 crawler reads anyway (`crawl.instant.robots`), and what users list (`policy`).
@@ -29,7 +29,7 @@ _COMMENTS: Final = ("/comments/feed", "comments/default", "feed=comments")
 
 FEED_PATHS: Final = ("/feed", "/rss.xml", "/atom.xml")
 SITEMAP_PATHS: Final = ("/sitemap.xml",)
-"""Where most programs that make sites put them."""
+"""Paths at which most programs that make sites put their sitemaps."""
 
 
 def feeds_of_page(url: str, body: bytes, charset: str | None = None) -> list[str]:

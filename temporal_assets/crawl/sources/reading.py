@@ -1,4 +1,4 @@
-"""What a document of a source is, by its content, and what it shows.
+"""The kind of a source's document, by its content, and its entries.
 
 Here: telling feeds, sitemaps and HTML apart by their first bytes, since servers say anything of
 their type. Not here: each format (`feeds`, `sitemaps`, `crawl.mirror.html_links`).
@@ -30,7 +30,7 @@ _JSON_FEED: Final = re.compile(rb'^\s*\{.*"https?://(?:www\.)?jsonfeed\.org/', r
 
 
 def read_source(url: str, body: bytes, charset: str | None = None, kind: str = HUB) -> Shown:
-    """What a document shows. Of what it cannot be told (text), the expected kind decides."""
+    """Return what a document shows. Of what it cannot be told (text), the expected kind decides."""
     found = kind_of(body)
     if found == "json":
         return read_json_feed(url, body)

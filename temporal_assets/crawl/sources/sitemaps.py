@@ -17,7 +17,7 @@ from lxml import etree
 from temporal_assets.crawl.sources.entries import MOST_ENTRIES, Entry, Shown, entry, seconds_of
 
 MOST_BYTES: Final = 52_428_800
-"""Of a sitemap after it was unpacked, by the protocol."""
+"""Most bytes of an unpacked sitemap, by the protocol."""
 
 SITEMAP: Final = "sitemap"
 
@@ -126,7 +126,7 @@ def _sliced(body: bytes) -> Iterator[bytes]:
 
 
 def _inflated(body: bytes, shown: Shown) -> Iterator[bytes]:
-    """What gzip holds, member after member, a piece at a time."""
+    """Yield what gzip holds, member after member, a piece at a time."""
     packed = body
     while packed.startswith(_GZIP):
         unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)

@@ -1,4 +1,4 @@
-"""What `page_views` and `transits` share: one SQL file over the requests of a day."""
+"""The asset shared by `page_views` and `transits`: one SQL file over the requests of a day."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SQL = ("repeated_segments", "distinct_segments", "behavioural_bots", "requests"
 
 
 def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
-    """One step, two tables."""
+    """Return one step, two tables."""
 
     @dg.multi_asset(
         name="requests_and_rejects",

@@ -1,4 +1,4 @@
-"""What a materialisation of `calibration` says: the choices, and heat maps of the grids.
+"""Metadata of `calibration`: the choices, and heat maps of the grids.
 
 No URL is shown here: a section is named as the policy would name it, a page never.
 """

@@ -1,4 +1,4 @@
-"""What a materialisation of `early_labels` says: how far the probabilities can be believed.
+"""Metadata of `early_labels`: how far the probabilities can be believed.
 
 Not here: how they are tried (`windows.labels.early_trial`). No URL is shown.
 """
@@ -27,7 +27,7 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """How many pages are young, and how good their labels are out of time."""
+    """Return how many pages are young, and how good their labels are out of time."""
     (row,) = installation.engine.rows(
         _YOUNG, {"early_labels": installation.store.files("early_labels", day)}
     )

@@ -1,4 +1,4 @@
-"""What materialisations of the evaluations say: lists and seeds, judged, as pictures.
+"""Metadata of the evaluations: judged lists and seeds, as pictures.
 
 No URL is in these tables.
 """

@@ -1,4 +1,4 @@
-"""What a materialisation says about itself. Small: it lives in Dagster's event log.
+"""Metadata of every materialisation. Small: it lives in Dagster's event log.
 
 No URL is shown here: one that few clients opened must not leave the tables (`samples` shows those
 that enough did).
@@ -37,7 +37,7 @@ _MAGNITUDES: Final = (
 
 
 def of_partition(result: DayResult) -> dict[str, Any]:
-    """What every daily table says."""
+    """Return what every daily table says."""
     manifest = result.manifest
     return {
         "dagster/partition_row_count": manifest.rows,

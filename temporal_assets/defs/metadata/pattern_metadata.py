@@ -1,4 +1,4 @@
-"""What materialisations of patterns say: sites with their trees, the best patterns, a graph.
+"""Metadata of patterns: sites with their trees, the best patterns, a graph.
 
 Patterns and sites are shown where enough clients opened them. No URL is.
 """

@@ -1,4 +1,4 @@
-"""One picture of each table, for people who open an asset: counts and scores, never a name.
+"""Pictures of tables for people who open an asset: counts and scores, never a name.
 
 Here: which numbers are drawn. Not here: drawing (`reports.charts`), samples of rows (`samples`),
 what single modules draw of theirs (`window_metadata` and its like).

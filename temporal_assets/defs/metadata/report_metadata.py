@@ -1,4 +1,4 @@
-"""What a materialisation of `evaluation_report` says: its sentences, a few small plots, the page.
+"""Metadata of `evaluation_report`: its sentences, a few small plots, the page.
 
 No URL is shown here, and sentences that may name a site stay in the report.
 """

@@ -24,11 +24,11 @@ _MOST_CLIENTS: Final = "list_max(views)"
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Which rows to show."""
+    """The choice of rows to show."""
 
     columns: tuple[str, ...]
     rest: str
-    """What follows `FROM <asset>`; `{k}` is the least number of clients."""
+    """SQL that follows `FROM <asset>`; `{k}` is the least number of clients."""
     also: tuple[str, ...] = ()
     """Other tables of the day that the query reads."""
 

@@ -1,4 +1,4 @@
-"""What materialisations of the two simulations say: orders and strategies beside each other.
+"""Metadata of the two simulations: orders and strategies beside each other.
 
 No URL and no site is in these tables.
 """

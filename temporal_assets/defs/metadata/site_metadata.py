@@ -1,4 +1,4 @@
-"""What the windows of sites and prefixes say: how long the lists are, and what came and went.
+"""Metadata of sites and prefixes: how long the lists are, and what came and went.
 
 Counts only: names of sites are for `temporal-assets show changes`, which shows none that few know.
 """

@@ -1,4 +1,4 @@
-"""What the UI says about a table before any data is there, taken from its contract."""
+"""Descriptions of tables in the UI before any data is there, taken from their contracts."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _metadata(table: Table, settings: Settings) -> dict[str, Any]:
 
 
 def _code(make: Callable[..., Any] | None, sql: Sequence[str]) -> dict[str, Any]:
-    """Where the function and the statements are that make a table."""
+    """Return where the function and the statements are that make a table."""
     found: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = []
     if make is not None:
         file, line = make.__code__.co_filename, make.__code__.co_firstlineno

@@ -1,4 +1,4 @@
-"""What the windows of some assets say beyond their size: shares, agreement, small plots.
+"""Metadata of some window assets beyond their size: shares, agreement, small plots.
 
 The plots are of counts, and of pages without a name. Rows with names are for `samples`.
 """
@@ -67,7 +67,7 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
-    """What there is to say of a published window; nothing for assets that only count."""
+    """Return what there is to say of a published window; nothing for assets that only count."""
     say = _DETAILS.get(asset)
     said = say(installation, day, plots) if say else {}
     if not plots:
@@ -145,7 +145,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """How much of what a crawler is told, and how large the file is."""
+    """Return how much of what a crawler is told, and how large the file is."""
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
     said: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}

@@ -1,4 +1,4 @@
-"""What the sensor has asked for: once per state of what a thing is made from.
+"""The sensor's memory of its requests: one for each state of the inputs.
 
 Dagster starts nothing for a run key that it has used, and does not say so. A key made of the state
 alone would be an old one whenever a state comes back: a setting is changed and changed back, a
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one tick tells the next, as the sensor's cursor."""
+    """The cursor of the sensor, which one tick leaves to the next."""
 
     files: str = ""
     """Identity of the log files that a run was asked to read last."""
@@ -28,7 +28,7 @@ class Asked:
 
     @classmethod
     def from_cursor(cls, cursor: str | None) -> Asked:
-        """What the tick before has told. Cursors of older versions tell of no days.
+        """Return what the tick before has told. Cursors of older versions tell of no days.
 
         One that a person has set in the UI tells nothing: all is asked for once more.
         """

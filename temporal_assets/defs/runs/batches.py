@@ -1,4 +1,4 @@
-"""Which runs bring stale days up to date. Pure: days in, batches out."""
+"""The division of stale days into runs. Pure: days in, batches out."""
 
 from __future__ import annotations
 

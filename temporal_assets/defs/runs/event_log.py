@@ -116,7 +116,7 @@ class BatchedEventLog(SqliteEventLogStorage):
     def _store_asset_check_evaluation_planned(
         self, event: EventLogEntry, event_id: int | None
     ) -> None:
-        """As Dagster does, which writes the event out anew for every partition of every check."""
+        """Store the event as Dagster does, but write it out once for all partitions."""
         planned = event.get_dagster_event().event_specific_data
         if not isinstance(planned, AssetCheckEvaluationPlanned):
             raise TypeError(f"{event.dagster_event_type} plans no check")

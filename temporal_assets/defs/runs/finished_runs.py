@@ -1,4 +1,4 @@
-"""What Dagster knows of runs that are over, as facts for alerts. Not here: words, sending."""
+"""Facts about finished runs for alerts, as Dagster knows them. Not here: words, sending."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def finished_after(instance: dg.DagsterInstance, moment: float) -> list[tuple[fl
 
 
 def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
-    """What there is to say about a run; None if it has been deleted meanwhile."""
+    """Return what there is to say about a run; None if it has been deleted meanwhile."""
     run = instance.get_run_by_id(run_id)
     if run is None:
         return None
@@ -64,7 +64,7 @@ def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
 
 
 def _error(event: dg.DagsterEvent) -> str:
-    """What our code said, else the error itself, without what Dagster wraps around it."""
+    """Return what our code said, else the error itself, without what Dagster wraps around it."""
     data = event.step_failure_data
     if data.user_failure_data and data.user_failure_data.description:
         return data.user_failure_data.description

@@ -25,7 +25,7 @@ _BEGUN: Final = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
-"""What Dagster itself does not end: it watches over runs that are starting."""
+"""Statuses that Dagster itself does not end: it watches over runs that are starting."""
 
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
 
@@ -47,7 +47,7 @@ _SETTLED_SECONDS: Final = 600
 in between."""
 
 _LATELY: Final = dt.timedelta(hours=1)
-"""How long ago a run may have failed that is looked at: `fail_orphans` is called twice a minute."""
+"""Age up to which failed runs are looked at: `fail_orphans` is called twice a minute."""
 
 _held: dict[str, FileLock] = {}
 """Locks of this process's runs by run id: a step must not release what the next one needs."""
@@ -114,7 +114,7 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
 
 
 def is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Whether a run ended with its process, rather than by itself or by somebody's order."""
+    """Return whether a run ended with its process, rather than by itself or by somebody's order."""
     stored = instance.get_run_by_id(run.run_id)
     return stored is not None and LOST in stored.tags
 
@@ -161,7 +161,7 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
 
 
 def _is_ours(run: dg.DagsterRun) -> bool:
-    """Whether a run makes what the contracts name: assets of others hold no lock."""
+    """Return whether a run makes what the contracts name: assets of others hold no lock."""
     if not run.asset_selection:
         return run.job_name in _JOBS
     ours = {dg.AssetKey("log_files"), *(dg.AssetKey(table.name) for table in contracts.TABLES)}

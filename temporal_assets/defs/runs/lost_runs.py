@@ -105,7 +105,7 @@ def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str
 
 
 def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[Manifest]:
-    """What is there now of the run's assets and days."""
+    """Yield what is there now of the run's assets and days."""
     chosen = run.asset_selection
     for table in contracts.TABLES:
         if chosen is not None and dg.AssetKey(table.name) not in chosen:

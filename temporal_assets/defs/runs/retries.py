@@ -21,11 +21,11 @@ _MESSAGE_CHARACTERS: Final = 500
 
 
 class StepContext(Protocol):
-    """What assets' and checks' contexts have in common."""
+    """The part that contexts of assets and checks have in common."""
 
     @property
     def retry_number(self) -> int:
-        """How often the step was tried before."""
+        """Return how often the step was tried before."""
 
     @property
     def log(self) -> Any:
@@ -33,14 +33,14 @@ class StepContext(Protocol):
 
 
 def can_retry(context: StepContext, installation: Installation) -> bool:
-    """Whether there is an attempt left."""
+    """Return whether there is an attempt left."""
     return context.retry_number < len(installation.settings.orchestration.retry_seconds)
 
 
 def retry(
     context: StepContext, installation: Installation, asset: str, why: str
 ) -> dg.RetryRequested:
-    """What to raise for another attempt; only while one `can_retry`."""
+    """Return what to raise for another attempt; only while one `can_retry`."""
     waits = installation.settings.orchestration.retry_seconds
     seconds = waits[context.retry_number]
     message = (

@@ -29,7 +29,7 @@ class LatestWindow:
     day: dt.date
     assets: tuple[str, ...]
     days: Sequence[dt.date]
-    """That it looks back on, whether they are there or not."""
+    """Days that it looks back on, whether they are there or not."""
     state: str
 
 

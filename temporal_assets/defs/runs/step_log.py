@@ -1,4 +1,4 @@
-"""What the package says while a step runs, in the log of that step.
+"""The package's log lines while a step runs, sent to the log of that step.
 
 Here: taking the lines of our loggers to Dagster's, where the UI shows them. Not here: what they
 say: how far a cluster is (`engines.spark.spark_progress`), or whom a step waits for

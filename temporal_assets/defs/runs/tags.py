@@ -12,7 +12,7 @@ LANDING_POOL: Final = "landing"
 """Log files are read by one run at a time; a second one would only wait for the first."""
 
 PRIORITY: Final = "dagster/priority"
-"""Of the steps that can run, one with a higher number runs first."""
+"""Tag of a step's priority: of the steps that can run, one with a higher number runs first."""
 
 EXPECTED_DAY: Final = "expected_day"
 """The day that the logs should reach, of a nightly run that has no partition to make."""

@@ -136,13 +136,13 @@ class Bursts:
     """Views of the day beyond the usual, as a multiple of these."""
 
     def factor(self, day: int) -> NDArray[np.float64]:
-        """What the usual views of each row are multiplied with on a day."""
+        """Return what the usual views of each row are multiplied with on a day."""
         since = day - self.day
         return 1.0 + np.where(since >= 0, self.size * np.exp(-since / _BURST_FADES), 0.0)
 
 
 def draw_bursts(kind: NDArray[np.int8], site: Site, rng: np.random.Generator) -> Bursts:
-    """Which pages have a burst, when, and how large it is."""
+    """Return which pages have a burst, when, and how large it is."""
     lasting = np.flatnonzero((kind == PageKind.EVERGREEN) | (kind == PageKind.FRESH))
     length = site.closes - site.opens
     share = 1 - (1 - _BURSTS) ** (length / 60)
@@ -199,5 +199,5 @@ def page_noise(rng: np.random.Generator, count: int) -> Floats:
 
 
 def _is_weekend(options: DemoOptions, day: Any) -> Any:
-    """Whether a day (or each of an array) of the corpus is a Saturday or a Sunday."""
+    """Return whether a day (or each of an array) of the corpus is a Saturday or a Sunday."""
     return (options.first_day.toordinal() + day - 1) % 7 >= 5

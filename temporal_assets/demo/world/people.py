@@ -1,4 +1,4 @@
-"""Who sends requests: addresses and user agents of readers, robots and scripts.
+"""Senders of requests: addresses and user agents of readers, robots and scripts.
 
 What belongs here: tables of clients. What does not: what they request (`visits`).
 
@@ -41,7 +41,7 @@ READER_AGENTS: Final = (
     'Mozilla/5.0 (X11; "Custom" Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) '
     "Chrome/131.0.0.0 Safari/537.36",
 )
-"""One holds quotes, which every format escapes in its own way."""
+"""User agents of readers. One holds quotes, which every format escapes in its own way."""
 
 ROBOT_AGENTS: Final = (
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",

@@ -32,7 +32,7 @@ class Ragged:
         return len(self.start)
 
     def row(self, i: int) -> bytes:
-        """One row; for headers and tests, not for loops."""
+        """Return one row; for headers and tests, not for loops."""
         return self.data[self.start[i] : self.start[i] + self.size[i]].tobytes()
 
     def take(self, rows: NDArray[np.integer]) -> Ragged:
@@ -82,7 +82,7 @@ def stack(*tables: Ragged) -> list[Ragged]:
 
 
 def join(*tables: Ragged) -> Ragged:
-    """One table with the rows of all, in order."""
+    """Return one table with the rows of all, in order."""
     stacked = stack(*tables)
     return Ragged(
         stacked[0].data,

@@ -20,7 +20,7 @@ DAY_MS: Final = 86_400_000
 
 
 class Category(IntEnum):
-    """What becomes of a line when the log is cleaned."""
+    """The fate of a line when the log is cleaned."""
 
     PAGE = 0
     """A page request of a reader: kept."""

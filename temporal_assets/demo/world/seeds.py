@@ -1,4 +1,4 @@
-"""One independent stream of random numbers per purpose, so that order and workers do not matter.
+"""Independent streams of random numbers, one a purpose, so that order and workers do not matter.
 
 What belongs here: nothing else.
 """

@@ -18,7 +18,7 @@ from temporal_assets.demo.world.seeds import generator
 
 
 class SiteKind(StrEnum):
-    """What a site is for."""
+    """The purpose of a site."""
 
     PORTAL = "portal"
     MIXED = "mixed"
@@ -31,7 +31,7 @@ class SiteKind(StrEnum):
 
 
 class PageKind(IntEnum):
-    """What a page is; decides how interest in it behaves."""
+    """The kind of a page, which decides how interest in it behaves."""
 
     HUB = 0
     NEWS = 1
@@ -46,7 +46,7 @@ class PageKind(IntEnum):
 
 
 class Style(IntEnum):
-    """How a section's URLs look."""
+    """The style of a section's URLs."""
 
     DATED = 0
     """/news/2025/03/14/10012.html"""
@@ -67,7 +67,7 @@ class Style(IntEnum):
 
     @property
     def is_program(self) -> bool:
-        """Whether pages differ in their query only."""
+        """Return whether pages differ in their query only."""
         return self in (Style.PROGRAM, Style.THREAD, Style.ITEM)
 
 
@@ -112,7 +112,7 @@ class Section:
     """`/news/` or `/news.php`."""
     style: Style
     share: float
-    """Of the site's pages."""
+    """Share of the site's pages."""
     mix: Mix
     speed: float = 0.0
     """Added to mu of news: finance gets through users faster than far-away events (TW 5.2)."""
@@ -126,27 +126,27 @@ class Section:
 
     @property
     def is_news(self) -> bool:
-        """Whether most pages are news."""
+        """Return whether most pages are news."""
         return self.mix.get(PageKind.NEWS, 0.0) > 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """What sites of one kind and topic look like."""
+    """The plan of sites of one kind and topic."""
 
     kind: SiteKind
     label: str
     """First part of the host."""
     sections: tuple[Section, ...]
-    """Those that the smallest site of the kind has."""
+    """Sections of the smallest site of the kind."""
     front_share: float
-    """Of arrivals by hub, those by the front page; the rest come by section indexes. NP 6.2: most
-    news of finance.sina.com.cn is linked from /stock/, not from the home page."""
+    """Share of the arrivals by hub that come by the front page; the rest come by section indexes.
+    NP 6.2: most news of finance.sina.com.cn is linked from /stock/, not from the home page."""
     weekend: float
     """Traffic of a day of the weekend relative to a weekday: 0.5 for news (`globo_clicks`, one
     week), 0.7 to 0.8 for an encyclopedia (`wiki`); of the others no real set speaks."""
     further: tuple[tuple[Style, Mix], ...]
-    """What the sections beside those are, in turn, where a site is large enough for more."""
+    """Sections beside those, in turn, if a site is large enough for more."""
     hot_list: str | None = None
     """A program that lists the newest pages of all sections (NP 4.2: /excl/msnhot.php)."""
 
@@ -305,12 +305,12 @@ _ARCHIVE: Final = 6.5
 """Pages of a site's mirror that nobody opens, for every page that somebody may open: with those of
 the latter that nobody does open, nine tenths of a mirror (BB table 2: 91 % of 74 million)."""
 _FILED: Final = 0.6
-"""Of those, the pages of the site's sections; the rest lies beside them (`archive`)."""
+"""Share of those pages that lie in the site's sections; the rest lies beside them (`archive`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One host."""
+    """A host with its sections."""
 
     index: int
     host: str
@@ -326,7 +326,7 @@ class Site:
 
     @property
     def kind(self) -> SiteKind:
-        """What the site is for."""
+        """Return what the site is for."""
         return self.blueprint.kind
 
     @property
@@ -336,12 +336,12 @@ class Site:
 
 
 def archived(site: Site, section: Section) -> int:
-    """How many pages a section had before those that anybody still opens."""
+    """Return how many pages a section had before those that anybody still opens."""
     return round(_ARCHIVE * _FILED * section.share * site.pages)
 
 
 def beside(site: Site) -> int:
-    """How many pages of a site that nobody opens are in none of its sections."""
+    """Return how many pages of a site that nobody opens are in none of its sections."""
     return round(_ARCHIVE * (1 - _FILED) * site.pages)
 
 
@@ -361,7 +361,7 @@ def make_sites(options: DemoOptions) -> tuple[Site, ...]:
 
 
 def _sections(blueprint: Blueprint, pages: int) -> tuple[Section, ...]:
-    """Those of the blueprint and, where a site is large enough, further ones, ever smaller."""
+    """Return the blueprint's sections and, for a large site, further, ever smaller ones."""
     known = blueprint.sections
     count = max(min(pages // _PAGES_A_SECTION, MOST_SECTIONS), len(known))
     least = min(section.share for section in known)

@@ -82,13 +82,13 @@ _CANONICAL_WORDS: Final = tuple(quote(word).encode() for word in _WORDS)
 
 
 class Escape(Enum):
-    """How a server logs bytes beyond ASCII that the browser sent as they are."""
+    """The ways in which servers log bytes beyond ASCII that the browser sent as they are."""
 
     NONE = "none"
     BACKSLASH = "backslash"
     r"""As Apache does: `\xe4`."""
     PERCENT = "percent"
-    """As proxies do, in lower case: `%e4`."""
+    """The way of proxies, in lower case: `%e4`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How readers come to the pages of a site on one day: the requests a clean log would hold.
+"""Visits of readers to the pages of a site on one day: the requests a clean log would hold.
 
 What belongs here: sessions, arrivals by search, by address, by links from hubs and related pages,
 and reloads. What does not: robots, resources, errors (`noise`); how many views a page has
@@ -62,14 +62,14 @@ lead to the most new ones a fifth are still among the 50 on the next day, none a
 of the steps to new ones begin on a page younger than two days (`globo_clicks`)."""
 
 _HOT_SHARE: Final = 0.10
-"""Of arrivals by hub, those by the hot list where a site has one."""
+"""Share of the arrivals by hub that come by the hot list, if a site has one."""
 _HUB_FROM_FRONT: Final = 0.40
 _HUB_BY_SEARCH: Final = 0.20
-"""How readers get to a section's index; the rest have it bookmarked."""
+"""Share of the readers who search for a section's index; the rest have it bookmarked."""
 
 _RELOADS: Final = 0.07
 _SELF_REFERRED: Final = 0.20
-"""Of reloads, those that name the page itself as referrer."""
+"""Share of the reloads that name the page itself as referrer."""
 
 _NOT_MODIFIED: Final = 0.06
 _PARTIAL: Final = 0.005
@@ -105,7 +105,7 @@ class SiteWorld:
 
     @property
     def audience(self) -> int:
-        """How many readers the site has."""
+        """Return how many readers the site has."""
         sessions = self.views / _VIEWS_PER_SESSION / self.options.days
         wanted = max(_SMALLEST_AUDIENCE, int(_AUDIENCE * sessions))
         return min(wanted, self.options.clients)
@@ -230,7 +230,7 @@ def share_by_hub(
 def _on_hubs(
     site: Site, age: NDArray[np.floating]
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """How much of its first readers a front page and an index still bring a page."""
+    """Return how much of its first readers a front page and an index still bring a page."""
     front, age = site.blueprint.front_share, np.minimum(age, _GONE)
     return front * np.exp(-age / _DAYS_ON_FRONT), (1 - front) * np.exp(-age / _DAYS_ON_INDEX)
 

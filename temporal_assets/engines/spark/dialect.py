@@ -216,7 +216,7 @@ def _is(node: exp.Expression, name: str) -> bool:
 
 
 def _wrapped(node: exp.Expression) -> exp.Expression:
-    """In parentheses where it has more than one part."""
+    """Return the node in parentheses if it has more than one part."""
     part = node.copy()
     is_simple = isinstance(part, exp.Literal | exp.Column | exp.Parameter | exp.Placeholder)
     return part if is_simple or isinstance(part, exp.Anonymous) else exp.paren(part)

@@ -53,7 +53,7 @@ def question(query: str, inputs: frozenset[str]) -> str:
 
 
 def _refuse_unlike(tree: exp.Expression, query: str, what: str) -> None:
-    """What both engines would answer, differently; `len` is of texts and lists, in SQLGlot not."""
+    """Refuse expressions that both engines answer, but differently."""
     if tree.find(exp.ArrayAgg):
         raise SqlError(f"{what} makes a list, which has no NULLs in Spark")
     for one in tree.find_all(exp.Length):
@@ -163,7 +163,7 @@ _REWRITES: Final[tuple[tuple[type[exp.Expression], Callable[..., exp.Expression]
 
 
 def _is_whole(node: exp.Expression) -> bool:
-    """Whether it says by itself that it has no fraction."""
+    """Return whether it says by itself that it has no fraction."""
     kinds = exp.Floor | exp.Ceil | exp.Count | exp.DateDiff | exp.Extract | exp.Boolean
     return isinstance(node, kinds) or (isinstance(node, exp.Literal) and node.is_int)
 

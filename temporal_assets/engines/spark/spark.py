@@ -216,7 +216,7 @@ def _with_group_start(rows: Any, by: str) -> Any:
 
 
 def _partitions(session: Any, rows: int, worth: int) -> int:
-    """How many ranges of a table go to a kernel side by side, if `worth` rows are worth a task."""
+    """Return the number of ranges that go to a kernel side by side, of `worth` rows or more."""
     most = int(session.conf.get("spark.sql.shuffle.partitions"))
     return max(1, min(most, -(-rows // worth)), -(-rows // _MOST_ROWS))
 
@@ -228,7 +228,7 @@ def _text(name: str) -> str:
 
 
 def _question(query: str, inputs: frozenset[str]) -> str:
-    """What Spark is asked. SQLGlot is needed from here on, and comes with pyspark."""
+    """Return what Spark is asked. SQLGlot is needed from here on, and comes with pyspark."""
     try:
         from temporal_assets.engines.spark.questions import question
     except ModuleNotFoundError as error:

@@ -33,7 +33,7 @@ _SQL_TYPES: Final = {
     Type.BIGINTS: "ARRAY<BIGINT>",
     Type.LINKS: "ARRAY<STRUCT<page: INT, transits: BIGINT>>",
 }
-"""Where Spark has another name than the contract."""
+"""Types whose name in Spark differs from the contract's."""
 
 _ARROW_TYPES: Final = (
     (pa.types.is_boolean, "BOOLEAN"),
@@ -51,7 +51,7 @@ _ARROW_TYPES: Final = (
 
 
 def bytes_of(paths: Sequence[str]) -> int:
-    """How much some files hold together."""
+    """Return how much some files hold together."""
     local = sum(Path(path).stat().st_size for path in paths if "://" not in path)
     urls = [path for path in paths if "://" in path]
     # A storage is asked for all its files at once.
@@ -159,12 +159,12 @@ def _footer(path: str) -> pq.ParquetFile:
 
 
 def _plain_path(path: str) -> str:
-    """As `_metadata.file_path` is, once its escapes and the scheme of local files are gone."""
+    """Return a path as `_metadata.file_path` has it, unescaped and without a local scheme."""
     return str(Path(path).absolute()) if "://" not in path else _with_scheme(path)
 
 
 def _pattern(path: str) -> str:
-    """What Hadoop finds this path by, and no other: it looks for what `[a]` or `*` match."""
+    """Return what Hadoop finds this path by, and no other: it looks for what `[a]` or `*` match."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", _with_scheme(path))
 
 

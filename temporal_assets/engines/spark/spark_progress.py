@@ -1,4 +1,4 @@
-"""How far the work on a cluster has come: a line now and then, for whoever reads a step's log.
+"""Progress of the work on a cluster: a line now and then, for whoever reads a step's log.
 
 Here: counting the stages and tasks of what runs. Not here: running it (`spark`), and where lines of
 the log go (`defs.runs.step_log`).
@@ -61,7 +61,7 @@ def told(session: Any, name: str, *, is_remote: bool) -> Iterator[None]:
 
 @contextmanager
 def _asked(session: Any, progress: Progress) -> Iterator[None]:
-    """Where this process is the driver, another thread asks it."""
+    """Yield where this process is the driver, another thread asks it."""
     over = Event()
     tracker = session.sparkContext.statusTracker()
 

@@ -43,7 +43,8 @@ _ANSWER_SECONDS: Final = 5.0
 """A cluster that accepts no connection in this time is not there. Spark would try for minutes."""
 
 _END_SECONDS: Final = 20.0
-"""For a cancelled session to end in; a run that does not go away is worse than one left behind."""
+"""Seconds for a cancelled session to end in; a run that does not go away is worse than one left
+behind."""
 
 _ROOM_SECONDS: Final = 60.0
 """Other work may have the cluster; whoever waits longer than this wants to know for what."""
@@ -127,7 +128,7 @@ def abandon(session: Any, tag: str | None = None) -> None:
 
 
 def is_remote(settings: Settings) -> bool:
-    """Whether a Spark Connect server has the driver, and not this process."""
+    """Return whether a Spark Connect server has the driver, and not this process."""
     return settings.spark.master.startswith("sc://")
 
 
@@ -208,7 +209,7 @@ def _require_java() -> None:
 
 
 def _require_answer(master: str) -> None:
-    """Of a cluster with an address of its own, whether anybody listens there."""
+    """Raise an error if nobody answers at the address of the cluster's master."""
     if not master.startswith(("spark://", "sc://")):
         return
     # A standalone cluster may have several masters, of which one answers.
@@ -304,7 +305,7 @@ def _start_options(spark: Spark) -> dict[str, str]:
 
 
 def _session_options(spark: Spark) -> dict[str, str]:
-    """What of the user's configuration may change in a running session."""
+    """Return what of the user's configuration may change in a running session."""
     return {name: value for name, value in spark.config.items() if name.startswith("spark.sql.")}
 
 

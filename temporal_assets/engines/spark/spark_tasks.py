@@ -1,4 +1,4 @@
-"""What runs inside Spark's Python workers: kernels over the Arrow batches of a partition.
+"""Code that runs inside Spark's Python workers: kernels over the Arrow batches of a partition.
 
 Here: functions that need nothing of Spark. Not here: how rows come into partitions (`spark`).
 """
@@ -46,7 +46,7 @@ def groups_through(
 
 
 def can_see(path: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Whether a file is there, for the machine that runs the task."""
+    """Yield whether a file is there, for the machine that runs the task."""
     for _ in batches:
         yield pa.RecordBatch.from_pydict({"can_see": [Path(path).exists()]})
 
@@ -54,7 +54,7 @@ def can_see(path: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
 def outcomes(
     function: Callable[[Item], Result], items: Sequence[Item], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What a function makes of the items whose places are in the batches, or its error."""
+    """Yield what a function makes of the items whose places are in the batches, or its error."""
     for batch in batches:
         places = batch.column(0)
         made = [outcome_of(function, items[place]) for place in places.to_pylist()]

@@ -1,4 +1,4 @@
-"""From the `sql/` files, in DuckDB's dialect, to Spark's; at development time only.
+"""Translation of the `sql/` files from DuckDB's dialect to Spark's; at development time only.
 
     python -m temporal_assets.engines.spark.translation
 

@@ -1,4 +1,4 @@
-"""Which user agents are programs rather than people.
+"""User agents that are programs rather than people.
 
 Here: what an agent says about itself. Not here: clients that betray themselves by what they do
 (`sql/behavioural_bots.sql`).
@@ -43,14 +43,14 @@ _NO_AGENT: Final = (b"", b"-")
 _alone: Final = Lock()
 
 _PATTERN_PART: Final = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\(])[*+?]?|\(.*", re.DOTALL)
-"""One step of a pattern: a character or class with its quantifier, or all from a group on."""
+"""A step of a pattern: a character or class with its quantifier, or all from a group on."""
 
 _INERT: Final = re.compile(r"\\.|\[[^\]]*\]|\([^()]*\)", re.DOTALL)
-"""What can hide `|` and `{` that do not act on the whole pattern."""
+"""Parts that can hide `|` and `{` that do not act on the whole pattern."""
 
 
 def is_bot(agent: bytes) -> bool:
-    """Whether this agent is a program's.
+    """Return whether this agent is a program's.
 
     No agent (`-` or empty) is a program's: every browser sends one. Formats that do not log
     agents at all are another matter; there nothing can be asked.
@@ -80,7 +80,7 @@ def _compiled() -> re.Pattern[bytes]:
 
 
 def combined(patterns: Iterable[str]) -> str:
-    """One regular expression for any of the patterns, with common beginnings written once.
+    """Return an expression for any of the patterns, with common beginnings written once.
 
     Python's matcher tries alternatives one by one. Thousands of them cost a third of a
     millisecond per agent; as a tree most are ruled out together, thirty times as fast.

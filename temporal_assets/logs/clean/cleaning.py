@@ -1,4 +1,4 @@
-"""From parsed lines to page requests: what is kept, and why the rest is not.
+"""Cleaning of parsed lines to page requests: what is kept, and why the rest is not.
 
 Kept are page requests of people, with canonical URLs and pseudonymous
 clients. Everything costly runs once per distinct value (`encode`). Lines that are not kept are
@@ -63,7 +63,7 @@ _SCHEMES: Final = {b":80": b"http", b":443": b"https"}
 
 
 def _scheme_at(host: bytes, scheme: bytes) -> bytes:
-    """What is spoken at the port of a host, where that is known.
+    """Return what is spoken at the port of a host, where that is known.
 
     Apache's `%v:%p` names the port and not the scheme, and servers behind a proxy that ends TLS
     know neither: else `https://host:80` would be another site than the one that referrers name.
@@ -98,7 +98,7 @@ class Strings:
         return Strings(place[codes], self.values.filter(pa.array(used)))
 
     def to_arrow(self) -> pa.DictionaryArray:
-        """As a dictionary array; no value is NULL."""
+        """Return a dictionary array; no value is NULL."""
         mask = self.codes < 0
         return pa.DictionaryArray.from_arrays(
             pa.array(self.codes, mask=mask if mask.any() else None), self.values
@@ -127,7 +127,7 @@ class Cleaned:
     referrers_given: int
     """Page requests whose line names a referrer."""
     referrers_usable: int
-    """Those whose referrer is the URL of a web page."""
+    """Number of records whose referrer is the URL of a web page."""
 
 
 class Cleaner:
@@ -206,7 +206,10 @@ class Cleaner:
         return rows, target
 
     def _static_of(self, target: Encoded) -> NDArray[np.bool_]:
-        """Whether each row asks for a resource; only what may be one is looked at as text."""
+        """Return whether each row asks for a resource.
+
+        Only what may be one is looked at as text.
+        """
         distinct = target.distinct
         static = np.zeros(len(distinct.start) + 1, np.bool_)  # the last stands for no value
         doubtful = np.flatnonzero(~sure_pages(distinct.data, distinct.start, distinct.stop))

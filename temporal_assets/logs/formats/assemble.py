@@ -1,4 +1,4 @@
-"""From the fields of a block's lines to `Records`.
+"""Assembly of `Records` from the fields of a block's lines.
 
 Here: what all formats share after their fields are known: which address counts, what a missing
 value is, local times, the last line of a broken file. Not here: finding fields (`tokenize`,

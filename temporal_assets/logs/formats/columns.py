@@ -13,7 +13,7 @@ from typing import Final
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Slot
 
 _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
-"""What a column may be called. Fields of a record (addresses, times, URLs) look otherwise."""
+"""Names that a column may have. Fields of a record (addresses, times, URLs) look otherwise."""
 
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
@@ -42,7 +42,7 @@ _KNOWN: Final[Mapping[Slot, str]] = {
     " clientrequestuseragent csuseragent",
     Slot.FORWARDED: "forwarded xforwardedfor httpxforwardedfor",
 }
-"""What tables call our fields, in lower case and without punctuation; the first is taken that is
+"""Names of our fields in tables, in lower case and without punctuation; the first is taken that is
 there. Machines have a `hostname` and requests a `request_time`: these are something else."""
 
 _TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER)
@@ -103,17 +103,17 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
 
 
 def by_number(columns: Mapping[str, str]) -> bool:
-    """Whether columns are named by their place, from 1: the first line is a record then."""
+    """Return whether columns are named by their place, from 1: the first line is a record then."""
     return bool(columns) and all(name.isdecimal() for name in _all_columns(columns))
 
 
 def numbers(count: int) -> tuple[str, ...]:
-    """What so many columns are called by number."""
+    """Return what so many columns are called by number."""
     return tuple(str(number + 1) for number in range(count))
 
 
 def look_like_names(names: Collection[str]) -> bool:
-    """Whether these may be shown: fields of a record are nobody's business.
+    """Return whether these may be shown: fields of a record are nobody's business.
 
     The first may have none: it often is the number of a row.
     """
@@ -123,7 +123,7 @@ def look_like_names(names: Collection[str]) -> bool:
 
 
 def told(columns: Mapping[str, str]) -> str:
-    """Who went where, when, and from where, as far as columns are not called like our fields."""
+    """Return the columns of time, client, URL and referrer that are not called like them."""
     pairs = (
         f"{field}={name}"
         for field, name in columns.items()
@@ -166,7 +166,7 @@ def require(slots: Collection[Slot], there: str = "") -> None:
 
 
 def lacking(slots: Collection[Slot]) -> list[str]:
-    """What a log needs and these are not, as a person would name it."""
+    """Return what a log needs and these are not, as a person would name it."""
     absent = [slot.name.lower() for slot in (Slot.TIME, Slot.ADDRESS) if slot not in slots]
     if Slot.TARGET not in slots and Slot.REQUEST not in slots:
         absent.append("target (or url, or request)")

@@ -1,4 +1,4 @@
-"""Which format a log is in: by name, by its first lines, or an error that helps.
+"""Detection of a log's format: by name, by its first lines, or an error that helps.
 
 Here: detection and its messages. Not here: the formats (`formats`).
 """
@@ -63,7 +63,7 @@ _INFERRED_LINES: Final = 200
 """Lines whose values say what a field is: referrers of the own site are rare among robots."""
 
 _MOST: Final = 0.8
-"""Of what a named format reads, an inferred one must read nearly all."""
+"""Least share of what a named format reads that an inferred one must read."""
 
 _EXTENDED: Final = ("gandi", "combined", "combined_vhost", "common", "common_vhost", "ovh")
 """Formats that servers write with a few fields more."""
@@ -110,7 +110,7 @@ _ERROR_LOGS: Final = {
         rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
     ),
 }
-"""How lines begin that lie beside access logs and say nothing of pages."""
+"""Beginnings of lines that lie beside access logs and say nothing of pages."""
 
 _MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
 """JSON formats, the more telling first."""
@@ -122,16 +122,16 @@ _KEYS_SHOWN: Final = 30
 """Keys of a JSON line that a message names."""
 
 _SEPARATORS: Final = (b",", b";", b"|")
-"""What columns of CSV are divided by."""
+"""Separators of CSV's columns."""
 
 _PARQUET: Final = b"PAR1"
 
 _ARRAY: Final = re.compile(rb"\[\s*(\{|$)")
-"""How JSON begins that has all records in one list."""
+"""Beginning of JSON that has all records in one list."""
 
 
 class Address(Enum):
-    """What must stand where a format has the address, for lines to be in that format."""
+    """Requirements on the address for lines to be in a format."""
 
     REAL = "an address"
     LOGGED = "an address, or nothing where it was not logged"
@@ -172,7 +172,10 @@ def likely_format(head: bytes) -> str | None:
 
 
 def shape(line: bytes) -> str:
-    """How a line is punctuated: runs of letters become `a`, of digits `9`. Reveals no content."""
+    """Return how a line is punctuated: runs of letters become `a`, of digits `9`.
+
+    Reveals no content.
+    """
     text = line.decode("utf-8", "replace")
     text = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text))
     text = "".join(c if c.isprintable() else "?" for c in text)
@@ -275,7 +278,7 @@ def _written_as(found: Inferred) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """How much of some lines a format explains."""
+    """The share of some lines that a format explains."""
 
     lines: int
     records: int
@@ -283,9 +286,9 @@ class _Explained:
     right: int
     """Targets, hosts, referrers and agents in them that look like ones."""
     wrong: int
-    """Those that do not; of hosts and agents only what is clearly something else."""
+    """Values that do not fit; of hosts and agents only those that clearly are something else."""
     is_doubtful: bool
-    """Whether most of any of these look like something else."""
+    """True if most of any of these look like something else."""
 
     @property
     def score(self) -> int:
@@ -294,7 +297,7 @@ class _Explained:
 
     @classmethod
     def by(cls, fmt: Format, lines: bytes) -> _Explained:
-        """How much `fmt` explains."""
+        """Return how much `fmt` explains."""
         block = Block(np.frombuffer(lines, np.uint8), 1, last=True)
         records = parse(block, fmt, LogSource(path=""), _READING)
         rows = np.flatnonzero(records.reason == Reject.NONE).tolist()
@@ -318,7 +321,7 @@ class _Explained:
 
 
 def _is_all_of(fmt: Format, explained: _Explained, lines: bytes) -> bool:
-    """Whether lines have no more fields than the format, and these hold what they should.
+    """Return whether lines have no more fields than the format, and these hold what they should.
 
     Formats that have fields of their own, which no other has, are not told by their number.
     """
@@ -368,11 +371,11 @@ def _wrapped(source: LogSource, sample: bytes) -> Format | None:
 
 
 _WITHIN: Final = (Syntax.DELIMITED, Syntax.JSON)
-"""How lines within others are read: one by one, under no header."""
+"""Syntaxes of lines within others, which are read one by one, under no header."""
 
 
 def _keys_of(sample: bytes) -> list[str]:
-    """Of all objects in some lines, also behind other words, in the order they come in."""
+    """Return the keys of all objects in some lines, in the order they come in."""
     keys: dict[str, None] = {}
     for line in sample.splitlines():
         try:
@@ -426,7 +429,7 @@ def _may_be_shipped(fmt: Format) -> bool:
 
 
 def _has_user(fmt: Format) -> bool:
-    """Whether any words before the time would be taken for a user and its name."""
+    """Return whether any words before the time would be taken for a user and its name."""
     return fmt.layout is not None and Kind.USER in fmt.layout.kinds
 
 
@@ -470,7 +473,7 @@ def _fits(
     address: Address = Address.LOGGED,
     oldest: int = _EPOCH,
 ) -> bool:
-    """Whether most lines have the format and their fields look like what they should be."""
+    """Return whether most lines have the format and their fields look like what they should be."""
     good, lines = _plausible(fmt, source, sample, address, oldest)
     return 2 * good > lines
 
@@ -478,7 +481,7 @@ def _fits(
 def _plausible(
     fmt: Format, source: LogSource, sample: bytes, address: Address, oldest: int = _EPOCH
 ) -> tuple[int, int]:
-    """How many lines do, and of how many."""
+    """Return how many lines do, and of how many."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
@@ -516,7 +519,7 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
 
 
 def _is_served(host: bytes, address: bytes) -> bool:
-    """Whether a server without a name stands before the address of a visitor."""
+    """Return whether a server without a name stands before the address of a visitor."""
     found = _SERVED.fullmatch(host)
     is_server = found is not None and int(found[2]) < _FIRST_PORT_OF_CLIENTS
     return is_server and _is_address(address, Address.REAL)
@@ -527,7 +530,7 @@ _ANY_ADDRESS: Final = ("combined_vhost", "combined", "common_vhost", "common")
 
 
 def _is_name(value: bytes, words: Sequence[bytes]) -> bool:
-    """Whether a line begins with a visitor rather than with the words of a shipper.
+    """Return whether a line begins with a visitor rather than with the words of a shipper.
 
     Behind a visitor stands what `identd` knows of it: nothing, as a rule.
     """
@@ -545,7 +548,7 @@ def _value(values: Column | None, row: int) -> bytes:
 
 
 def _ends_lines_in_returns(head: bytes) -> bool:
-    """Whether lines end as on the first Macintosh: everything would count as one line."""
+    """Return whether lines end as on the first Macintosh: everything would count as one line."""
     return b"\n" not in head and b"\r" in head.rstrip(b"\r")
 
 
@@ -579,7 +582,7 @@ _UNNAMED: Final = (
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether one byte in twenty is a control character that stands in no text."""
+    """Return whether one byte in twenty is a control character that stands in no text."""
     return 20 * len(head.translate(None, _NO_CONTROLS)) > len(head)
 
 
@@ -590,7 +593,7 @@ _COUNTS: Final = re.compile(
     r"(page|screenpage|unique|total|active)?(views?|hits|sessions|visits|visitors|users|count|clicks"
     r"|requests|impressions|n)"
 )
-"""What columns of sums are called, without punctuation."""
+"""Names of columns of sums, without punctuation."""
 _DUMPS: Final = re.compile(rb"\S+ \S+ \d+( \d+)?|\S+\t\S+\t(link|external|other)\t\d+")
 """Lines of Wikipedia's counts of views, and of its clickstream."""
 _AGGREGATED: Final = (
@@ -600,7 +603,7 @@ _AGGREGATED: Final = (
 
 
 def _why_another(source: LogSource, sample: bytes) -> str | None:
-    """What to say of files that lie beside access logs, or were made of them."""
+    """Return what to say of files that lie beside access logs, or were made of them."""
     lines = sample.splitlines()
     for server, beginning in _ERROR_LOGS.items():
         if beginning.match(lines[0]):
@@ -626,7 +629,10 @@ def _why_another(source: LogSource, sample: bytes) -> str | None:
 
 
 def _why_unknown_json(line: bytes) -> str:
-    """What is missing in an object, with the keys that it has: they are hardly ever content."""
+    """Return what is missing in an object, with the keys that it has.
+
+    They are hardly ever content.
+    """
     if line == b"{":
         return f"JSON over several lines: {_ONE_A_LINE.format('.')}"
     needs = (
@@ -664,7 +670,7 @@ def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def _why_unknown(source: LogSource, head: bytes) -> str:
-    """What detection saw and tried."""
+    """Return what detection saw and tried."""
     refused = streams.refusal(head)
     if refused:
         return f"{refused}. {_ADVICE}"
@@ -699,7 +705,10 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
 
 
 def _why_no_table(source: LogSource, first: bytes, separator: bytes) -> str | None:
-    """What columns lack; None if the first line does not name them, and no numbers are given."""
+    """Return what columns lack.
+
+    None if the first line does not name them, and no numbers are given.
+    """
     names = tables.columns_of(first, separator, source.columns)
     if not by_number(source.columns) and not look_like_names(names):
         return None

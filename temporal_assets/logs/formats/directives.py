@@ -81,27 +81,27 @@ _NEEDED: Final = {
 """Fields without which lines are no records, and how the header calls them."""
 
 _IIS: Final = b"internet information"
-"""What `#Software:` of all its versions has in it."""
+"""Words that `#Software:` has in all versions of IIS."""
 
 _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the directives so far say about the lines that follow."""
+    """Facts that the directives so far state about the lines that follow."""
 
     fields: tuple[str, ...] = ()
     """Lower-case names; empty before the first `#Fields:`."""
     tabs: bool = False
-    """Whether the names, and so the fields, are separated by tabs."""
+    """True if the names, and so the fields, are separated by tabs."""
     day: int = NO_DAY
     """Days since 1970 of the last `#Date:`."""
     iis: bool = False
-    """Whether IIS wrote the log. It undoes the escapes of paths, and writes blanks as `+`."""
+    """True if IIS wrote the log. It undoes the escapes of paths, and writes blanks as `+`."""
 
     @property
     def cloudfront(self) -> bool:
-        """Whether CloudFront wrote the log: it has its own separators and encoding."""
+        """Return whether CloudFront wrote the log: it has its own separators and encoding."""
         return _CLOUDFRONT in self.fields
 
     def missing(self) -> list[str]:
@@ -110,7 +110,7 @@ class Header:
         return [name for slot, name in _NEEDED.items() if slot not in known]
 
     def layout(self) -> Layout | None:
-        """How lines are divided; None where no header or not enough of it is known."""
+        """Return how lines are divided; None where no header or not enough of it is known."""
         if self.missing():
             return None
         slots = tuple(int(_SLOT_OF.get(name, SKIP)) for name in self.fields)
@@ -138,7 +138,7 @@ _SITES: Final = ("s-sitename", "s-port")
 
 
 def sites_of(head: bytes) -> frozenset[tuple[str, ...]]:
-    """What the server calls the sites of some lines, where none of them names its host."""
+    """Return what the server calls the sites of some lines, where none of them names its host."""
     header = header_of(head)
     places = [header.fields.index(name) for name in _SITES if name in header.fields]
     if not places or any(_SLOT_OF.get(name) == Slot.HOST for name in header.fields):

@@ -64,7 +64,7 @@ _TAIL_BYTES: Final = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the blocks before say about a block."""
+    """Facts that earlier blocks state about a block."""
 
     header: directives.Header = field(default_factory=directives.Header)
     names: tables.Names | None = None
@@ -80,7 +80,7 @@ State = Before | None
 
 
 class Syntax(Enum):
-    """How lines of a format are read."""
+    """The syntax of a format's lines."""
 
     DELIMITED = "delimited"
     DIRECTIVES = "directives"
@@ -92,29 +92,29 @@ class Syntax(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way to write an access log."""
+    """A format of access logs."""
 
     name: str
     description: str
     syntax: Syntax
     has_referrer: bool | None = None
-    """Whether lines tell where the visitor came from; None: the header or the columns decide."""
+    """True if lines tell where the visitor came from; None: the header or the columns decide."""
     layout: Layout | None = None
     paths: Mapping[Slot, tuple[Path, ...]] | None = None
     encoded: Mapping[str, Decode] = field(default_factory=dict)
-    """How the server's own encoding of some columns of `Records` is undone."""
+    """Functions that undo the server's own encoding of some columns of `Records`."""
     separator: bytes = b""
     pattern: re.Pattern[bytes] | None = None
     by: str = ""
-    """What was found out of a file beside its format: which columns were taken."""
+    """Columns that were taken, or whatever else was found out of a file beside its format."""
     wrapped: Path | None = None
-    """Where in a JSON object the lines are, if a shipper of logs has put them into one."""
+    """Path of the lines in a JSON object, if a shipper of logs has put them into one."""
     doubts: tuple[str, ...] = ()
-    """What a person should look at, where fields were inferred from their values."""
+    """Sentences on fields that were inferred from their values and should be looked at."""
 
     @property
     def label(self) -> str:
-        """How people are told that a file was read."""
+        """Return how people are told that a file was read."""
         return f"{self.name} by {self.by}" if self.by else self.name
 
 
@@ -522,7 +522,7 @@ _ALL: Final = (
 )
 
 FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
-"""By name; among the delimited ones, the more telling first, as detection tries them."""
+"""Formats by name; among the delimited ones, the more telling first, as detection tries them."""
 
 NAMED: Final = frozenset({"nginx_json", "jsonl", "csv", "tsv", "parquet"})
 """Formats whose fields are called as whoever writes them likes."""

@@ -1,4 +1,4 @@
-"""Which address counts where a proxy says for whom it asked: X-Forwarded-For, row by row.
+"""The address that counts behind a proxy: X-Forwarded-For, row by row.
 
 Here: the first entry in a compiled pass, for nearly all are a plain address; looking further, once
 per distinct value, where it is none. Not here: what an address is (`pseudonyms`).
@@ -45,7 +45,7 @@ def forwarded_or_remote(forwarded: Column, remote: Column) -> Column:
 
 
 def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
-    """Whether the entries of `rows` are addresses."""
+    """Return whether the entries of `rows` are addresses."""
     encoded = encode(entry, rows)
     distinct = to_list(encoded.distinct)
     # What is longer is none, and must not be remembered.
@@ -63,7 +63,10 @@ def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
 
 @kernel
 def _first_entries(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Offsets, Offsets]:
-    """What stands before the first comma, without the port of an address; -1 where is no field."""
+    """Return what stands before the first comma, without the port of an address.
+
+    -1 where is no field.
+    """
     first = start.copy()
     last = stop.copy()
     for i in range(start.size):

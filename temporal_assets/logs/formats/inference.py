@@ -75,7 +75,7 @@ _CLOCK: Final = re.compile(rb"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _NUMBER: Final = re.compile(rb"\d+(?:\.\d+)?")
 
 _STATUSES: Final = frozenset(int(status) for status in HTTPStatus) | {444, 460, 463, 464, 499, 520}
-"""What servers answer, with what nginx and load balancers note for themselves."""
+"""Status codes of servers, and those that nginx and load balancers note for themselves."""
 
 _FIRST_PORT_OF_CLIENTS: Final = 32_768
 
@@ -83,7 +83,7 @@ _NO_ANSWER: Final = (b"0", b"000", b"-1")
 
 
 class Delimiter(Enum):
-    """How a field of a sample line is delimited."""
+    """The way a field of a sample line is delimited."""
 
     WORD = "{}"
     BRACKETS = "[{}]"
@@ -95,7 +95,7 @@ class Inferred:
     """A log format that was found out from values."""
 
     directive: str
-    """As `nginx:…` or `apache:…`: what could be given as the format of a source."""
+    """Format as `nginx:…` or `apache:…`, as it could be given for a source."""
     doubts: tuple[str, ...] = ()
     """Sentences on what may as well be something else."""
 
@@ -106,7 +106,7 @@ Shape = tuple[Delimiter, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One field over all sample lines that are divided alike."""
+    """A field over all sample lines that are divided alike."""
 
     index: int
     kind: Delimiter
@@ -148,7 +148,7 @@ def infer(sample: bytes, host: str | None = None) -> Inferred | None:
 
 
 def count_fields(line: bytes) -> int:
-    """How many fields a line has that blanks part."""
+    """Return how many fields a line has that blanks part."""
     return sum(1 for _ in _tokens(line.strip(), b" "))
 
 
@@ -156,7 +156,7 @@ def count_fields(line: bytes) -> int:
 
 
 def _are_parted_by_tabs(lines: Sequence[bytes]) -> bool:
-    """Whether lines have tabs, and about as many each."""
+    """Return whether lines have tabs, and about as many each."""
     counts = Counter(line.count(b"\t") for line in lines)
     usual, often = counts.most_common(1)[0] if counts else (0, 0)
     return usual >= 3 and often >= _ALIKE * len(lines)
@@ -207,7 +207,7 @@ def _closing_quote(line: bytes, at: int, separator: bytes) -> int:
 
 
 def _common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
-    """How the longest beginning of most lines is divided."""
+    """Return how the longest beginning of most lines is divided."""
     shapes = [tuple(kind for kind, _ in row) for row in rows]
     for length in range(max(map(len, shapes), default=0), 3, -1):
         found = Counter(shape[:length] for shape in shapes if len(shape) >= length)
@@ -218,7 +218,7 @@ def _common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
 
 
 def _has_shape(row: Sequence[Token], shape: Shape) -> bool:
-    """Whether a line begins like this; `-` may stand without the quotes."""
+    """Return whether a line begins like this; `-` may stand without the quotes."""
     return len(row) >= len(shape) and all(
         kind is wanted or (wanted is Delimiter.QUOTES and value == b"-")
         for (kind, value), wanted in zip(row, shape, strict=False)
@@ -229,17 +229,17 @@ def _has_shape(row: Sequence[Token], shape: Shape) -> bool:
 
 
 def is_url(value: bytes) -> bool:
-    """Whether a value is an absolute URL of the web."""
+    """Return whether a value is an absolute URL of the web."""
     return _URL.fullmatch(value) is not None
 
 
 def is_target(value: bytes) -> bool:
-    """Whether a value is a path or an absolute URL."""
+    """Return whether a value is a path or an absolute URL."""
     return _PATH.fullmatch(value) is not None or is_url(value)
 
 
 def is_host(value: bytes) -> bool:
-    """Whether a value is a full name of a host, with or without a port."""
+    """Return whether a value is a full name of a host, with or without a port."""
     return (
         _HOST.fullmatch(value) is not None
         and _FILE.search(value) is None
@@ -249,7 +249,7 @@ def is_host(value: bytes) -> bool:
 
 
 def is_agent(value: bytes) -> bool:
-    """Whether a value looks like a user agent."""
+    """Return whether a value looks like a user agent."""
     return _AGENT.match(value) is not None and _NO_AGENT.match(value) is None
 
 
@@ -261,7 +261,7 @@ def _is_address(value: bytes) -> bool:
 
 
 def _is_upstream(value: bytes) -> bool:
-    """Whether a value is an address of an own network with a port below those of clients."""
+    """Return whether a value is an address of an own network with a port below those of clients."""
     found = _PORT.fullmatch(value)
     own = found is not None and packed_address(found[1] or found[2] or found[3])
     if not own:
@@ -284,7 +284,7 @@ def _fully(pattern: re.Pattern[bytes]) -> Callable[[bytes], bool]:
 
 
 def _times(values: Sequence[bytes]) -> list[bool]:
-    """Whether each value is a time that reading understands, of the years that logs are of."""
+    """Return flags of the values that are times, of the years that logs are of."""
     data = np.frombuffer(b"\n".join(values) + b"\n", np.uint8)
     fields = Fields.empty(data, len(values), {int(Slot.TIME), int(Slot.TARGET)})
     lengths = np.array([len(value) for value in values], np.int64)
@@ -300,7 +300,7 @@ def _times(values: Sequence[bytes]) -> list[bool]:
 
 
 class _Roles:
-    """Which column is which field."""
+    """The fields that columns hold."""
 
     def __init__(self, columns: Sequence[_Column], host: bytes | None) -> None:
         self.columns = columns
@@ -317,7 +317,7 @@ class _Roles:
         self._forwarded_of_nobody()
 
     def are_enough(self) -> bool:
-        """Whether lines can be read by these."""
+        """Return whether lines can be read by these."""
         there = set(self.of.values())
         is_requested = Slot.REQUEST in there or Slot.TARGET in there
         return {Slot.TIME, Slot.ADDRESS} <= there and is_requested
@@ -327,7 +327,7 @@ class _Roles:
             self.of[column.index] = slot
 
     def _at(self, *slots: Slot) -> int:
-        """Where the first of some fields stands; at the beginning if there is none."""
+        """Return where the first of some fields stands; at the beginning if there is none."""
         return min((i for i, slot in self.of.items() if slot in slots), default=0)
 
     def _free(self) -> Iterator[_Column]:
@@ -414,12 +414,15 @@ class _Roles:
         return first
 
     def _most_hosts(self) -> int:
-        """How many hosts the field has that has most of them."""
+        """Return how many hosts the field has that has most of them."""
         hosts = (column for column in self._free() if column.is_mostly(is_host))
         return max((len(set(column.filled)) for column in hosts), default=0)
 
     def _is_followed_by_nothing(self) -> bool:
-        """Whether the first word is a visitor by name or pseudonym: what `identd` knows follows."""
+        """Return whether the first word is a visitor by name or pseudonym.
+
+        What `identd` knows follows.
+        """
         second = self.columns[1]
         return (
             self.columns[0].kind is Delimiter.WORD
@@ -460,7 +463,7 @@ class _Roles:
             self._set(Slot.FORWARDED, behind[0])
 
     def _is_of_the_request(self, column: _Column) -> bool:
-        """Whether URLs are those of the requests themselves, written out."""
+        """Return whether URLs are those of the requests themselves, written out."""
         place = next((i for i, s in self.of.items() if s in (Slot.REQUEST, Slot.TARGET)), None)
         if place is None:
             return False
@@ -496,7 +499,10 @@ class _Roles:
         return best
 
     def _is_machine(self, column: _Column) -> bool:
-        """Whether a host is the machine that a log shipper names: behind a time or by a tag."""
+        """Return whether a host is the machine that a log shipper names.
+
+        Behind a time or by a tag.
+        """
         if column.index > self._at(Slot.ADDRESS):
             return False
         before, behind = self.columns[: column.index][-1:], self.columns[column.index + 1 :][:1]
@@ -554,7 +560,10 @@ _APACHE: Final = {
 
 
 def _directive(columns: Sequence[_Column], roles: _Roles, separator: bytes, is_padded: bool) -> str:
-    """What was found as the format that the server may have been given. No value is in it."""
+    """Return what was found as the format that the server may have been given.
+
+    No value is in it.
+    """
     is_dated = Slot.DATE in roles.of.values()
     server, names = ("apache", _APACHE) if is_dated else ("nginx", _NGINX)
     last = max(roles.of)
@@ -587,6 +596,6 @@ def _name(column: _Column, slot: Slot, names: dict[Slot, str]) -> str:
 
 
 def _has_ports(column: _Column) -> bool:
-    """Whether a port stands behind every address; of IPv6 alone nobody could tell."""
+    """Return whether a port stands behind every address; of IPv6 alone nobody could tell."""
     dotted = [value for value in column.filled if b"." in value]
     return bool(dotted) and all(map(_fully(_PORT), dotted))

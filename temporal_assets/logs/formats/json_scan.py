@@ -41,7 +41,7 @@ from temporal_assets.logs.read.scan import find_either
 
 Path = tuple[str, ...]
 Paths = Mapping[Slot, Sequence[Path]]
-"""Where a field may be, most likely first."""
+"""Paths at which a field may be, most likely first."""
 
 Kinds = NDArray[np.uint8]
 
@@ -88,11 +88,11 @@ class Keys(NamedTuple):
     stop: Offsets
     parent: Offsets
     place: Offsets
-    """Which element of a list the key names, -1 if none."""
+    """Position of the list element that the key names, -1 if none."""
     has_places: Flags
     is_inner: Flags
     is_value: Flags
-    """Whether a field may stand there."""
+    """True if a field may stand there."""
     bucket: Offsets
     """The first node of each hash, -1 if there is none."""
     following: Offsets
@@ -110,7 +110,7 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What was found in the lines of a block."""
+    """Fields found in the lines of a block."""
 
     read: Flags
     """Per line: whether it was understood; nothing is known of the others."""
@@ -225,7 +225,7 @@ def _scan(
 
 @inlined
 def _is_text(data: Bytes, at: int, stop: int, is_utf8: bool) -> bool:
-    """Whether the line has no control characters, and no bytes that may not be UTF-8."""
+    """Return whether the line has no control characters, and no bytes that may not be UTF-8."""
     low = False
     high = np.uint8(0)
     for i in range(at, stop):
@@ -247,7 +247,10 @@ def _choose(
     stop: Offsets,
     kind: Kinds,
 ) -> None:
-    """Of the ways to a field take the first that leads to a value; to an empty one if none does."""
+    """Choose, of the ways to a field, the first that leads to a value.
+
+    An empty one if none does.
+    """
     firm[:] = False
     for way in range(keys.slot.size):
         slot = keys.slot[way]
@@ -280,7 +283,9 @@ def _object(
     what: Kinds,
     levels: Offsets,
 ) -> bool:
-    """Whether the line is an object, and understood; notes the value of every node it has.
+    """Return whether the line is an object, and understood.
+
+    Notes the value of every node it has.
 
     `levels` are the objects and lists that the place is in: (node, whether it is a list, number of
     its next element).
@@ -365,7 +370,7 @@ def _enter(node: int, is_list: bool, keys: Keys, what: Kinds, levels: Offsets, d
 
 @inlined
 def _after_value(data: Bytes, at: int, stop: int, levels: Offsets, depth: int) -> tuple[int, int]:
-    """Where the line goes on after a comma, and how deep; -1 for what is not understood.
+    """Return where the line goes on after a comma, and how deep; -1 for what is not understood.
 
     At the end of the outermost object the depth is -1.
     """
@@ -435,7 +440,10 @@ def _scalar(data: Bytes, at: int, stop: int) -> tuple[int, int, int, int]:
 
 @inlined
 def _text_end(data: Bytes, at: int, stop: int) -> tuple[int, int]:
-    """Where the quote is that ends a text, -1 for what is left to orjson; PLAIN or ESCAPED."""
+    """Return where the quote is that ends a text, -1 for what is left to orjson.
+
+    PLAIN or ESCAPED.
+    """
     begin = at
     found = PLAIN
     while True:
@@ -458,7 +466,7 @@ def _text_end(data: Bytes, at: int, stop: int) -> tuple[int, int]:
 
 @inlined
 def _is_character(data: Bytes, at: int) -> bool:
-    """Whether four hexadecimal digits name a character, and no half of a surrogate pair."""
+    """Return whether four hexadecimal digits name a character, and no half of a surrogate pair."""
     digits = 0
     for i in range(at, at + 4):
         digits += _hex(data[i]) >= 0

@@ -1,4 +1,4 @@
-"""How a delimited log line is divided, as data: which field stands where.
+"""Layouts of delimited log lines, as data: which field stands where.
 
 Here: the fields a record is made of, and the notation layouts are written in. Not here: the loop
 that follows a layout (`tokenize`), and the list of known formats (`formats`).
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 
 class Slot(IntEnum):
-    """What a field means. Users map columns to any of them, by the names of `COLUMN_NAMES`."""
+    """The meaning of a field. Users map columns to any of them, by the names of `COLUMN_NAMES`."""
 
     TIME = 0
     ADDRESS = 1
@@ -48,7 +48,7 @@ COLUMN_NAMES: Final = {slot.name.lower(): slot for slot in Slot} | {"url": Slot.
 
 
 class Kind(IntEnum):
-    """How a field is delimited."""
+    """The way a field is delimited."""
 
     WORD = 0
     USER = 1
@@ -66,7 +66,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One way to divide a line."""
+    """A way to divide a line into fields."""
 
     kinds: tuple[int, ...]
     slots: tuple[int, ...]
@@ -74,20 +74,20 @@ class Layout:
     """Fields a line must have; the others may be missing from the end."""
     separator: bytes = b" "
     collapse: bool = False
-    """Whether any run of blanks separates."""
+    """True if any run of blanks separates."""
     exact: bool = False
-    """Whether surplus fields are an error."""
+    """True if surplus fields are an error."""
     escaped: bool = False
-    """Whether a backslash protects the byte after it."""
+    """True if a backslash protects the byte after it."""
     has_ports: bool = False
-    """Whether a port stands behind every address, also of IPv6 and with no brackets around it."""
+    """True if a port stands behind every address, also of IPv6 and with no brackets around it."""
 
     def arrays(self) -> tuple[Codes, Codes]:
         """Kinds and slots as the kernel takes them."""
         return np.array(self.kinds, np.int64), np.array(self.slots, np.int64)
 
     def has(self, slot: Slot) -> bool:
-        """Whether the layout names the slot."""
+        """Return whether the layout names the slot."""
         return slot in self.slots
 
 

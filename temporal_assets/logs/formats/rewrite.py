@@ -149,7 +149,7 @@ def halve_quotes(column: Column, field: Offsets) -> Column:
 
 
 def has_doubled_quotes(data: Bytes) -> bool:
-    """Whether there is anything for `halve_quotes` to do."""
+    """Return whether there is anything for `halve_quotes` to do."""
     return _has_doubled_quotes(readonly(data))
 
 
@@ -243,7 +243,7 @@ def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, O
 
 @inlined
 def _at(data: Bytes, at: int) -> int:
-    """One byte, as a number that may become negative in a subtraction."""
+    """Return one byte, as a number that may become negative in a subtraction."""
     return int(np.int64(data[at]))
 
 

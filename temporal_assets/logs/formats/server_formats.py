@@ -51,7 +51,7 @@ _NGINX: Final = {
     "$http_referer": Slot.REFERRER,
     "$http_user_agent": Slot.AGENT,
 }
-"""What nginx writes, by a whole field of its `log_format`."""
+"""Variables of nginx that fill a whole field of its `log_format`."""
 
 _APACHE: Final = {
     "%h": Slot.ADDRESS,
@@ -91,13 +91,13 @@ _IN_BRACKETS: Final = "%t"
 """Apache writes the brackets of its own accord."""
 
 _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATUS)
-"""Of what follows these, lines may have less."""
+"""Fields that lines must have; of what follows these, lines may have less."""
 
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
 _STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
 """Milliseconds are Apache's own: they stand beside what `strftime` knows, as the zone then does."""
 _CLOCK: Final = re.compile(r"%[HIMSTRXcrs]|\{(?:begin:|end:)?(?:sec|msec|usec)")
-"""What `strftime` writes of the time of a day; without any of it a field is a date."""
+"""Directives of `strftime` for the time of a day; a field without any is a date."""
 _WITH_PORT: Final = (":$remote_port", ":%{remote}p")
 _CONDITION: Final = re.compile(r"%[<>!0-9,]+(?=[{a-zA-Z])")
 _HEADER: Final = re.compile(r"%\{[A-Za-z-]+\}i")
@@ -117,7 +117,7 @@ _INSTEAD: Final = "describe the lines with `regex:` instead (docs/log-formats.md
 
 
 def layout_of(server: str, directive: str) -> Layout:
-    """How lines are divided that a server writes as the directive says.
+    """Return how lines are divided that a server writes as the directive says.
 
     `server` is nginx or apache. Raises `ServerFormatError`.
     """
@@ -173,7 +173,7 @@ def _unwrapped(directive: str) -> str:
 
 
 def _slot(server: str, field: str) -> Slot | None:
-    """What a field of the directive is; None if it is of no use."""
+    """Return what a field of the directive is; None if it is of no use."""
     content = _BRACES.sub(r"$\1", _inside(field))
     content = _HEADER.sub(lambda found: found[0].lower(), _CONDITION.sub("%", content))
     is_written = server == "apache" and _STRFTIME.fullmatch(content) is not None

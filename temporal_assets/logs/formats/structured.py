@@ -86,7 +86,7 @@ def parse(
 
 @kernel
 def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
-    """Where the object of each line begins: log shippers put words before it."""
+    """Return where the object of each line begins: log shippers put words before it."""
     starts = start.copy()
     for i in range(start.size):
         if data[start[i]] != BRACE:
@@ -97,7 +97,7 @@ def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
 
 
 def _is_utf8(data: Bytes) -> bool:
-    """Whether all lines are: a line's end is never inside a character."""
+    """Return whether all lines are: a line's end is never inside a character."""
     ends = np.array([0, data.size], np.int32)
     # Arrow only looks; Python would make a text of it, which takes ten times as long.
     text = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))

@@ -55,7 +55,7 @@ def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Nam
 
 
 def _head(block: Block) -> bytes:
-    """As much of a block as a line of names may have."""
+    """Return as much of a block as a line of names may have."""
     return block.data[:_NAMES_BYTES].tobytes()
 
 
@@ -103,7 +103,7 @@ def parse(
 
 
 def _target_fields(fields: Fields) -> Offsets:
-    """Where the fields begin that targets are of: requests, where a line has one."""
+    """Return where the fields begin that targets are of: requests, where a line has one."""
     target, request = column(fields, Slot.TARGET).start, column(fields, Slot.REQUEST).start
     return np.where(request >= 0, request, target)
 

@@ -1,4 +1,4 @@
-"""From the many ways logs write a moment to microseconds since 1970 in UTC.
+"""Times of logs, from the many ways they are written to microseconds since 1970 in UTC.
 
 Here: parsing (compiled) and the zone of times that carry none. Not here: whether a time is
 plausible (`cleaning`).
@@ -281,7 +281,7 @@ def last_repeated(times: Offsets, zone: ZoneInfo) -> int:
 
 
 def clocks(times: Offsets, zone: ZoneInfo) -> Offsets:
-    """What a zone's clocks show at UTC times, in microseconds since they showed 1970."""
+    """Return what a zone's clocks show at UTC times, in microseconds since they showed 1970."""
     if zone.key == "UTC":
         return times
     offset, _ = _of_each(times, lambda time: (_local(time, zone)[0] - time, 0))
@@ -310,7 +310,7 @@ def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple
 
 @kernel
 def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDArray[np.bool_]:
-    """Which of the times in repeated hours, in file order, come after a step back."""
+    """Return which of the times in repeated hours, in file order, come after a step back."""
     found = np.zeros(local.size, np.bool_)
     for i in range(local.size):
         step = local[i] - last

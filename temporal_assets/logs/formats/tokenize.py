@@ -118,7 +118,7 @@ class Fields:
 
 
 def _flags(slots: set[int]) -> Flags:
-    """Which slots these are, with those that are found in one of them."""
+    """Return which slots these are, with those that are found in one of them."""
     used = np.zeros(SLOTS, np.bool_)
     used[sorted(slots - {SKIP})] = True
     if used[Slot.REQUEST]:
@@ -325,7 +325,9 @@ def _field(
     collapse: bool,
     escaped: bool,
 ) -> tuple[int, int, int]:
-    """One field from `at`: (start and stop of the value, where the next separator must be).
+    """Return one field from `at`.
+
+    (start and stop of the value, where the next separator must be).
 
     The last is -1 if there is no such field here.
     """
@@ -554,7 +556,7 @@ def _moment(
 
 @inlined
 def _is_path(data: Bytes, start: int, stop: int) -> bool:
-    """Whether a request is a target alone, as Logstash and some formats of nginx call it."""
+    """Return whether a request is a target alone, as Logstash and some formats of nginx call it."""
     return (
         0 <= start < stop
         and bool(data[start] == SLASH)
@@ -642,7 +644,7 @@ def _status(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _is_no_answer(data: Bytes, start: int, stop: int) -> bool:
-    """Whether this is `0` (Envoy, Caddy, Cloudflare) or `-1` (HAProxy)."""
+    """Return whether this is `0` (Envoy, Caddy, Cloudflare) or `-1` (HAProxy)."""
     if stop - start == 1:
         return bool(data[start] == ZERO)
     return stop - start == 2 and bool(data[start] == MINUS and data[start + 1] == ZERO + 1)
@@ -650,7 +652,7 @@ def _is_no_answer(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _is_mapped(data: Bytes, start: int) -> bool:
-    """Whether an address begins with `::ffff`, in any case."""
+    """Return whether an address begins with `::ffff`, in any case."""
     mapped = data[start] == COLON and data[start + 1] == COLON
     for at in range(start + 2, start + 6):
         mapped = mapped and (data[at] | 0x20) == 0x66
@@ -659,7 +661,7 @@ def _is_mapped(data: Bytes, start: int) -> bool:
 
 @inlined
 def _first_of_several(data: Bytes, start: int, stop: int) -> int:
-    """Where the first of several addresses ends; a comma elsewhere is part of a name."""
+    """Return where the first of several addresses ends; a comma elsewhere is part of a name."""
     comma = find_byte(data, start, stop, COMMA)
     separated = False
     for at in range(start, comma if comma < stop else start):
@@ -674,7 +676,7 @@ def _first_of_several(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _has_port(data: Bytes, start: int, colon: int, stop: int) -> bool:
-    """Whether digits of a port stand behind an IPv4 address or a name with a dot.
+    """Return whether digits of a port stand behind an IPv4 address or a name with a dot.
 
     Anything may name a visitor: `anon:17` and `anon:18` are two.
     """

@@ -25,7 +25,7 @@ WRAPPERS: Final[tuple[Path, ...]] = (
     *map(dotted, ["log", "message", "MESSAGE", "payload", "line", "msg", "body", "event.original"]),
     *map(dotted, ["textPayload", "jsonPayload"]),
 )
-"""Where shippers put a line, or an object that would have been one."""
+"""Paths at which shippers put a line, or an object that would have been one."""
 
 
 def unwrapped(block: Block, path: Path) -> Block:
@@ -107,7 +107,7 @@ def _attributes(entry: Any) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """What an AnyValue of OTLP holds: a text, a number, or the first of a list."""
+    """Return what an AnyValue of OTLP holds: a text, a number, or the first of a list."""
     if not isinstance(value, dict):
         return None
     if "kvlistValue" in value:

@@ -29,7 +29,7 @@ class Clients:
         self._spelling = Spelling(privacy)
         self._by_agent = privacy.client == "address+agent"
         self._plain_counts = privacy.mask_ipv4_bits == 0
-        """Whether a plain IPv4 address is hashed just as it is written."""
+        """True if a plain IPv4 address is hashed just as it is written."""
 
     def of_rows(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
         """The client of each of `rows`, under the key of its day."""
@@ -77,7 +77,7 @@ class Clients:
 
 @kernel
 def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
-    """Whether each value is four decimal numbers below 256 without leading zeros."""
+    """Return whether each value is four decimal numbers below 256 without leading zeros."""
     plain = np.zeros(start.size, np.bool_)
     for n in range(start.size):
         parts, digits, number = 1, 0, 0

@@ -23,8 +23,8 @@ CHECK_DIGITS: Final = 8
 """Digits of a SHA-256 that tell a damaged or replaced value."""
 
 NOTES: Final = "keys.json"
-"""In the state folder, beside `secrets`: a mark of the key that each file held when lines were
-read. Eight digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
+"""Name of the file, beside `secrets`, with a mark of the key that each file held when lines were
+read: eight digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
 
 ONE_KEY: Final = "clients.key"
 """The file of the key that is never changed."""

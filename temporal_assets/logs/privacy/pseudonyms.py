@@ -160,7 +160,7 @@ def _read_key(file: Path) -> bytes:
 
 
 def replaced(file: Path) -> str:
-    """What is said of a key that is not the one it was."""
+    """Return what is said of a key that is not the one it was."""
     return (
         f"{file}: this is another key of client pseudonyms than the one that lines were read"
         f" under: every client would count as a new one. Restore that from a backup, or remove"
@@ -169,7 +169,7 @@ def replaced(file: Path) -> str:
 
 
 def troubles(folder: Path) -> list[str]:
-    """What is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
+    """Return what is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
     found = damaged_notes(folder)
     noted = marks(folder)
     for file in sorted(folder.glob("clients*.key")):
@@ -201,7 +201,9 @@ class Spelling:
         self._masks_ipv6 = privacy.mask_ipv6_bits > 0
 
     def masked(self, client: bytes | None) -> bytes:
-        """What is hashed of a client: its address in one spelling, without the masked bits.
+        """Return what is hashed of a client.
+
+        Its address in one spelling, without the masked bits.
 
         Values that are no addresses (host names, other identifiers) are taken as they are.
         """
@@ -269,7 +271,7 @@ _IPV6: Final = re.compile(
     r"\[(?P<inside>[0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?"
     r"|(?P<bare>[0-9A-Fa-f:.]+)(?:%.*)?"
 )
-"""In brackets with or without a port, or bare; a zone (`%eth0`) names an interface of the
+"""Address in brackets with or without a port, or bare; a zone (`%eth0`) names an interface of the
 server, not the client."""
 
 

@@ -94,7 +94,7 @@ _SEPARATORS: Final = b".:-@"
 
 
 def _readings(raw: bytes) -> Iterator[Sequence[re.Match[bytes]]]:
-    """Which escapes to decode: only the separators of addresses, then all.
+    """Yield which escapes to decode: only the separators of addresses, then all.
 
     After a stray percent sign (`%10%2E0%2E0%2E1`) a digit looks like part of an escape.
     """
@@ -203,7 +203,7 @@ _CUT_ADDRESS: Final = re.compile(
     rb"(?<![0-9.])(?:[0-9]{1,3}\.){2}[0-9]{0,3}\.?\Z"
     rb"|(?<![0-9A-Fa-f:])(?!\d{4}:\d\d:\d\d:)(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}\Z"
 )
-"""What a cut in the file leaves of an address at the end of its last line; not a time."""
+"""Remains of an address at the end of a file's last line, where it was cut; not a time."""
 
 
 def _addresses(text: bytes) -> Iterator[_Span]:

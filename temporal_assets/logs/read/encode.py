@@ -35,7 +35,7 @@ class Encoded:
     """Rows as codes into the distinct values, numbered by first occurrence."""
 
     codes: Codes
-    """One per row; -1 where the row has no value."""
+    """Codes, one per row; -1 where the row has no value."""
     distinct: Column
     """The distinct values."""
 

@@ -1,4 +1,4 @@
-"""How loops over bytes are compiled.
+"""Compilation of loops over bytes.
 
 Here: the decorator of the log reader's hot loops and the constants they share. Not here:
 the loops (`tokenize`, `times`, `rewrite`), and their parts' decorator (`core.compiled.inlined`).

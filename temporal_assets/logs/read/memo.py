@@ -9,7 +9,7 @@ _ENTRIES: Final = 500_000
 """Values remembered before a memory starts anew: about 100 MB of URLs."""
 
 _BYTES: Final = 256 << 20
-"""Of keys and values together, before a memory starts anew."""
+"""Most bytes of keys and values together, before a memory starts anew."""
 
 _LONGEST: Final = 1024
 """Bytes of a key that is remembered. Of real URLs and agents hardly one is longer, and none of

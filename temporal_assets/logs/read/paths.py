@@ -1,4 +1,4 @@
-"""Which files a path, folder or glob of the settings means, and in which order.
+"""Files that a path, folder or glob of the settings means, in their order.
 
 Here: finding and sorting. Not here: opening them (`streams`).
 """
@@ -24,7 +24,7 @@ _TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdown
 """Endings of files that somebody is still writing or editing."""
 
 STATE_MARK: Final = Path("landing", "landing.lock")
-"""What a state folder has from its first reading on: what lies in it was made from logs, and would
+"""Path that a state folder has from its first reading on: its files were made from logs, and would
 be counted again, or are keys."""
 
 _DATED_FILE, _NUMBERED_FILE, _CURRENT_FILE = range(3)
@@ -33,7 +33,7 @@ SortKey = tuple[object, ...]
 
 
 class NoSuchLogError(FileNotFoundError):
-    """Nothing lies where the settings say."""
+    """The error of a path at which nothing lies."""
 
 
 def expand(path: str) -> list[Path]:
@@ -83,7 +83,7 @@ def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
 
 
 def _in_state(folder: Path, pattern: Path) -> bool:
-    """Whether a folder lies in a state folder that the glob does not name itself."""
+    """Return whether a folder lies in a state folder that the glob does not name itself."""
     stem = next(one for one in pattern.parents if not glob.has_magic(str(one)))
     above = (one for one in (folder, *folder.parents) if one.is_relative_to(stem))
     return any((one / STATE_MARK).is_file() for one in above)
@@ -104,7 +104,7 @@ def _why_none(given: Path) -> str:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a log is an archive, by its name."""
+    """Return whether a log is an archive, by its name."""
     return _PACKED.search(path.name) is not None
 
 

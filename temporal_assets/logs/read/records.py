@@ -59,7 +59,7 @@ _REMEDIES: Final = {
 
 
 def remedy(reason: str) -> str:
-    """What to do where most lines of a file are rejected for the reason of this label."""
+    """Return what to do where most lines of a file are rejected for the reason of this label."""
     return _REMEDIES.get(reason, "Say what their format is: --format (docs/log-formats.md)")
 
 
@@ -78,7 +78,7 @@ class Column:
         return len(self.start)
 
     def value(self, i: int) -> bytes | None:
-        """One value as bytes; for samples and tests, not for loops."""
+        """Return one value as bytes; for samples and tests, not for loops."""
         if self.start[i] < 0:
             return None
         return self.data[self.start[i] : self.stop[i]].tobytes()
@@ -93,14 +93,14 @@ class Block:
     first_line: int
     """1-based number of the first line in the (decompressed) file."""
     last: bool
-    """Whether the file ends here."""
+    """True if the file ends here."""
     cut: bool = False
-    """Whether the last line is known to be incomplete: its archive is broken."""
+    """True if the last line is known to be incomplete: its archive is broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """One row per non-empty line (or per record of a columnar file), in file order."""
+    """Records, one row per non-empty line (or per row of a columnar file), in file order."""
 
     line: Offsets
     """1-based line number in the file."""

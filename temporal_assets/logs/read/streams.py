@@ -1,4 +1,4 @@
-"""From a path to blocks of whole lines, whatever the file is packed with.
+"""Streams of blocks of whole lines, whatever a file is packed with.
 
 Here: decompression, bounded memory, the digest of what was read. Not here: which files there are
 (`paths`), what a line means (`formats`).
@@ -50,8 +50,8 @@ _HEAD: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
 
 _HOLE: Final = bytes(16)
-"""What a log begins with that was emptied while its server wrote on at the place where it was
-(`copytruncate`). No text does, in any encoding."""
+"""Beginning of a log that was emptied while its server wrote on at the place where it was
+(`copytruncate`). No text begins so, in any encoding."""
 
 _DIGIT: Final = re.compile(rb"[0-9]")
 
@@ -76,7 +76,7 @@ _ERRORS: Final[tuple[type[Exception], ...]] = (
     EOFError,
     ValueError,
 )
-"""What decompressors raise on damage; bz2 has no error of its own."""
+"""Errors that decompressors raise on damage; bz2 has no error of its own."""
 
 _START: Final = 512
 """Bytes that show what a file is; a tar archive says so at its 257th."""
@@ -96,7 +96,7 @@ _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "
 
 
 class _BrokenArchiveError(Exception):
-    """What follows cannot be decompressed; the message says why."""
+    """The error of an archive that cannot be decompressed further; the message says why."""
 
 
 class _Decompressor(Protocol):
@@ -112,7 +112,7 @@ class _Decompressor(Protocol):
 
 
 class _Zstd:
-    """One zstd frame behind the same interface."""
+    """A zstd frame behind the same interface."""
 
     needs_input = True
 
@@ -180,7 +180,7 @@ class LogStream:
         self.compressed_bytes = 0
         """Bytes of the file read so far, for progress bars."""
         self.is_packed = False
-        """Whether the file is an archive of a kind that is unpacked."""
+        """True if the file is an archive of a kind that is unpacked."""
         self.problem: str | None = None
         """Why reading ended early; what could be read was passed on."""
         self._broken: str | None = None
@@ -366,7 +366,7 @@ class LogStream:
 
 
 def _may_begin(kind: str, data: bytes) -> bool:
-    """Whether a member may begin so. Unpackers wait for the rest of a head that is none."""
+    """Return whether a member may begin so. Unpackers wait for the rest of a head that is none."""
     magics = [magic for magic, one in _MAGIC if one == kind]
     magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
     return any(magic.startswith(data[: len(magic)]) for magic in magics)
@@ -427,7 +427,7 @@ class _LineBuffer:
         self._tail = 0
         """Bytes since the last newline."""
         self._cutting = False
-        """Whether the line that is arriving is over its limit."""
+        """True if the line that is arriving is over its limit."""
 
     def add(self, text: bytes) -> None:
         if self._cutting:
@@ -473,7 +473,7 @@ def _newlines(data: Bytes) -> int:
 
 
 def version_of(stat: os.stat_result) -> tuple[int, int, int]:
-    """What changes where a file is replaced or written to."""
+    """Return what changes where a file is replaced or written to."""
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 

@@ -67,7 +67,7 @@ class Tally:
         return sum(count.lines for (_, k, _), count in self.counts.items() if k == kind)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """As JSON-ready rows, in a fixed order."""
+        """Yield JSON-ready rows, in a fixed order."""
         for (day, kind, reason), count in sorted(self.counts.items(), key=lambda item: item[0]):
             yield {
                 "day": day,

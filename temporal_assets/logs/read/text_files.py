@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 _LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
-"""Not `str.splitlines`: it also breaks at characters that editors count within a line."""
+"""Ends of lines. `str.splitlines` also breaks at characters that editors count within a line."""
 
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -37,7 +37,7 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedPage:
-    """One page, as the first line that names it says."""
+    """An annotated page, as the first line that names it says."""
 
     url: str
     """Canonical."""
@@ -64,7 +64,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What a file says."""
+    """The annotations of a file."""
 
     pages: tuple[AnnotatedPage, ...]
     bad: tuple[BadRow, ...]
@@ -77,7 +77,7 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How rows are written."""
+    """The form of rows."""
 
     delimiter: str
     url: int
@@ -127,7 +127,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _form(first: str, rules: UrlRules) -> _Form:
-    """How the file is written, from its first line: a header, or a row that can be read."""
+    """Return how the file is written, from its first line: a header, or a row that can be read."""
     for delimiter in _DELIMITERS:
         names = [cell.strip().lower() for cell in _fields(first, delimiter) or ()]
         url = next((n for n, name in enumerate(names) if name in _URL_NAMES), None)

@@ -23,23 +23,23 @@ _BATCH_ROWS: Final = 65_536
 """About as many as a block of text has lines."""
 
 _BATCH_BYTES: Final = 32 << 20
-"""Of a batch once it is written out: several blocks of text."""
+"""Bytes of a batch once it is written out: several blocks of text."""
 
 _BUFFER_BYTES: Final = 1 << 20
-"""Of a column that is in memory as it lies in the file."""
+"""Bytes of a column that is in memory as it lies in the file."""
 
 _SLACK_BYTES: Final = 64 << 20
 """Unpacked bytes that are never a bomb, as of text."""
 
 _NUMBER_BYTES: Final = 16
-"""Of a value that is no text, at most."""
+"""Most bytes of a value that is no text."""
 
 _TEXT: Final = frozenset(("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"))
 
 _BOMB: Final = "it unpacks to more than `reading.max_expansion` times its size: refused"
 
 FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
-"""What reading a file raises that is damaged, or holds what may not be unpacked."""
+"""Errors of reading a file that is damaged, or holds what may not be unpacked."""
 
 
 def batches(

@@ -1,4 +1,4 @@
-"""What pages of a Parquet file become in memory, before anything of them is unpacked.
+"""The memory that pages of a Parquet file need, known before anything of them is unpacked.
 
 A page of some bytes may unpack to gigabytes, and one value of a dictionary stand in a billion rows.
 Headers of pages, which are not compressed, say how much there is; readers allocate what they say.
@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 import pyarrow.parquet as pq
 
 MOST_PAGE_BYTES: Final = 128 << 20
-"""Of a page once unpacked: writers begin another after 1 MiB, DuckDB after 100."""
+"""Most bytes of a page once unpacked: writers begin another after 1 MiB, DuckDB after 100."""
 
 _HEADER_BYTES: Final = 1 << 20
 """Looked at to read a header: it may quote the least and the greatest value."""
@@ -36,7 +36,7 @@ class PageError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What the pages of one column hold, of all row groups."""
+    """The pages of one column, of all row groups."""
 
     unpacked: int
     """Bytes of all pages."""

@@ -22,7 +22,7 @@ _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST: Final = re.compile(r"[^\s/?#@,;'\"<>]+\.[^\s/?#@,;'\"<>]+", re.ASCII)
 _FILE: Final = re.compile(r"^[^/:]*\.(?:[sx]?html?|php|aspx?|jspx?|cfm)[\"']?$", re.IGNORECASE)
-"""How the end of a page's URL looks where a host would be, and no host does."""
+"""Endings of URLs of pages that would look like a host; no host ends so."""
 _MAX_HOST: Final = 260
 """Characters of a host with its port. In longer text the expression above would try every dot."""
 
@@ -31,7 +31,7 @@ _MAX_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class SiteList:
-    """What a file says."""
+    """The list of a file."""
 
     urls: tuple[str, ...]
     """Canonical URLs in the order of the file, each once; the front page where a host is named."""

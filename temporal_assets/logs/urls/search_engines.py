@@ -1,4 +1,4 @@
-"""Which hosts are web search engines: they link to everything, and no crawler may start there.
+"""Hosts of web search engines: they link to everything, and no crawler may start there.
 
 Here: the list and matching hosts with it. A host is on the list if its pages are results of a
 search of the whole web; portals, aggregators of news and forums of the same companies are not,

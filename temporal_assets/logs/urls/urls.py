@@ -88,7 +88,7 @@ STATIC_EXTENSIONS: Final = frozenset(
 people read them and link to them."""
 
 SOURCE_EXTENSIONS: Final = frozenset((b"atom", b"gz", b"rss"))
-"""Of these, those of feeds and packed sitemaps: no pages in a log, but what crawlers look for."""
+"""Extensions of feeds and packed sitemaps: no pages in a log, but crawlers look for them."""
 
 _MACHINE_FILE: Final = re.compile(
     rb"/(?:robots|ads|app-ads|humans|security)\.txt$"
@@ -192,7 +192,7 @@ def _suspects(keys: frozenset[str]) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class UrlRules:
-    """What users may choose about canonical URLs."""
+    """Rules of canonical URLs that users may choose."""
 
     scheme: Scheme = "https"
     """The scheme all pages are stored under."""
@@ -220,7 +220,10 @@ class UrlRules:
         object.__setattr__(self, "_suspects", _suspects(self.dropped_keys))
 
     def __reduce__(self) -> tuple[type[UrlRules], tuple[Scheme, frozenset[str], frozenset[str]]]:
-        """What was chosen; what was remembered of keys does not travel to other processes."""
+        """Return what was chosen.
+
+        What was remembered of keys does not travel to other processes.
+        """
         return UrlRules, (self.scheme, self.dropped_keys, self.kept_keys)
 
     @classmethod
@@ -236,7 +239,7 @@ class UrlRules:
         )
 
     def drops(self, key: str, value: str) -> bool:
-        """Whether a query field (in canonical escapes) does not belong to the page."""
+        """Return whether a query field (in canonical escapes) does not belong to the page."""
         if self._dropped(key) is None:
             return False
         return key.lower() != _NUMBERED_KEY or _RECORD_NUMBER.fullmatch(value) is None
@@ -288,7 +291,7 @@ def site_of(url: str) -> str:
 
 
 def is_static(target: bytes) -> bool:
-    """Whether a request target is a resource or a file for programs, not a page.
+    """Return whether a request target is a resource or a file for programs, not a page.
 
     Targets are judged as logged: origin or absolute form, with or without query.
     """
@@ -384,7 +387,7 @@ _A: Final = ord("a")
 _UPPER_A: Final = ord("A")
 _UPPER_F: Final = ord("F")
 _TO_UPPER: Final = 0xDF
-"""Of a letter, all bits but the one that lower case has."""
+"""Mask of a letter: all bits but the one that lower case has."""
 _Z: Final = ord("z")
 _UPPER_Z: Final = ord("Z")
 _AND: Final = ord("&")
@@ -398,7 +401,7 @@ _MAX_LABEL: Final = 63
 def plain_targets(
     data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules = DEFAULT
 ) -> NDArray[np.bool_]:
-    """Which request targets are paths, with or without a query, that are canonical as they stand.
+    """Return flags of request targets that are canonical paths, with or without a query.
 
     True for i means `canonical_url(origin + target, rules) == origin + target` for every canonical
     origin. False says nothing. Values are `data[start[i]:stop[i]]`; `start[i] < 0` is no value.
@@ -407,7 +410,9 @@ def plain_targets(
 
 
 def plainly_spelled(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
-    """Which request targets need no parser: fields may have to go or to be sorted, and no more.
+    """Return which request targets need no parser.
+
+    Fields may have to go or to be sorted, and no more.
 
     True for i means `canonical_url(origin + target, rules) == origin + tidied(target, rules)` for
     every canonical origin. False says nothing. Values as in `plain_targets`.
@@ -423,7 +428,7 @@ def tidied(target: bytes, rules: UrlRules = DEFAULT) -> bytes:
 
 
 def sure_pages(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
-    """Which request targets are surely no resources: True means `not is_static(target)`.
+    """Return which request targets are surely no resources: True means `not is_static(target)`.
 
     False says nothing. Values as in `plain_targets`. `is_static` takes 5 microseconds a target,
     20 if it has escapes, and nearly all pages are decided here, in a fiftieth of that.
@@ -432,7 +437,7 @@ def sure_pages(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
 
 
 def plain_pages(data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules) -> NDArray[np.uint8]:
-    """Which absolute URLs are canonical as they stand, but for the scheme.
+    """Return which absolute URLs are canonical as they stand, but for the scheme.
 
     PLAIN_HTTP or PLAIN_HTTPS: `canonical_url(url, rules)` is `url` under the scheme of the rules.
     NOT_PLAIN says nothing. A query must be sorted, plain, and without keys to be dropped; a key
@@ -465,7 +470,7 @@ def _begins(data: Bytes, at: int, stop: int, word: Bytes) -> bool:
 
 @kernel
 def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
-    """Whether `data[at:stop]` is `/`, then plain bytes and escapes, without dot segments."""
+    """Return whether `data[at:stop]` is `/`, then plain bytes and escapes, without dot segments."""
     if at >= stop or data[at] != SLASH:
         return False
     dots = 0  # length of the segment so far if it has nothing but dots, else -1
@@ -489,7 +494,7 @@ def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bo
 
 @kernel
 def _plain_escape(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
-    """Whether `%XX` in upper case stands at `at`, for a byte that must be escaped."""
+    """Return whether `%XX` in upper case stands at `at`, for a byte that must be escaped."""
     if at + 2 >= stop:
         return False
     high, low = _hex_digit(data[at + 1]), _hex_digit(data[at + 2])
@@ -508,7 +513,7 @@ def _hex_digit(byte: int) -> int:
 
 @kernel
 def _plain_host(data: Bytes, at: int, stop: int) -> int:
-    """Where the host that begins at `at` ends; -1 unless it is surely canonical.
+    """Return where the host that begins at `at` ends; -1 unless it is surely canonical.
 
     Labels of lower-case letters, digits and inner hyphens; the last one begins with a letter
     (else it may be an IPv4 address); none is punycode, which the parser validates.
@@ -560,7 +565,7 @@ def _plain_page(
     plain_query: NDArray[np.bool_],
     suspects: NDArray[np.uint8],
 ) -> bool:
-    """Whether `data[path:stop]` is a plain path, and a plain query if it has one."""
+    """Return whether `data[path:stop]` is a plain path, and a plain query if it has one."""
     query = path
     while query < stop and data[query] != QUESTION:
         query += 1
@@ -592,7 +597,7 @@ def _plainly_spelled(
 
 @kernel
 def _plain_text(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
-    """Whether all of it is plain, or escaped because it must be."""
+    """Return whether all of it is plain, or escaped because it must be."""
     good = True
     for i in range(at, stop):
         byte = data[i]
@@ -626,7 +631,10 @@ def _sure_pages(
 
 @kernel
 def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> bool:
-    """Whether a target in origin form has no extension that says otherwise; escapes are undone."""
+    """Return whether a target in origin form has no extension that says otherwise.
+
+    Escapes are undone.
+    """
     if at >= stop or data[at] != SLASH:
         return False
     length = -1  # of the extension, -1 before the first dot of the segment
@@ -698,7 +706,7 @@ def _plain_pages(
 def _plain_query(
     data: Bytes, at: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
 ) -> bool:
-    """Whether `data[at:stop]` is plain fields, sorted by name, none with a name to be dropped."""
+    """Return True if `data[at:stop]` is plain fields sorted by name, none to be dropped."""
     if suspects[np.int64(_FNV_BASIS & np.uint64(_MARKS - 1))] & _BEGINNING:
         return False  # all keys are dropped
     before = name_stop = at  # the name of the field before; empty at first
@@ -716,7 +724,10 @@ def _plain_query(
 def _plain_field(
     data: Bytes, start: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
 ) -> tuple[int, int]:
-    """Where the name and the field that begin at `start` end; -1 for a field that is not plain."""
+    """Return where the name and the field that begin at `start` end.
+
+    -1 for a field that is not plain.
+    """
     state = _FNV_BASIS
     name_end = -1
     at = start
@@ -739,7 +750,7 @@ def _plain_field(
 
 @kernel
 def _in_order(data: Bytes, first: int, first_stop: int, second: int, second_stop: int) -> bool:
-    """Whether the first text does not come after the second."""
+    """Return whether the first text does not come after the second."""
     shared = min(first_stop - first, second_stop - second)
     for i in range(shared):
         if data[first + i] != data[second + i]:

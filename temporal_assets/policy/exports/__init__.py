@@ -43,7 +43,7 @@ TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
     "url-matcher": url_matcher.files,
     "urlfrontier": urlfrontier.files,
 }
-"""What `temporal-assets export` knows."""
+"""Targets of `temporal-assets export`."""
 
 SOMETIMES: Final[Mapping[str, Sequence[str]]] = {
     "nutch": nutch.SOMETIMES,
@@ -58,7 +58,7 @@ PROVISIONAL_FILE: Final = "PROVISIONAL.txt"
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export did in its folder."""
+    """The result of an export in its folder."""
 
     written: tuple[Path, ...]
     removed: tuple[Path, ...]
@@ -92,7 +92,7 @@ def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, .
 
 
 def _provisional(document: Document) -> str:
-    """What people are told who find these files."""
+    """Return what people are told who find these files."""
     sites = [one["site"] for one in document["sites"] if one["provisional"]]
     lines = [
         f"# {MARK}",

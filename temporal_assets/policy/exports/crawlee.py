@@ -50,7 +50,7 @@ def _files(document: Document, anything: str) -> dict[str, str]:
 
 
 def score(tier: int) -> float:
-    """Of a tier: 1 for the first, 0 for what is skipped."""
+    """Return the score of a tier: 1 for the first, 0 for what is skipped."""
     return (SKIP_TIER - tier) / (TIERS - 1)
 
 

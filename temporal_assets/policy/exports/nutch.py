@@ -37,7 +37,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def score(tier: int) -> float:
-    """What Nutch sorts by: larger is sooner."""
+    """Return what Nutch sorts by: larger is sooner."""
     return float(TIERS + 1 - tier)
 
 
@@ -80,7 +80,10 @@ def _prefix_filter(document: Document) -> str:
 
 
 def _fast_filter(document: Document) -> str:
-    """What is skipped on known hosts. The filter only denies: the others keep to known hosts."""
+    """Return what is skipped on known hosts.
+
+    The filter only denies: the others keep to known hosts.
+    """
     static = [rule.expression for rule in rules(document) if rule.kind == "static"]
     skipped: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
     for site, expression in skipped_paths(document):

@@ -1,4 +1,4 @@
-"""Whether an exported expression and a prefix share a URL.
+"""True if an exported expression and a prefix share a URL.
 
 Here: an expression read beside a text, all ways at once. Not here: what follows from it (`rules`).
 
@@ -13,17 +13,17 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 Places = frozenset[int]
-"""How far a text may have been read."""
+"""Positions up to which a text may have been read."""
 
 
 class Beginnings:
-    """What the URLs of an anchored expression may begin with."""
+    """Possible beginnings of the URLs of an anchored expression."""
 
     def __init__(self, expression: str) -> None:
         self._steps: list[Any] = list(_parser.parse(expression))
 
     def hold(self, text: str) -> bool:
-        """Whether the expression is found in some URL that begins with the text.
+        """Return whether the expression is found in some URL that begins with the text.
 
         It is where the text can be read to its end before the expression ends; what is left of
         an expression can always be met. Every URL begins with an empty text, as the path of a
@@ -33,7 +33,10 @@ class Beginnings:
 
 
 def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
-    """Where steps end that begin at one of the places; None if the end of the text was met."""
+    """Return where steps end that begin at one of the places.
+
+    None if the end of the text was met.
+    """
     reached: Places | None = places
     for name, given in steps:
         reached = _STEPS[str(name)](given, text, places)

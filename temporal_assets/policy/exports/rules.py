@@ -22,17 +22,17 @@ from temporal_assets.policy.exports.overlap import Beginnings
 _ANY_SCHEME: Final = "https?://"
 
 _WRITTEN_SCHEME: Final = re.compile(r"^\^(?:https?|\[\^:/\?\]\+)://")
-"""How patterns say theirs, or that they do not care."""
+"""Scheme at the beginning of a pattern, or the class of a pattern that fits any."""
 
 _WRITTEN_ORIGIN: Final = re.compile(r"^\^https?\??://[^/]*")
-"""Of hubs and prefixes."""
+"""Origin at the beginning of hubs and prefixes."""
 
 _ANY_PORT: Final = ("(?::[0-9]+)?", "(?::[^/?]*)?")
-"""How sites and patterns say that they do not care."""
+"""Expressions of sites and patterns that fit any port."""
 
 _META: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
-"""What means something in every dialect. Hyphens and slashes do not, and some dialects refuse to
-see them escaped."""
+"""Characters with a meaning in every dialect. Hyphens and slashes have none, and some dialects
+refuse to see them escaped."""
 
 
 _ESCAPED: Final = re.compile(r"\\(.)")
@@ -40,7 +40,7 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of a filter: the first rule that matches a URL decides."""
+    """A line of a filter: the first rule that matches a URL decides."""
 
     kind: Literal["static", "hub", "prefix", "pattern", "site"]
     expression: str
@@ -51,7 +51,7 @@ class Rule:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether URLs of the rule are fetched at all."""
+        """Return whether URLs of the rule are fetched at all."""
         return self.tier < SKIP_TIER
 
     @property
@@ -148,7 +148,7 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
 
 
 def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
-    """Whether an expression takes a URL of one of the hubs and prefixes (kind, expression)."""
+    """Return True if an expression takes a URL of a hub or prefix (kind, expression)."""
     whole, beginnings = re.compile(expression), Beginnings(expression)
     return any(
         whole.search(text) if kind == "hub" else beginnings.hold(text)

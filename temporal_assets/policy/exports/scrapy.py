@@ -15,10 +15,10 @@ from temporal_assets.policy.document import SKIP_TIER, Document
 from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 
 _MIXED: Final = "ASP.NET_SessionId"
-"""How servers write it: neither in small letters nor in capitals."""
+"""Name as servers write it: neither in small letters nor in capitals."""
 
 _NUMBER: Final = "1"
-"""What `sid` is kept for: to some it is the number of a story."""
+"""Value for which `sid` is kept: to some it is the number of a story."""
 
 
 def files(document: Document) -> dict[str, str]:

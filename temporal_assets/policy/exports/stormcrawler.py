@@ -36,7 +36,7 @@ def minutes(seconds: int) -> int:
 
 
 def metadata(source: SourceEntry) -> str:
-    """What tells StormCrawler's parsers what a source is."""
+    """Return what tells StormCrawler's parsers what a source is."""
     if source["kind"] == "feed":
         return "isFeed=true"
     return "isSitemapNews=true" if source["is_news"] else "isSitemap=true"
@@ -70,7 +70,10 @@ def _configuration(document: Document) -> str:
 
 
 def _fast_filter(document: Document) -> str:
-    """What is skipped on known hosts; a scope for each, since an ALLOW ends its own scope only."""
+    """Return what is skipped on known hosts.
+
+    A scope for each, since an ALLOW ends its own scope only.
+    """
     every = rules(document)
     static = [f"DenyPathQuery {rule.path}" for rule in every if rule.kind == "static"]
     scopes: list[dict[str, Any]] = []

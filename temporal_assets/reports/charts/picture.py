@@ -23,7 +23,7 @@ Drawn = Chart | HeatMap | Graph | Forest
 _MARGIN: Final = 12
 _LINE: Final = 17
 _LETTERS: Final = 66
-"""Of a title in a line."""
+"""Letters of a title in a line."""
 
 _FONT: Final = "DejaVuSans.ttf"
 _VARIABLE: Final = re.compile(r"var\(--([a-z0-9-]+)\)")
@@ -44,7 +44,7 @@ def drawing(block: Drawn, number: str) -> str:
 
 
 def as_svg(blocks: Sequence[Drawn], title: str = "") -> str:
-    """One SVG with the blocks below each other, to be opened or embedded anywhere."""
+    """Return one SVG with the blocks below each other, to be opened or embedded anywhere."""
     parts: list[str] = []
     top = float(_MARGIN)
     for line in _lines(title, _LETTERS - 4) if title else ():

@@ -23,7 +23,7 @@ LEFT: Final = 76
 """Room for the name of an axis and its ticks, also in the larger letters of a phone."""
 
 NAME_AT: Final = 16
-"""Where its name stands there."""
+"""Position of its name."""
 
 _RIGHT, _TOP, _BOTTOM = 18, 12, 48
 _NAME: Final = 22
@@ -114,7 +114,7 @@ def _key(series: Series) -> str:
 
 
 class Scale:
-    """From values of an axis to places in the picture, by default those of a chart's frame."""
+    """A scale from values of an axis to places in the picture."""
 
     def __init__(
         self,
@@ -305,7 +305,7 @@ def _bar_width(series: Series) -> float:
 
 
 def _bars(series: Series, x: Scale, y: Scale, colour: str) -> str:
-    """One path for all bars: two numbers a bar instead of a hundred characters."""
+    """Return one path for all bars: two numbers a bar instead of a hundred characters."""
     foot, half = y.at(max(y.low, 0.0) if not y.axis.is_log else y.low), 0.42 * _bar_width(series)
     parts = []
     for a, b in zip(series.x, series.y, strict=True):

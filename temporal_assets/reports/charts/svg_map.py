@@ -26,7 +26,7 @@ _CENTRE: Final = (WIDTH / 2, 182.0)
 _RADIUS: Final = 140.0
 _NAME_LINE: Final = 19
 _NAME_LETTERS: Final = 50
-"""Of a name in a line, in the larger letters of a phone."""
+"""Letters of a name in a line, in the larger letters of a phone."""
 
 
 def heat_map(one: HeatMap, number: str) -> str:
@@ -40,7 +40,7 @@ def heat_map(one: HeatMap, number: str) -> str:
 
 
 def _scale(one: HeatMap) -> Iterator[str]:
-    """What the shades and the marks mean, above the map."""
+    """Yield what the shades and the marks mean, above the map."""
     low, high = _span(one)
     right = WIDTH - 10
     left = right - _SHADE * _LEVELS - 8 * len(f"{high:,.4g}") - 8

@@ -215,7 +215,7 @@ def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
 
 
 def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
-    """Whether the behaviour graph's order, and ours, need fewer pages than both others for 80 %."""
+    """Return if the behaviour graph, and ours, need fewer pages than the others for 80 %."""
     curves = _wholes(own)
     others = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
 
@@ -311,7 +311,7 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
 
 
 def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
-    """How much interest is still to come when pages are fetched (Lefortier et al. 2013).
+    """Return how much interest is still to come when pages are fetched (Lefortier et al. 2013).
 
     `missing` as in `orders`.
     """

@@ -1,4 +1,4 @@
-"""What is to be watched: ranked sites, what has come and gone, hubs.
+"""Sections about what to watch: ranked sites, what has come and gone, hubs.
 
 Enough clients know all that has a name here.
 
@@ -124,7 +124,10 @@ def changes(report: Report) -> Section:
 
 
 def _shown(report: Report) -> list[int]:
-    """How many sites of each group there is room for: a long one leaves the others theirs."""
+    """Return how many sites of each group there is room for.
+
+    A long one leaves the others theirs.
+    """
     left, shown = MOST_ROWS, [0] * len(report.groups)
     by_length = sorted(range(len(shown)), key=lambda n: len(report.groups[n].rows))
     for done, n in enumerate(by_length):

@@ -40,7 +40,7 @@ _KINDS: Final = {"hub": "hubs", "prefix": "prefixes", "site": "sites", "pattern"
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What the front page is made from."""
+    """The contents of the front page."""
 
     day: dt.date
     traffic: Sequence[Row]
@@ -69,7 +69,7 @@ class Front:
     warned: Sequence[str]
     """Other checks of the day that did not pass."""
     is_judged: bool
-    """Whether checks of the day were judged. How many depends on the moment the report is made at,
+    """True if checks of the day were judged. How many depends on the moment the report is made at,
     and the same data give the same report."""
     lists: Sequence[Row]
     """`seed_evaluation`."""

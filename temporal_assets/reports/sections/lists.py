@@ -41,12 +41,12 @@ _TW_1: Final = (
     ("paper: list by hand", 59_113, 108_237, 0.546, 0.435, 0.484),
     ("paper: top 100 sites", 70_110, 91_996, 0.762, 0.516, 0.615),
 )
-"""As printed. Of 135,939 temporal pages of the paper."""
+"""Rows of TW Table 1 as printed. Of 135,939 temporal pages of the paper."""
 _NP_2: Final = (
     ("paper: list by hand", 86_714, 177_801, 0.488, 0.586, 0.532),
     ("paper: prefixes", 101_870, 111_934, 0.910, 0.689, 0.784),
 )
-"""As printed, but for F, which the paper does not give."""
+"""Rows of NP Table 2 as printed, but for F, which the paper does not give."""
 
 METHODS: Final = {
     ("baseline", "list"): "list in use",
@@ -294,7 +294,7 @@ def _difference(row: Row, name: str) -> tuple[str | None, str | None]:
 
 
 def _leads(own: Sequence[Row]) -> Iterator[str]:
-    """What was published against the best that anybody can do without it, won or lost."""
+    """Yield what was published against the best that anybody can do without it, won or lost."""
     shown = [row for row in own if row["rule"] == "published"]
     for row in shown:
         best = METHODS["baseline", row["best_baseline"]]

@@ -201,7 +201,7 @@ def concentration(
 
 
 def agreement(counts: Agreement, sure: int, thresholds: Sequence[Row]) -> Section:
-    """How far both labels agree, and how sure they are."""
+    """Return how far both labels agree, and how sure they are."""
     pages = counts.both + counts.only_first + counts.only_second + counts.neither
     if not pages:
         return unavailable(

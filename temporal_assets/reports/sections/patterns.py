@@ -73,7 +73,7 @@ _NAMES: Final = {**dict(CUTS), "urls": "single URLs"}
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One tree, or single URLs, on later days and on a mirror; None where unknown."""
+    """A tree, or single URLs, on later days and on a mirror; None where unknown."""
 
     divergence: float | None
     mirror: float | None
@@ -85,13 +85,13 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What `windows.patterns.pattern_quality` found."""
+    """The findings of `windows.patterns.pattern_quality`."""
 
     learned: tuple[dt.date, dt.date]
     periods: tuple[tuple[dt.date, dt.date], ...]
     sites: int
     methods: Mapping[str, Method]
-    """By `CUTS`, and `urls`."""
+    """Methods by `CUTS`, and `urls`."""
 
 
 def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
@@ -179,7 +179,10 @@ def tree_sizes(rows: Sequence[Row]) -> Section:
 
 
 def unlike_the_paper(rows: Sequence[Row], found: Quality | Missing) -> str:
-    """What decides how much an order of patterns can know; empty where nothing was learned."""
+    """Return what decides how much an order of patterns can know.
+
+    Empty where nothing was learned.
+    """
     leaves = [row["transit_leaves"] for row in rows if row["status"] == "learned"]
     if not leaves:
         return ""

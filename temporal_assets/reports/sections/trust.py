@@ -1,4 +1,4 @@
-"""How far labels can be believed: calibration on annotated pages, early labels out of time."""
+"""Sections about trust: calibration on annotated pages, early labels out of time."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LONGEST: Final = 120
 
 
 def percent(share: float) -> str:
-    """One digit after the point."""
+    """Return one digit after the point."""
     return f"{share:.1%}"
 
 

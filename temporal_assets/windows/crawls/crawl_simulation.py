@@ -61,7 +61,7 @@ class Trial:
 
 
 def trials(job: Job) -> list[Trial]:
-    """In sample, and out of time where the window has two days at least."""
+    """Return the trial in sample, and out of time if the window has two days at least."""
     days = job.window("transits").manifests
     made = [Trial("in_sample", days, days)] if days else []
     first = round(len(days) * job.settings.simulation.learn_share)
@@ -84,13 +84,13 @@ def too_large(job: Job) -> Missing | None:
 
 
 def no_site_fits(settings: Settings) -> Missing:
-    """What there is to say where every site is too large."""
+    """Return what there is to say where every site is too large."""
     most = settings.simulation.most_pages
     return Missing(f"every site has more than {most:,} pages", "raise `simulation.most_pages`")
 
 
 def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
-    """In their order, sites with numbers of pages that have `most_pages` together at most."""
+    """Return the sites, in their order, that have `most_pages` pages together at most."""
     kept: list[str] = []
     for site, pages in sites:
         if pages <= most_pages:
@@ -118,7 +118,7 @@ def stored_mirror(settings: Settings) -> Mirror | None:
 
 
 def stored_identity(settings: Settings) -> str | None:
-    """What tells the stored mirror from another: crawls of that one are others."""
+    """Return what tells the stored mirror from another: crawls of that one are others."""
     return identity(mirror_folder(settings))
 
 

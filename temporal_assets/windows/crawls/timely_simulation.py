@@ -99,7 +99,7 @@ _TIMELY_PAGES: Final = passing(
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """When a crawl takes place, and when its hubs were learned."""
+    """The period of a crawl, and the day on which its hubs were learned."""
 
     trial: Literal["in_sample", "out_of_time"]
     horizon: int
@@ -114,7 +114,7 @@ class Period:
 
 
 def periods(job: Job) -> list[Period]:
-    """In sample, and every horizon whose earlier window is there."""
+    """Return the period in sample, and every horizon whose earlier window is there."""
     evaluation = job.settings.evaluation
     last = job.day - dt.timedelta(days=evaluation.settle_days)
     longest = max(evaluation.horizons, default=job.settings.window.days)
@@ -202,7 +202,10 @@ def _world(
 
 
 def usual_mu(born: pa.Table) -> float:
-    """Of the pages without a curve: the log of the days in which half of their interest is over."""
+    """Return the mu of pages without a curve.
+
+    The log of the days in which half of their interest is over.
+    """
     rest = born.filter(pc.is_null(born.column("mu")))
     total = float(pc.sum(rest.column("total")).as_py() or 0)
     parts = (pc.sum(rest.column(name)).as_py() or 0 for name in ("one_day", "three_days"))
@@ -290,7 +293,10 @@ def _known(
 
 
 def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFacts:
-    """What is known of the hubs that are in the mirror. A page counts for its first hub alone."""
+    """Return what is known of the hubs that are in the mirror.
+
+    A page counts for its first hub alone.
+    """
     gain, pages = (seeds.column(name).to_numpy() for name in ("gain", "temporal_pages"))
     own = np.maximum(gain, _LEAST_OWN) / np.maximum(pages, 1)
     there = place >= 0

@@ -65,7 +65,7 @@ class Lists:
     """URLs of seeds in their order, and of the pages they are to lead to."""
 
     seeds: Mapping[str, Sequence[str]]
-    """By the name of the list: `HUB_LISTS`."""
+    """Seeds by the name of the list: `HUB_LISTS`."""
     wanted: pa.StringArray
 
 
@@ -123,7 +123,7 @@ def _in_order(seeds: pa.Table, column: str) -> list[str]:
 
 
 def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
-    """What was known on the evening on which the seeds were made."""
+    """Return what was known on the evening on which the seeds were made."""
     first = trial.learned_until - dt.timedelta(days=_BASELINE_DAYS - 1)
     days = [
         one for one in job.window("transits").manifests if first <= one.day <= trial.learned_until
@@ -148,7 +148,10 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
 
 
 def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
-    """By list, wanted pages within reach of its first entries; unknown entries reach nothing."""
+    """Return, by list, wanted pages within reach of its first entries.
+
+    Unknown entries reach nothing.
+    """
     wanted = np.zeros(len(links), np.bool_)
     wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
     return {name: _reach(links, wanted, numbers[name]) for name in HUB_LISTS}

@@ -113,7 +113,10 @@ def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: froze
 
 
 def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
-    """Which pages the policy of the earlier day says to fetch now; None where there is none."""
+    """Return which pages the policy of the earlier day says to fetch now.
+
+    None where there is none.
+    """
     manifest = job.learned("crawl_policy", trial.learned_until)
     folder = manifest and files_of(job.store, job.settings, manifest)
     if not folder or not (folder / FILE).is_file():
@@ -181,7 +184,7 @@ def _rows(
 
 
 def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws]]) -> Row:
-    """How far a list is ahead of the list in use, and of the best of all baselines."""
+    """Return how far a list is ahead of the list in use, and of the best of all baselines."""
     best = max(baselines, key=lambda rule: baselines[rule][0])
     row: Row = {"best_baseline": best}
     for name, rule in (("f_gain", "list"), ("f_lead", best)):

@@ -41,7 +41,7 @@ from temporal_assets.windows.frame.given_files import file_in
 LABELS: Final = ("temporal", "news")
 
 _EVERY_DIGEST: Final = "g"
-"""What follows every hexadecimal digit."""
+"""Character that follows every hexadecimal digit."""
 
 _DRAWN: Final = (
     "SELECT max(CASE WHEN upto <= {most} OR upto = pages THEN digest END) AS until,"
@@ -86,7 +86,7 @@ _BORN_PAGES: Final = passing(
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What lists are made from and judged by; columns are those of `known_pages`."""
+    """Pages that lists are made from and judged by; columns are those of `known_pages`."""
 
     name: Literal["in_sample", "out_of_time"]
     horizon: int
@@ -94,7 +94,7 @@ class Trial:
     known: pa.Table
     judged: pa.Table
     share: float = 1.0
-    """Of the sites, whose pages these are."""
+    """Share of the sites whose pages these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Sample:
     """The sites whose pages are judged."""
 
     share: float
-    """Of all sites."""
+    """Share of all sites."""
     until: str
     """They are the sites whose digest is not larger than this."""
 
@@ -118,7 +118,7 @@ def sample_of(job: Job) -> Sample:
 
 
 def trials(job: Job) -> list[Trial]:
-    """In sample, and every horizon whose earlier window is there."""
+    """Return the trial in sample, and every horizon whose earlier window is there."""
     sample = sample_of(job)
     tables = job.sources.tables
     now = _known(job, sample, tables["page_labels"], tables["page_histories"])

@@ -66,16 +66,16 @@ class NothingToTune(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What was tried on one window."""
+    """The rules tried on one window."""
 
     day: dt.date
     learned_until: dt.date
     learned_pages: int
     born_pages: int
-    """Those of the learned pages that are new: the flow."""
+    """New pages among the learned ones: the flow."""
     judged_pages: int
     sites: list[SiteTrial]
-    """Those in use first."""
+    """Trials of sites, those in use first."""
     page_shares: list[ShareTrial]
     prefixes: list[PrefixTrial]
     """The rule in use first."""

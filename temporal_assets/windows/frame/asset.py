@@ -1,4 +1,4 @@
-"""What a window asset is made from, and making it: read, transform, publish.
+"""The inputs of a window asset, and making it: read, transform, publish.
 
 To add one: write its contract, its statement in `sql/` or its mathematics in `core/`, a module
 here with a function from a `Job` to Parquet files, and list it in `registry`. Jobs, the command
@@ -31,7 +31,7 @@ class StaleTable(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class WindowAsset:
-    """One window asset; `name` is also that of its contract."""
+    """A window asset; `name` is also that of its contract."""
 
     name: str
     make: Callable[[Job], Sequence[Path]]
@@ -47,7 +47,7 @@ class WindowAsset:
     learned: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the days before of `learned_days`, those that are there."""
     waits: bool = False
-    """Whether it needs `window.min_days` days; others are made from the first day on."""
+    """True if it needs `window.min_days` days; others are made from the first day on."""
     sql: tuple[str, ...] = ()
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
@@ -55,9 +55,9 @@ class WindowAsset:
     accept: Callable[[Store, Settings, Manifest], None] | None = None
     """Called when a partition has passed all its blocking checks: what others follow moves now."""
     is_accepted: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
-    """Whether `accept` has nothing to do for a partition."""
+    """True if `accept` has nothing to do for a partition."""
     is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
-    """Whether the files that it keeps beside its table are as they were written."""
+    """True if the files that it keeps beside its table are as they were written."""
 
     @property
     def table(self) -> Table:
@@ -76,7 +76,7 @@ class WindowAsset:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What there is to make one day of a window asset from."""
+    """The sources of one day of a window asset."""
 
     windows: Mapping[str, Window]
     days: Mapping[str, Window]
@@ -91,7 +91,7 @@ class Sources:
 
     @property
     def read(self) -> Iterator[Manifest]:
-        """Of all that is read."""
+        """Yield the manifests of all that is read."""
         for window in self.windows.values():
             yield from window.manifests
         yield from self.tables.values()
@@ -139,7 +139,7 @@ class Job:
         return self.sources.windows[name]
 
     def present(self, name: str) -> tuple[dt.date, ...]:
-        """Which days of a daily asset the window has."""
+        """Return which days of a daily asset the window has."""
         return self.sources.daily[name].present
 
     def files(self, name: str) -> list[str]:
@@ -156,7 +156,7 @@ class Job:
         return None if found is None else self.store.paths(found)
 
     def learned(self, name: str, day: dt.date) -> Manifest | None:
-        """What those files are of."""
+        """Return what those files are of."""
         every = self.sources.learned
         return next((one for one in every if (one.asset, one.day) == (name, day)), None)
 
@@ -167,7 +167,7 @@ def first_of(settings: Settings, day: dt.date) -> dt.date:
 
 
 def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
-    """By horizon, the day on which lists were made that are judged on `day` (docs/evaluation.md).
+    """Return, by horizon, the day of the lists that are judged on `day`.
 
     Pages born in the days of the horizon after it have been observed for `settle_days` since.
     """
@@ -226,7 +226,7 @@ def is_fresh(
     day: dt.date,
     known: dict[str, bool] | None = None,
 ) -> bool:
-    """Whether a day is there whole, and made from what there is now under the settings of now.
+    """Return True if a day is there whole, and made from present inputs and settings.
 
     `known` holds the answers of the day by asset, for callers that ask for several: assets are
     made from each other, and without it the first ones are looked at again for each of the last.
@@ -248,7 +248,7 @@ def is_fresh(
 def days_read(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> dict[str, tuple[dt.date, ...]]:
-    """By asset, the days that a window is made from, of those that are there."""
+    """Return, by asset, the days that a window is made from, of those that are there."""
     sources = _sources(store, settings, asset, day)
     windows = {name: window.present for name, window in sources.daily.items()}
     days = windows | dict.fromkeys(sources.tables, (day,))
@@ -280,7 +280,7 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
 def _sources(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date, min_days: int = 0
 ) -> Sources:
-    """What there is; tables that are missing are left out."""
+    """Return what there is; tables that are missing are left out."""
     days = settings.window.days
     least = min(min_days, days)
     tables = {table.name: store.intact(table.name, day) for table in asset.tables}

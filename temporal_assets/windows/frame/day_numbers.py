@@ -47,20 +47,20 @@ class DayNumbers:
     rows: Sequence[str]
     places: Sequence[str]
     strangers: Int64s
-    """Of each URL: 0 of a page that was opened, else the number of its text."""
+    """Number of each URL's text; 0 of a page that was opened."""
     opened: Int64s
-    """Which URLs are pages that were opened."""
+    """Positions of the URLs that are pages that were opened."""
 
     @classmethod
     def of(cls, store: Store, transits: Manifest) -> DayNumbers:
-        """Those of a day, which must have them."""
+        """Return those of a day, which must have them."""
         places, urls = store.paths_beside(transits)
         (strangers,) = _read([urls], "stranger")
         opened = np.flatnonzero(strangers == 0)
         return cls(store.paths(transits), [places], strangers, opened)
 
     def where_pages(self, values: NDArray[Scalar], other: int) -> NDArray[Scalar]:
-        """For each URL what its page has, of values for the pages in order; others have another."""
+        """Return, for each URL, the value of its page out of `values`; others have `other`."""
         if len(self.opened) != len(values):
             raise OtherPages
         found = np.full(len(self.strangers), other, values.dtype)
@@ -85,7 +85,7 @@ def _read(paths: Sequence[str], *names: str) -> list[Any]:
 def of_days(
     job: Job, days: Sequence[Manifest], seen: Int64s, make: Callable[[DayNumbers, Int32s], Result]
 ) -> Iterator[Result]:
-    """What is made of the numbers of each day and its pages, of those `seen` tells the days of."""
+    """Yield what `make` returns for the numbers of each day and its pages."""
 
     def some(part: Sequence[Manifest]) -> list[Result]:
         pages = pages_by_day(seen, [(one.day - job.first).days for one in part])
@@ -98,14 +98,14 @@ def of_days(
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
-    """Whether days of `transits` have numbers, of the pages that `page_totals` were made from."""
+    """Return True if days of `transits` have numbers of the pages of `page_totals`."""
     # Of longer windows, pages do not tell every day.
     is_told = job.settings.window.days <= SEEN_BITS
     return is_told and all(_is_numbered(job.store, totals, one) for one in days)
 
 
 def has_numbers(transits: Manifest) -> bool:
-    """Whether a day has any; of which pages is another question."""
+    """Return whether a day has any; of which pages is another question."""
     return len(transits.beside) == _BESIDE
 
 

@@ -1,4 +1,4 @@
-"""Which days of a window are there, as mathematics wants to know it."""
+"""The days of a window that are there, in the form that mathematics wants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from temporal_assets.windows.frame.asset import Job
 
 
 def observed_days(job: Job) -> NDArray[np.bool_]:
-    """For each day of the window, first day first, whether its page views are there."""
+    """Return, for each day of the window, first day first, whether its page views are there."""
     present = set(job.present("page_views"))
     days = (job.first + dt.timedelta(days=n) for n in range(job.settings.window.days))
     return np.array([day in present for day in days], dtype=np.bool_)
@@ -34,7 +34,7 @@ def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
 
 
 def made_window(histories: Manifest) -> dict[str, Any]:
-    """As `window_days`, of the window that `page_histories` were made of."""
+    """Return the window that `page_histories` were made of, as `window_days` does."""
     return counted_days(*made_of(histories))
 
 

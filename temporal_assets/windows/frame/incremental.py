@@ -41,7 +41,7 @@ class Earlier:
     leaving: list[str]
     """Files of the days that only the earlier window has."""
     inputs: tuple[Input, ...] = ()
-    """What it was made from."""
+    """Inputs that it was made from."""
     entered: Sequence[Manifest] = ()
     left: Sequence[Manifest] = ()
     """The days that only one of the windows has."""
@@ -132,7 +132,7 @@ def _shared_days(job: Job, totals: Manifest, last: dt.date = dt.date.max) -> dic
 
 
 def days_seen(pages: ParquetRows) -> Int64s:
-    """For each page of some `page_totals`, the days it was seen on, as bits."""
+    """Return the days on which each page of some `page_totals` was seen, as bits."""
     return pages.numbers("seen", np.int64)
 
 

@@ -19,14 +19,14 @@ from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
 from temporal_assets.engines.parquet_rows import ParquetRows
 
 SITES: Final = ("site",)
-"""What is read of `ParquetRows` as dictionaries."""
+"""Columns of `ParquetRows` that are read as dictionaries."""
 
 PAGE: Final = ("site", "url")
-"""What pages are sorted by."""
+"""Columns that pages are sorted by."""
 
 
 def keys(rows: ParquetRows) -> Iterator[Keys]:
-    """What the pages of all rows are sorted by."""
+    """Yield what the pages of all rows are sorted by."""
     return rows.blocks(PAGE, keys_of)
 
 
@@ -100,10 +100,10 @@ class KnownLabels:
         self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
         known = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
         self.seeker = Seeker(known, len(self._is_temporal))
-        """Where their pages are among those that are shown to it, in their order."""
+        """Seeker of their pages among those that are shown to it, in their order."""
 
     def column(self, first: int, stop: int) -> pa.Array:
-        """Of the pages `first` to `stop`, without the latter; NULL of those without one."""
+        """Return the column for pages from `first` to before `stop`; NULL for those without it."""
         at = self.seeker.places - first
         here = (at >= 0) & (at < stop - first)
         label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)
@@ -112,7 +112,7 @@ class KnownLabels:
 
     @property
     def are_found(self) -> bool:
-        """Whether every label is of a page that was shown."""
+        """Return whether every label is of a page that was shown."""
         return bool((self.seeker.places >= 0).all())
 
 

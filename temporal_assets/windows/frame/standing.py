@@ -1,4 +1,4 @@
-"""Where an installation stands on its way to a policy, in the one sentence that all commands say.
+"""The standing of an installation on its way to a policy, in one sentence.
 
 Here: how many days there are, how many are needed, what can be had now, and which days are left
 out. Not here: what to type (`cli`), and why a list is empty (`windows.policy.policy_notes`).
@@ -19,7 +19,7 @@ from temporal_assets.windows.frame.window_end import LATEST_OF, WindowEnd, windo
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the latest window has, and what can be made of it."""
+    """The standing of the latest window, and what can be made of it."""
 
     end: WindowEnd | None
     """None where no day was built."""
@@ -30,12 +30,12 @@ class Standing:
 
     @property
     def is_short(self) -> bool:
-        """Whether there are fewer days than labels need."""
+        """Return whether there are fewer days than labels need."""
         return self.days < self.needed
 
     @property
     def sentences(self) -> list[str]:
-        """What everybody is told: nothing where there is nothing to tell."""
+        """Return what everybody is told: nothing where there is nothing to tell."""
         if self.end is None:
             return ["No day of the logs has been built yet."]
         said = [days_in_words(self.days, self.needed)] if self.is_short else []

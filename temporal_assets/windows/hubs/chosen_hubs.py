@@ -30,7 +30,7 @@ _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds are expected to lead to at which the first and the second tier end."""
 
 _ENTRANCES: Final = 0.5
-"""Of the list, at most: hubs that are there only because their site would have none."""
+"""Largest share of hubs that are listed only because their site would have none."""
 
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
 FACTS: Final = (
@@ -44,7 +44,7 @@ FACTS: Final = (
     ColumnSpec("shown", Type.BIGINT, "Those from the first day of the link on."),
     ColumnSpec("missed", Type.BIGINT, "Those after the last day of the link."),
 )
-"""What links say of a page that may be a hub."""
+"""Facts that links tell about a page that may be a hub."""
 
 HUB_COLUMNS: Final = (
     PAGE,
@@ -56,19 +56,19 @@ HUB_COLUMNS: Final = (
     ColumnSpec("paper_place", Type.BIGINT, "In the order of the paper, from 1."),
     ColumnSpec("is_entrance", Type.BOOLEAN, "The best hub of its site."),
 )
-"""What is known of a hub that is published."""
+"""Columns of a hub that is published."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubLinks:
-    """What hubs lead to; pages are numbered anew, and hubs are the rows of a table."""
+    """Links of hubs; pages are numbered anew, and hubs are the rows of a table."""
 
     temporal: LinkGraph
     """Temporal pages."""
     wanted: LinkGraph
-    """Those and pages too young for a label."""
+    """Links to temporal pages and to pages too young for a label."""
     evidence: Int64s
-    """What each link of `wanted` adds to the evidence of its hub."""
+    """Evidence that each link of `wanted` adds to its hub."""
 
 
 def hub_links(
@@ -94,14 +94,14 @@ class ChosenHubs:
     hubs: pa.Table
     """A row of `HUB_COLUMNS` for each, by `place`."""
     links: HubLinks
-    """What each row leads to."""
+    """Links of each row."""
     temporal_pages: int
-    """Of the window."""
+    """Temporal pages of the window."""
     model: HubYield
 
 
 def most_hubs(hubs: Hubs) -> int:
-    """How many hubs the settings allow: no more than the budget can visit at all."""
+    """Return how many hubs the settings allow: no more than the budget can visit at all."""
     if hubs.visits_per_day is None:
         return hubs.top_k
     most = rounded_down(hubs.visits_per_day * hubs.longest_hours / HOURS)

@@ -38,7 +38,7 @@ from temporal_assets.windows.hubs.links_by_numbers import (
 from temporal_assets.windows.hubs.wanted_pages import Wanted, number_of_places, wanted_by_place
 
 _MOST_BYTES: Final = 1 << 30
-"""Of the URLs with links as they are encoded: an array of Arrow has twice as many at most."""
+"""Most bytes of the encoded URLs with links: an array of Arrow has twice as many at most."""
 
 
 def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs | None:
@@ -63,14 +63,14 @@ class _Links:
     page: Int64s
     """Place of each page in the window."""
     start: Int64s
-    """Of each page: where its links begin, and how many there are."""
+    """First link of each page, and number of its links."""
     count: Int64s
     target: Int64s
     first_day: Int64s
     last_day: Int64s
 
     def of(self, pages: Int64s, wanted: Wanted, weights: Int64s) -> HubLinks:
-        """What some pages lead to, with what it adds to their evidence."""
+        """Return what some pages lead to, with what it adds to their evidence."""
         count = self.count[pages]
         before = np.cumsum(count) - count
         at = np.arange(count.sum()) + np.repeat(self.start[pages] - before, count)
@@ -79,7 +79,7 @@ class _Links:
         return hub_links(pages, source, target, wanted.is_temporal[target], evidence)
 
     def _evidence(self, wanted: Wanted, weights: Int64s) -> Int64s:
-        """Of every link."""
+        """Return the evidence of every link."""
         worth = wanted.worth[self.target] * weights[self.first_day]
         return np.asarray(np.where(wanted.born[self.target] >= 0, worth, 0))
 
@@ -119,7 +119,7 @@ class _Links:
         return {name: self._summed(values) for name, values in sums.items()}
 
     def _summed(self, values: Int64s) -> Int64s:
-        """Of the links of each page; every page has some."""
+        """Return the sum over the links of each page; every page has some."""
         if not len(values):
             return np.zeros(0, np.int64)
         order = np.argsort(self.start, kind="stable")
@@ -191,7 +191,7 @@ def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles)
 
 
 def _entrances(host: pa.DictionaryArray, pages: Int64s) -> Flags:
-    """Which of some pages is the first of its site."""
+    """Return which of some pages is the first of its site."""
     names = [site_of(f"https://{name}/") for name in host.dictionary.to_pylist()]
     _, site = np.unique(np.array(names, np.str_), return_inverse=True)
     _, first = np.unique(site[host.indices.to_numpy()[pages]], return_index=True)

@@ -1,4 +1,4 @@
-"""Which pages with links may be hubs, whichever way their links are told.
+"""The choice of pages with links that may be hubs, whichever way their links are told.
 
 Here: search engines, and how many people know a page. Not here: the links (`link_graph`,
 `links_by_numbers`), and the order of hubs (`hub_statements`, `hub_numbers`).

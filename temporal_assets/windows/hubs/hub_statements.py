@@ -127,7 +127,7 @@ def _query(
 
 
 def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) -> HubYield:
-    """From all hubs, or from one in so many that their links fit into memory."""
+    """Return what all hubs teach, or one in so many that their links fit into memory."""
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}
@@ -169,7 +169,7 @@ def _covered(
     hubs: pa.Table,
     most_links: int,
 ) -> HubLinks:
-    """What the first hubs lead to, of as many as have links that fit into memory."""
+    """Return what the first hubs lead to, of as many as have links that fit into memory."""
     pages = hubs["page"].to_numpy()
     count = hubs["wanted_pages"].to_numpy()
     fits = np.cumsum(count) - count < most_links

@@ -120,5 +120,5 @@ def links_in(files: Sequence[str], pages: int) -> LinkGraph:
 
 
 def paths(files: Sequence[Path]) -> list[str]:
-    """As engines take them for inputs."""
+    """Return the paths as engines take them for inputs."""
     return [str(path) for path in files]

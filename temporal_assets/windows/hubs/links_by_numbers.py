@@ -30,7 +30,7 @@ from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, ar
 from temporal_assets.windows.frame.incremental import days_seen
 
 _DAY_BITS: Final = 6
-"""Of a link as one integer: its page, the number of the wanted one, and a day of the window."""
+"""Bits of a day in a link as one integer: its page, its wanted page, and a day."""
 
 _BITS: Final = 63
 
@@ -43,15 +43,15 @@ class NumberedLinks:
     """Links to wanted pages, ascending by page and wanted page; each once."""
 
     url: pa.Array
-    """Of each page with links, in the order of pages."""
+    """URLs of pages with links, in the order of pages."""
     page: Int64s
     """Its place among all pages of the window."""
     source: Int64s
-    """Which of them each link leads from."""
+    """Index of the page that each link leads from."""
     target: Int64s
     """Number of the wanted page it leads to."""
     first_day: Int64s
-    """Of the window, from 0: when it was followed for the first time."""
+    """Day of the window, from 0, on which the link was first followed."""
     last_day: Int64s
 
 
@@ -67,7 +67,7 @@ class _DayLinks(NamedTuple):
     text: Int64s
     """Number of the text that each of the others leads from."""
     target: Int64s
-    """And their wanted page, day."""
+    """Wanted page and day of each link."""
 
     @property
     def size(self) -> int:
@@ -77,7 +77,7 @@ class _DayLinks(NamedTuple):
 def links_by_numbers(
     job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
 ) -> NumberedLinks | None:
-    """Of wanted pages; None where a day has no numbers.
+    """Return the links to wanted pages; None if a day has no numbers.
 
     `number` tells for each page of the window which wanted one it is, of so many, or -1. Raises
     `TooManyLinks` for more links than `most`, or pages whose URLs have more than `most_bytes`.
@@ -132,7 +132,7 @@ def _joined(links: Sequence[_DayLinks]) -> _DayLinks:
 
 
 def _first_and_last(links: _DayLinks) -> _DayLinks:
-    """Of each link the first and the last day."""
+    """Return the first and the last day of each link."""
     order = np.lexsort((links.target, links.text))
     text, target = links.text[order], links.target[order]
     is_first = np.ones(len(text), np.bool_)
@@ -144,7 +144,7 @@ def _first_and_last(links: _DayLinks) -> _DayLinks:
 
 
 def _firsts(links: Int64s) -> Flags:
-    """Which of ascending links are the first of their pages."""
+    """Return which of ascending links are the first of their pages."""
     return np.asarray(np.diff(links >> _DAY_BITS, prepend=-1) != 0)
 
 

@@ -38,7 +38,7 @@ FACTS: Final = (
     ColumnSpec("three_days", Type.BIGINT, "On the first three."),
     ColumnSpec("all_days", Type.BIGINT, "All of them."),
 )
-"""What is known of a wanted page."""
+"""Columns of a wanted page."""
 
 _WANTED: Final = passing(
     name="wanted_pages",
@@ -92,7 +92,7 @@ class Wanted(NamedTuple):
 
 
 def wanted_by_place(job: Job) -> Wanted | None:
-    """What `wanted_pages` says; None where the tables are not those of the same pages."""
+    """Return what `wanted_pages` says; None where the tables are not those of the same pages."""
     totals = ParquetRows(job.files("page_totals"))
     views, birth = totals.numbers("total", np.int64), totals.array(("birth",), _days, np.int64)
     reliable = np.flatnonzero(views >= _least(job))
@@ -109,7 +109,7 @@ def wanted_by_place(job: Job) -> Wanted | None:
 
 
 class _Lives(NamedTuple):
-    """Of every page with a history."""
+    """Lives of all pages with a history."""
 
     is_temporal: Flags
     views: Int64s
@@ -185,7 +185,7 @@ def _joined(
 
 
 def number_of_places(wanted: Wanted, pages: int) -> Int32s:
-    """For each page of the window, which wanted one it is; -1 for others."""
+    """Return, for each page of the window, which wanted page it is; -1 for others."""
     number = np.full(pages, -1, np.int32)
     number[wanted.place] = np.arange(len(wanted.place), dtype=np.int32)
     return number

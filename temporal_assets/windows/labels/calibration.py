@@ -45,7 +45,7 @@ ALL: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What annotated pages say of one score, for all of them, a site or a section."""
+    """The choice of thresholds for one score, for all annotated pages, a site or a section."""
 
     score: Score
     scope: Scope
@@ -53,8 +53,8 @@ class Choice:
     best: Calibration
     """Over the whole grid."""
     used: Calibration | None
-    """What labels may use: of interest, over thresholds at `labels.n` days. None where too few
-    pages, or pages of one kind only, are annotated."""
+    """Thresholds that labels may use: of interest, over thresholds at `labels.n` days. None if too
+    few pages, or pages of one kind only, are annotated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,10 @@ class _Grid:
 
 
 def annotated(settings: Settings) -> Annotations | None:
-    """What the configured file says; None where there is none. `OSError` if it cannot be read."""
+    """Return what the configured file says; None where there is none.
+
+    `OSError` if it cannot be read.
+    """
     file = file_in(settings.state, settings.calibration.annotated)
     if file is None:
         return None

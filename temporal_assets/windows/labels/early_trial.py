@@ -1,4 +1,4 @@
-"""How good early labels are, without waiting for what today's young pages will do.
+"""A trial of early labels that does not wait for what today's young pages will do.
 
 Known pages of a window are judged as if they were young, by what those born before them teach: out
 of time. Not here: what is compared (`core.labels.early_comparison`), the labels (`early_labels`).

@@ -44,7 +44,7 @@ MOST_KNOWN: Final = 20_000
 """Pages learned from; of more, every so manieth in the order of sites and URLs."""
 
 _RECENT_DAYS: Final = 28
-"""Where so many days alone have enough known pages, earlier days are not read."""
+"""Days after which earlier ones are not read, if these alone have enough known pages."""
 
 FIRST_DAYS: Final = passing(
     name="first_days",
@@ -63,7 +63,7 @@ FIRST_DAYS: Final = passing(
 
 @dataclass(frozen=True, slots=True)
 class KnownPages:
-    """One row per page, in the order of their births."""
+    """Known pages, one row per page, in the order of their births."""
 
     first_views: NDArray[np.float64]
     """pages x first days, missing days left out."""
@@ -84,7 +84,7 @@ class KnownPages:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Which pages are wanted."""
+    """The plan of which pages are wanted."""
 
     known_from: dt.date
     known_until: dt.date
@@ -94,7 +94,7 @@ class _Plan:
     n_days: int
     """Days whose share of the views makes a page temporal."""
     observed: str
-    """One character for each day from `known_from` on: whether it is there."""
+    """One character for each day from `known_from` on, which says if it is there."""
 
     @property
     def days(self) -> int:
@@ -193,7 +193,10 @@ def _rows(found: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table
 
 
 def _asked(job: Job, plan: _Plan) -> pa.Table:
-    """From a statement: on a cluster, and for windows longer than the bits of `seen`."""
+    """Return the pages by a statement.
+
+    On a cluster, and for windows longer than the bits of `seen`.
+    """
     inputs = {
         "page_totals": job.files("page_totals"),
         "page_views": [path for one in _days_read(job, plan) for path in job.store.paths(one)],
@@ -213,7 +216,7 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
 
 
 def _is_known(found: pa.Table, plan: _Plan) -> Flags:
-    """Which pages can be learned from: none of their first n days may be missing."""
+    """Return which pages can be learned from: none of their first n days may be missing."""
     born = found["birth"].to_numpy()
     observed = np.frombuffer(plan.observed.encode(), np.uint8) == ord("1")
     before = np.append(0, np.cumsum(observed))

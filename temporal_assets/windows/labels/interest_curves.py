@@ -39,7 +39,7 @@ _WEEKLY_HISTORIES: Final = passing(
 )
 
 _REASONS: Final = pa.array([reason.name.lower() for reason in Reason])
-"""By their codes, which count from 0."""
+"""Names of the reasons, by their codes, which count from 0."""
 
 _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 """Columns that have another name in `core`."""

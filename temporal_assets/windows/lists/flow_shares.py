@@ -1,4 +1,4 @@
-"""How many of the new pages of each section will be temporal, beside the counts of its tree.
+"""Expected shares of temporal pages among new ones, beside the counts of each section.
 
 Here: learning how far shares are shrunk, the kernel that shrinks those of a site, and the share
 from which a section is worth a place in a list. Not here: the mathematics (`core.lists.flow`), the
@@ -33,7 +33,7 @@ from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.lists.tree_sums import TREE_SUMS
 
 CONFIDENCE: Final = 0.95
-"""Of `flow_bound`, one-sided."""
+"""Confidence of `flow_bound`, one-sided."""
 
 _MOST_SECTIONS: Final = 10_000
 """Roots, and other sections, that the prior is learned from: more do not change it."""
@@ -78,7 +78,7 @@ _WORTH: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What holds for all sections of a window."""
+    """The flow of a window: facts that hold for all its sections."""
 
     worth: float
     """Share of temporal pages from which a section is worth a place in a list."""

@@ -41,7 +41,7 @@ _SCORED: Final = passing(
 
 
 def rule_of(settings: Settings) -> PrefixRule:
-    """When a section is a news prefix by the stock, under the settings."""
+    """Return the settings' rule that makes a section a news prefix by the stock."""
     prefixes = settings.prefixes
     if prefixes.rule == "paper":
         rule = PAPER_RULE
@@ -55,7 +55,7 @@ _OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How prefixes are chosen."""
+    """The walk that chooses prefixes."""
 
     kind: Literal["flow", "confident", "paper"]
     label: Literal["news", "temporal"]
@@ -104,7 +104,7 @@ def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
 
 
 def walk_of(job: Job) -> Walk:
-    """How the prefixes of a window are chosen."""
+    """Return how the prefixes of a window are chosen."""
     prefixes, flow = job.settings.prefixes, flow_of(job)
     rule = rule_of(job.settings)
     if prefixes.rule == "flow" and prefixes.threshold is None:

@@ -27,7 +27,7 @@ from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
 _BATCH_ROWS: Final = 65_536
 
 _DIGITS: Final = 9
-"""Of a merit: equal ones must be equal numbers, because ties are told by other columns."""
+"""Digits of a merit: equal ones must be equal numbers, because ties are told by other columns."""
 
 _SCORES: Final = (
     ColumnSpec("score_1", Type.DOUBLE, "Share of pages."),
@@ -41,7 +41,7 @@ _SCORES: Final = (
 
 
 def scoring_of(settings: Settings) -> Scoring:
-    """How sites are scored under the settings."""
+    """Return how sites are scored under the settings."""
     sites = settings.sites
     plain = sites.rule == "paper"
     return Scoring(
@@ -55,7 +55,7 @@ def scoring_of(settings: Settings) -> Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Merit:
-    """How a list is ranked by flow."""
+    """The merit by which a list is ranked by flow."""
 
     flow: Flow
     least_pages: int
@@ -71,7 +71,7 @@ class Merit:
 
 
 def merit_of(job: Job) -> Merit | None:
-    """How lists are ranked by the flow; None where the settings ask for the stock."""
+    """Return how lists are ranked by the flow; None where the settings ask for the stock."""
     if job.settings.sites.rule != "flow":
         return None
     return Merit(flow_of(job), job.settings.prefixes.min_pages)
@@ -117,7 +117,7 @@ def score_batch(
 
 
 def _merits(batch: pa.RecordBatch, bound: Floats, merit: Merit | None) -> dict[str, pa.Array]:
-    """What ranks, and how likely so little of the flow is temporal by chance."""
+    """Return what ranks, and how likely so little of the flow is temporal by chance."""
     chance = np.ones(len(batch))
     if merit is None:
         return {"merit": pa.array(bound), "weight": pa.array(chance), "chance": pa.array(chance)}

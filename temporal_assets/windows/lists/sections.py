@@ -1,4 +1,6 @@
-"""What the assets about sections share: the sections of a page, and those above a section.
+"""Functions that the assets about sections share.
+
+The sections of a page, and those above a section.
 
 Here: kernels around `core.text.url_sections`, and the tables that live within one build. Not here:
 the definition of a section (`core.text.url_sections`), sums and scores.

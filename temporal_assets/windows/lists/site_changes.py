@@ -15,7 +15,7 @@ from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _EARLIER: Final = "site_scores/day="
-"""How a manifest names the list that was compared with."""
+"""Beginning of the name that a manifest gives the list compared with."""
 
 
 def _make(job: Job) -> Sequence[Path]:

@@ -28,7 +28,7 @@ from temporal_assets.windows.frame.asset import Job
 _COLUMNS = ("site", "url", "total", "birth", "seen")
 
 Choice = Callable[[pa.Table], Flags]
-"""Which rows of `page_totals` are wanted."""
+"""Function that chooses rows of `page_totals`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Walk:
     """Asks for pages that were seen on no other days."""
     threads: int
     agrees: bool = field(default=True, init=False)
-    """Whether totals and days have said the same so far. Where they do not, the walk has ended,
-    and what it gave is worth nothing: rows are in another order."""
+    """True if totals and days have said the same so far. Where they do not, the walk has ended, and
+    what it gave is worth nothing: rows are in another order."""
 
     def __iter__(self) -> Iterator[PageDays]:
         bits = np.array([bit for bit, _ in self.days], np.int64)

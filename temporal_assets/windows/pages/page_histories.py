@@ -23,7 +23,7 @@ from temporal_assets.windows.pages.page_days import PageDays, lists, walk, with_
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 
 _SCHEMA: Final = with_encoded(contracts.PAGE_HISTORIES.arrow_schema, "site")
-"""What is put together: the names of sites are not copied for each of their pages."""
+"""Schema of the rows put together: the names of sites are not copied for each page."""
 
 
 def least_views(per_day: float, days: int) -> int:
@@ -37,7 +37,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _walked(job: Job) -> Sequence[Path] | None:
-    """From a walk along the window: no day before it has to be known. None where there is none."""
+    """Return the files made by a walk along the window; None if there is no such walk."""
     window = job.window("page_views")
     found = walk(job, window.manifests, with_views(_least(job, window)))
     if found is None:
@@ -70,7 +70,10 @@ def _least(job: Job, window: Window) -> int:
 
 
 def _asked(job: Job) -> Sequence[Path]:
-    """From a statement: on a cluster, and for windows longer than the bits of `seen`."""
+    """Return the rows by a statement.
+
+    On a cluster, and for windows longer than the bits of `seen`.
+    """
     window = job.window("page_views")
     inputs = {"page_totals": job.files("page_totals"), "page_views": list(window.files)}
     parameters: dict[str, Any] = {

@@ -29,7 +29,9 @@ def whole_window(first: dt.date, last: dt.date) -> dict[str, Any]:
 
 
 def _earlier(job: Job) -> Earlier | None:
-    """What to go on from, on one machine: a cluster has no order of rows that could be walked.
+    """Return what to go on from, on one machine.
+
+    A cluster has no order of rows that could be walked.
 
     Of longer windows, not every day that a page was seen on is known.
     """

@@ -48,10 +48,10 @@ PAGE_CHANGES: Final = passing(
 )
 
 _COLUMNS: Final = ("site", "url", "total", "seen")
-"""Of the window before."""
+"""Columns read from the window before."""
 
 _SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
-"""What is put together: the names of sites are not copied for each of their pages."""
+"""Schema of the rows put together: the names of sites are not copied for each page."""
 
 
 def go_on(
@@ -91,7 +91,7 @@ class _Ahead:
         self._rows, self._keys, self._at = rows, _keys(rows), 0
 
     def up_to(self, last: Keys) -> pa.Table:
-        """Those that are not beyond a page."""
+        """Return those that are not beyond a page."""
         taken = []
         while True:
             stop = count_up_to(self._keys, self._at, last)
@@ -117,7 +117,7 @@ class _Rows:
     moved: int
 
     def table(self, part: tuple[pa.Table, pa.Table]) -> pa.Table:
-        """Of the pages of a part that are still in the window."""
+        """Return the rows of a part's pages that are still in the window."""
         before, changes = part
         old, new = merged(_keys(before), _keys(changes))
         total = _taken(before["total"], old) + _taken(changes["views"], new)

@@ -1,4 +1,4 @@
-"""One site: from its rows of `page_traffic` to its rows of `url_patterns`.
+"""The kernel for one site: from its rows of `page_traffic` to its rows of `url_patterns`.
 
 Here: the kernel that a process runs for each site, and what stands for a site that it cannot learn.
 Not here: learning (`core.patterns.site_patterns`), and running it for all sites (`url_patterns`).
@@ -35,7 +35,7 @@ _NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
 
 @dataclass(frozen=True, slots=True)
 class PatternOptions:
-    """What `patterns` and `privacy` of the settings say, for a process that does not read them."""
+    """Options from `patterns` and `privacy`, for a process that does not read settings."""
 
     min_urls: int
     min_share: float
@@ -91,14 +91,14 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
 
 
 def _sampled(urls: int, options: PatternOptions) -> str | None:
-    """What to know of a site that was not learned from all its URLs."""
+    """Return what to know of a site that was not learned from all its URLs."""
     if urls <= options.most_urls:
         return None
     return f"learned from a sample of {options.most_urls:,} of its {urls:,} URLs"
 
 
 def leaf_flags(found: SitePatterns) -> dict[Cut, Flags]:
-    """For each of the three trees, which nodes of T_syn are its leaves."""
+    """Return, for each of the three trees, the nodes of T_syn that are its leaves."""
     syntax = found.by_syntax.hierarchy
     of_visit = np.flatnonzero(syntax.cut(found.visit_cut.is_pattern))
     by_transit = np.zeros(len(syntax), np.bool_)
@@ -139,7 +139,10 @@ def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
 
 
 def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
-    """How the nodes are written; expressions only of those that are a pattern in some tree."""
+    """Return how the nodes are written.
+
+    Expressions only of those that are a pattern in some tree.
+    """
     texts = pattern_texts(tree, written)
     shown = list(zip(texts, written.tolist(), strict=True))
     return {
@@ -159,7 +162,7 @@ def _json(values: dict[str, str | None]) -> str:
 
 
 def _counted(rows: pa.Table) -> dict[str, Floats]:
-    """What is summed over the pages of a node."""
+    """Return what is summed over the pages of a node."""
     label = rows.column("is_temporal")
     return {
         **{name: floats(rows, name) for name in ("visits", "referred", "referrals", "views")},
@@ -195,7 +198,7 @@ def _reasons(found: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Arra
 
 
 def _links(found: SitePatterns, nodes: Int64s, count: int) -> pa.ListArray:
-    """For each node, the patterns that people went to from it."""
+    """Return, for each node, the patterns that people went to from it."""
     transits = found.graph.transits
     if not transits.has_sorted_indices:
         transits = transits.sorted_indices()

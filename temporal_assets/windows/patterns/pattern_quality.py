@@ -1,4 +1,4 @@
-"""Whether the patterns of the logs at hand are any good: BB 5.2 on the days that are published.
+"""True if the patterns of the logs at hand are any good: BB 5.2 on the days that are published.
 
 Here: learning on the first days, judging on later ones and on a mirror, over all sites together.
 Not here: the measures (`core.patterns.pattern_quality`), showing them
@@ -89,18 +89,18 @@ class MethodQuality:
 
     leaves: int = 0
     height: int = 0
-    """Of the highest tree."""
+    """Height of the highest tree."""
     divergence: float | None = None
     """Jensen-Shannon, in bits, on the days learned from; mean over sites by their visits."""
     mirror: Share = field(default_factory=Share)
     layout: LayoutSimilarity | None = None
     later: list[Share] = field(default_factory=list)
-    """One a period."""
+    """Shares, one for each period."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatternQuality:
-    """What was learned when, and how good it is."""
+    """The quality of patterns, and the days on which they were learned."""
 
     learned: tuple[dt.date, dt.date]
     periods: tuple[tuple[dt.date, dt.date], ...]
@@ -111,7 +111,7 @@ class PatternQuality:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """One site as it was learned."""
+    """A site as it was learned."""
 
     traffic: SiteTraffic
     matchers: dict[str, PatternMatcher]
@@ -241,7 +241,7 @@ def _judge(
 
 
 def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
-    """By each method, which URLs are covered."""
+    """Return, by method, the URLs that are covered."""
     flat = from_arrow(urls)
     found: dict[str, Flags] = {
         name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()

@@ -97,7 +97,7 @@ def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
 
 
 def _first_of_sites(rows: pa.Table) -> Int64s:
-    """Where the rows of each site begin, and how many there are."""
+    """Return where the rows of each site begin, and how many there are."""
     (sites,) = rows.column("site").chunks
     ends = pc.run_end_encode(sites).run_ends.to_numpy()
     return np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))
@@ -140,13 +140,13 @@ def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, p
 
 
 def _has_any(counts: Floats, site: Int64s) -> Flags:
-    """Of each row, whether its site counts anything."""
+    """Return flags of the rows whose site counts anything."""
     found: Flags = np.bincount(site, counts)[site] > 0
     return found
 
 
 def _of_time(patterns: pa.Table, new_days: int) -> dict[str, pa.Array]:
-    """How urgent and how productive."""
+    """Return how urgent and how productive."""
     labelled = floats(patterns, "labelled_pages")
     share = _ratio(floats(patterns, "temporal_pages"), labelled)
     born = floats(patterns, "new_pages")
@@ -203,7 +203,7 @@ def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
 
 
 def pattern_above(nodes: pa.Table) -> Int64s:
-    """For each node, the row of the pattern that it is or lies beneath; -1 of others."""
+    """Return, for each node, the row of the pattern that it is or lies beneath; -1 of others."""
     parent, is_pattern = nodes["parent"].to_pylist(), nodes["is_pattern"].to_pylist()
     found: list[int] = []
     # Nodes are numbered in the order of their rows, and come after the ones above them.

@@ -31,7 +31,7 @@ def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
 
 
 def audience_of(rows: pa.Table, least_clients: int) -> Audience:
-    """Who opened the pages."""
+    """Return who opened the pages."""
     counts, few = _lists(rows, "few_clients")
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     return Audience(least_clients, rows.column("clients").to_numpy(), few.to_numpy(), bounds)

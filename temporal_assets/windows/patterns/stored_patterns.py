@@ -53,7 +53,7 @@ def sites_of(store: Store, engine: Engine, day: dt.date, limit: int = _ALL_ROWS)
 
 
 def read_patterns(store: Store, engine: Engine, day: dt.date, site: str) -> StoredPatterns | None:
-    """What is published of a site, or None."""
+    """Return what is published of a site, or None."""
 
     def rows(name: str, order: str) -> list[Row]:
         query = f"SELECT * FROM {name} WHERE site = {literal(site)} ORDER BY {order}"  # noqa: S608 - the site is a literal
@@ -80,7 +80,7 @@ class StoredPatterns:
 
     @property
     def status(self) -> str:
-        """Whether the site was learned."""
+        """Return whether the site was learned."""
         return str(self.nodes[0]["status"])
 
     @cached_property
@@ -94,7 +94,7 @@ class StoredPatterns:
         return compile_matcher(self.tree)
 
     def leaves(self, cut: Cut) -> Flags:
-        """Which nodes are leaves of one of the trees."""
+        """Return which nodes are leaves of one of the trees."""
         return np.array([row[f"is_{cut}_leaf"] for row in self.nodes], np.bool_)
 
     def pattern_holding(self, node: int) -> int | None:

@@ -31,7 +31,7 @@ def pattern_options(settings: Settings) -> PatternOptions:
 
 
 def site_limits(settings: Settings) -> GroupLimits:
-    """What learning may cost."""
+    """Return what learning may cost."""
     patterns = settings.patterns
     processes = patterns.processes
     return GroupLimits(

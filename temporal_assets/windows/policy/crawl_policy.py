@@ -53,15 +53,15 @@ from temporal_assets.windows.results.sources import SOURCES as CRAWL_SOURCES
 log = logging.getLogger(__name__)
 
 FOLDER: Final = "policy"
-"""In the state folder: where the files are published."""
+"""Name of the folder in the state folder where the files are published."""
 
 _ALL_ROWS: Final = 100_000_000
 """`Engine.rows` is for small answers and stops early unless told. The queries below end by
 themselves, at `sites.top_k`, `hubs.top_k` and `policy.most_rules`."""
 
 _FILES: Final = b"policy"
-"""In the metadata of the table's file: the folder of files that say the same. What is judged and
-what is released cannot differ then, whatever else was made meanwhile."""
+"""Key of the metadata of the table's file, with the folder of files that say the same. What is
+judged and what is released cannot differ then, whatever else was made meanwhile."""
 
 _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
@@ -133,13 +133,13 @@ def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | Non
 
 
 def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Whether the policy of a partition is as it was published."""
+    """Return whether the policy of a partition is as it was published."""
     folder = files_of(store, settings, manifest)
     return folder is None or is_whole(folder)
 
 
 def _is_released(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Whether crawlers have the policy of a partition, or that of a later day."""
+    """Return whether crawlers have the policy of a partition, or that of a later day."""
     folder = files_of(store, settings, manifest)
     return folder is None or not is_newer(folder)
 
@@ -188,7 +188,7 @@ def _document(job: Job) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _Early:
-    """What is known of sites whose pages have no labels yet."""
+    """Facts about sites whose pages have no labels yet."""
 
     sites: Mapping[str, Mapping[str, Any]]
     sections: Sequence[Mapping[str, Any]]
@@ -264,7 +264,7 @@ def _trees(
 
 
 def _choices(settings: Settings, flow: Flow | None) -> Choices:
-    """What the settings choose, and what the flow of the window does where they choose nothing."""
+    """Return the choices of the settings, and of the flow where they choose nothing."""
     chosen = settings.policy.model_dump()
     if chosen["urgent_share"] is None:
         chosen["urgent_share"] = 0.5 if flow is None else flow.worth

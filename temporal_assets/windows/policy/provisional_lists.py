@@ -78,9 +78,9 @@ class _Pages:
     days: Int64s
     clients: Int64s
     probability: Floats
-    """Of each page to fade."""
+    """Probability of each page to fade."""
     share: float
-    """Of the site."""
+    """Share of the site."""
 
     @property
     def fading_births(self) -> Floats:

@@ -75,7 +75,7 @@ from temporal_assets.windows.report.report_rows import MANY, Reader, Row, mirror
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 
 FOLDER: Final = "report"
-"""In the state folder."""
+"""Name of the folder in the state folder."""
 HTML: Final = "evaluation.html"
 JSON: Final = "evaluation.json"
 OF_DAY: Final = "evaluation-{day}.html"
@@ -209,7 +209,7 @@ def _number(text: str) -> float | None:
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
-    """What the data is: of the window as it was read."""
+    """Yield what the data is: of the window as it was read."""
     settings, labels, cuts = job.settings, job.settings.labels, reader.cuts()
     (totals,) = reader.rows(_TOTALS, "page_totals")
     reliable = job.sources.tables["page_histories"].rows
@@ -280,7 +280,7 @@ def _row(section: Section) -> Row:
 
 
 def page_of_day(settings: Settings, day: dt.date) -> Path:
-    """Where the page of a day is."""
+    """Return where the page of a day is."""
     return settings.state / FOLDER / OF_DAY.format(day=day)
 
 
@@ -323,7 +323,7 @@ def write_page(settings: Settings, name: str, content: str) -> None:
 
 
 def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Whether the pages that are made with a day are as they were written."""
+    """Return whether the pages that are made with a day are as they were written."""
     folder = settings.state / FOLDER
     own = {page_of_day(settings, manifest.day).name, sums.NAME}
     if not any(day > manifest.day for day in store.days(manifest.asset)):

@@ -1,4 +1,4 @@
-"""What the front page of the report reads: traffic, births, the policy, hubs, checks.
+"""Rows of the report's front page: traffic, births, the policy, hubs, checks.
 
 Here: queries. Not here: what is said of them (`reports.sections.front`). Whatever has a name is
 read with the condition that enough clients know it.
@@ -137,7 +137,7 @@ def _rejected(job: Job) -> float | None:
 
 
 def _judgements(job: Job) -> list[verdicts.Judgement]:
-    """What the checks found in the day's tables."""
+    """Return what the checks found in the day's tables."""
     daily = (job.store.manifest(name, job.day) for name in ("requests", "page_views", "transits"))
     manifests = [one for one in daily if one is not None] + list(job.sources.tables.values())
     return [one for manifest in manifests for one in verdicts.read(job.settings.state, manifest)]

@@ -1,4 +1,4 @@
-"""What the evaluation report reads from the tables of its day.
+"""The rows that the evaluation report reads from the tables of its day.
 
 Here: queries, and what they give to the sections. Not here: what is said of it
 (`reports.sections`), putting the report together (`evaluation_report`).
@@ -116,7 +116,7 @@ _TREES: Final = (
     " WHERE trees.site IN (SELECT site FROM prefix_trees WHERE depth = 0 AND clients >= {least}"
     " ORDER BY news_pages DESC, site LIMIT 100) ORDER BY trees.prefix"
 )
-"""Of the hundred sites with the most news."""
+"""Statement for the trees of the hundred sites with the most news."""
 
 _TREE_SITES: Final = (
     "SELECT count(*) AS sites FROM prefix_trees WHERE depth = 0 AND clients >= {least}"
@@ -187,7 +187,7 @@ class Reader:
         return chart_of(row, self._job.settings.labels.n, missing, "")
 
     def interest(self) -> tuple[Distribution, tuple[str, Distribution] | None]:
-        """Of all pages, and of the site with the most temporal ones."""
+        """Return the distribution of all pages, and that of the most temporal site."""
         everywhere = distribution.of_interest(self.rows(distribution.INTEREST, "interest_curves"))
         best = self.rows(_TEMPORAL_SITE, "prefix_trees")
         if not best:
@@ -197,7 +197,10 @@ class Reader:
         return everywhere, (site, distribution.of_interest(self.rows(own, "interest_curves")))
 
     def concentrations(self) -> tuple[dict[bool, list[tuple[float, int]]], Row]:
-        """By whether pages are temporal: pages of each whole step; and what they come to."""
+        """Return, by whether pages are temporal, the pages of each whole step.
+
+        And what they come to.
+        """
         rows = self.rows(_SPREAD, "page_labels")
         points: dict[bool, list[tuple[float, int]]] = {}
         facts: Row = {}
@@ -239,7 +242,7 @@ class Reader:
     # Prefixes -----------------------------------------------------------------------------------
 
     def folders(self) -> list[Row]:
-        """By site, pages and news inside and outside of its news prefixes."""
+        """Return, by site, pages and news inside and outside of its news prefixes."""
         label = self._job.settings.prefixes.label
         wanted = "news_pages" if label == "news" else "temporal_pages"
         return self.rows(_FOLDERS.replace("{wanted}", wanted), "prefix_trees", "news_prefixes")
@@ -258,7 +261,10 @@ class Reader:
         return [row for row in found if row["is_public"]]
 
     def traffic(self, sites: list[Row]) -> tuple[dict[str, list[float]], dict[str, int]]:
-        """By site, the share of visits on its most visited pages, in even steps; and its pages."""
+        """Return, by site, the share of visits on its most visited pages, in even steps.
+
+        And its pages.
+        """
         drawn = [row for row in sites if row["pages"] >= _LEAST_PAGES][:_DRAWN_SITES]
         if not drawn:
             return {}, {}

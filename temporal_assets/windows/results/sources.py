@@ -45,7 +45,7 @@ _KNOWN: Final = (
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted of a source."""
+    """The counts of a source."""
 
     kind: str
     is_listed: bool = False
@@ -71,7 +71,7 @@ class Tally:
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing is there any more."""
+        """Return whether nothing is there any more."""
         return self.last_status == _GONE or self.missed >= _MISSED
 
 

@@ -1,4 +1,4 @@
-"""What has changed since an earlier window of `page_traffic`, told by the numbers of its days.
+"""Changes since an earlier window of `page_traffic`, found by the numbers of URLs.
 
 Most days of two windows are the same. Their transits are looked at once more to find those that
 come again, and few do: by numbers, which the days have (`day_numbers`), so that of 60 days no URL
@@ -144,10 +144,10 @@ class _Windows:
     seen_before: Int64s
     """The days that each page was seen on, as bits, of now and of before."""
     is_new: Flags
-    """Which pages of now no day knows that both windows have."""
+    """Flags of pages that no day knows that both windows have."""
     of_before: Int64s
     renumbered: Int64s
-    """As in `Pages`, the first as its `before`."""
+    """Pages as in `Pages`, the first as its `before`."""
 
     @classmethod
     def read(cls, job: Job, earlier: Earlier, then: Manifest) -> _Windows:
@@ -177,7 +177,7 @@ class _MovedDay:
     page: Int32s
     """The page now; -1 where nothing of it holds."""
     referrers: ParquetRows
-    """Where people came from, in the order of the URLs."""
+    """Referrers, in the order of the URLs."""
 
     @property
     def source(self) -> Int64s:
@@ -188,7 +188,7 @@ class _MovedDay:
 
 
 def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
-    """Those that enter or leave, with the window they belong to."""
+    """Return those that enter or leave, with the window they belong to."""
     entered = [(day, _LATER) for day in earlier.entered]
     return entered + [(day, _EARLIER) for day in earlier.left]
 
@@ -313,7 +313,7 @@ def _shared_visits(
     texts: Sequence[_Texts],
     few: Int64s,
 ) -> list[_Shared]:
-    """Those of clients who came to the page on a moved day, and all to some pages and from others.
+    """Return the visits that clients who came on a moved day share with other days.
 
     To those whose clients may be few, and from those that are new.
     """
@@ -369,7 +369,7 @@ def _changed(
 
 
 def _known(before: ParquetRows, pages: Pages, at_once: int, threads: int) -> ChangedPages:
-    """What rows of before say of the changed pages."""
+    """Return what rows of before say of the changed pages."""
     row = pages.before[pages.changed]
     parts = [row[low:high] for low, high in changed_parts(pages, at_once)]
     spans = [span(part) for part in parts]
@@ -393,7 +393,7 @@ def _transits(
     changed: Int64s,
     threads: int,
 ) -> Transits:
-    """Those of moved days, and those of others that matter, by the numbers of changed pages."""
+    """Return the transits of moved days, and others that matter, by changed pages."""
     index = np.full(len(both.seen) + 1, -1, np.int32)  # the last is the place of -1
     index[changed] = np.arange(len(changed), dtype=np.int32)
     # Pages that are gone come before those that are there.
@@ -422,7 +422,7 @@ def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Num
 
 
 def _of_shared(shared: _Shared, index: Int32s, gone: int) -> Numbered:
-    """Of few rows, which are a target and a referrer of their own each."""
+    """Return the numbers of few rows, each with a target and a referrer of its own."""
     to = gone + index[shared.page].astype(np.int64)
     came_from = shared.source.copy()
     is_page = np.flatnonzero((came_from >= 0) & (came_from < NOWHERE))

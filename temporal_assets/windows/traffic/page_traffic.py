@@ -103,7 +103,7 @@ def write_traffic(
 def by_cluster(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int
 ) -> list[Path]:
-    """By statements: a cluster has memory for all transits at once."""
+    """Return the files made by statements: a cluster has memory for all transits at once."""
 
     def made(table: Table, *names: str) -> list[str]:
         chosen = {name: sources[name] for name in names}

@@ -1,4 +1,4 @@
-"""What has changed since an earlier window of `page_traffic`, and which page is which row of it.
+"""Changes since an earlier window of `page_traffic`, and the row of each page there.
 
 Pages lie in the same order in both windows, so that nothing is joined with all pages. Here: what is
 told. Not here: finding it by numbers of days (`changes_by_numbers`), and the rows of the later
@@ -24,7 +24,7 @@ from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.frame.page_rows import KnownLabels, ranges
 
 COUNTED: Final = ("visits", "referred", "referrals", "clients", "few_clients")
-"""What is copied from a row of before, or taken from a changed one."""
+"""Columns that are copied from an earlier row, or taken from a changed one."""
 
 _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients": []}
 
@@ -34,11 +34,11 @@ class Pages:
     """The pages of both windows by number, and which is which."""
 
     before: Int64s
-    """For each page of now, its row of before; -1 where nothing that was counted there holds."""
+    """Earlier row of each page; -1 if nothing that was counted there holds."""
     renumbered: Int64s
-    """For each row of before, its page now; -1 where nothing of it holds."""
+    """Page of each earlier row; -1 if nothing of it holds."""
     changed: Int64s
-    """For each changed page, its page now; ascending."""
+    """Changed pages, ascending."""
     first: Mapping[str, int]
     """The first page of each site now."""
     first_before: Mapping[str, int]
@@ -55,9 +55,9 @@ class Changes:
     """Rows of the earlier one."""
     pages: Pages
     traffic: ChangedTraffic
-    """Of the changed pages."""
+    """Traffic of the changed pages."""
     labels: KnownLabels
-    """Of the pages of the later window."""
+    """Labels of the later window's pages."""
 
 
 def last_shared(job: Job, earlier: Earlier) -> dt.date:
@@ -72,7 +72,7 @@ def changed_parts(pages: Pages, at_once: int) -> list[tuple[int, int]]:
 
 
 def counted(before: pa.Table, row: Int64s) -> pa.Table:
-    """What rows of before say; nothing was in those that are -1."""
+    """Return what rows of before say; nothing was in those that are -1."""
     nothing = pa.Table.from_pylist([_NOTHING], before.schema)
     place = np.where(row < 0, len(before), row)
     return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(place))

@@ -58,17 +58,17 @@ _THREADS: Final = 2
 """Parts that are made while one is written."""
 
 _NUMBERS: Final = pa.schema([("page", pa.int64()), ("url", pa.string())])
-"""What engines know of pages here."""
+"""Schema of the numbered pages that engines see."""
 
 _COUNTED: Final = pa.schema(
     [ROWS.field(name) for name in ("visits", "referred", "clients", "few_clients", "links")]
 )
-"""What waits in a file, a row for each page."""
+"""Schema of the counts that wait in a file, a row for each page."""
 
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 _KNOWN: Final = ("site", "url", "total", "birth")
-"""What `page_totals` says of pages."""
+"""Columns of `page_totals` that are read."""
 
 _NUMBERED_TRANSITS: Final = passing(
     name="numbered_transits",
@@ -212,7 +212,7 @@ def _batch(traffic: Traffic) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What is read for some pages."""
+    """Columns read for some pages."""
 
     first: int
     pages: pa.Table

@@ -68,7 +68,7 @@ def _write(job: Job, changes: Changes, parameters: Mapping[str, Any], at_once: i
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is read for some pages."""
+    """Columns read for some pages."""
 
     first: int
     stop: int
@@ -88,7 +88,7 @@ def _read(changes: Changes, of_pages: Sequence[tuple[int, int]]) -> Iterator[_Pa
 
 
 def _table(traffic: ChangedTraffic) -> pa.Table:
-    """What is counted of the changed pages, as rows have it."""
+    """Return what is counted of the changed pages, as rows have it."""
     few = few_column(traffic.few_bounds, traffic.few)
     counts = (traffic.visits, traffic.referred, traffic.referrals, traffic.clients)
     return pa.table(dict(zip(COUNTED, (*counts, few), strict=True)))
@@ -109,7 +109,7 @@ class _Rows:
         self._labels = changes.labels
 
     def table(self, part: _Part) -> pa.Table:
-        """Of the pages of a part."""
+        """Return the rows of a part's pages."""
         first, stop, pages, before = part.first, part.stop, part.pages, part.before
         here = self._pages.before[first:stop]
         row = np.where(here < 0, -1, here - part.row)
@@ -159,7 +159,7 @@ class _Rows:
         return links_column(made.bounds, made.page, made.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
-        """For each row, where its site begins before and now."""
+        """Return, for each row, the first row of its site before and now."""
         runs = list(site_runs(sites.combine_chunks()))
         sizes = [stop - start for _, start, stop in runs]
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
