@@ -799,9 +799,11 @@ def test_a_shell_completes_commands_and_options(typed: str, offered: set[str]) -
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell_is_shown(shell: str) -> None:
-    result = CliRunner().invoke(app, ["--show-completion", shell], prog_name="temporal-assets")
-    assert "_TEMPORAL_ASSETS_COMPLETE" in result.stdout
+def test_the_script_of_a_shell_is_shown(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whatever shell the tests are run from, if any.
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: (shell, f"/bin/{shell}"))
+    result = CliRunner().invoke(app, ["--show-completion"], prog_name="temporal-assets")
+    assert f"_TEMPORAL_ASSETS_COMPLETE=complete_{shell}" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,9 @@ def test_lines_without_a_site_ask_for_one(tmp_path: Path) -> None:
     # Those that come from the site itself name it.
     own = [logs.line(NOON, f"{SITE}/{n}", C) for n in range(3)]
     here.write("access.log", [*own, *[logs.line(NOON, "/fine", C)] * 30])
-    with pytest.raises(TooManyRejects, match=r"no_host, .* set `host` of the source, or"):
+    with pytest.raises(
+        TooManyRejects, match=r"no_host, .* read them with --host www.example.com, or"
+    ):
         here.build()
 
 
