@@ -7,11 +7,13 @@ In a process of its own, so that a test can kill it:
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,9 +70,26 @@ def installation(root: Path, corpus: Corpus) -> Path:
         if columns:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
+    lines += ["[crawls]", f"results = [{_quoted(_fetched(root, made.days))}]"]
     (state / "settings.toml").write_text("\n".join(lines), "utf-8")
     KeyRing(state / "secrets", 0).key(0)
     return state
+
+
+def _fetched(root: Path, days: Sequence[dt.date]) -> str:
+    """Write what a crawl has fetched: a page and a hub a day, one that failed, and ties."""
+    rows = ["url,time,status,kind,changed,source,new_links"]
+    for number, day in enumerate(days):
+        hub, page = "https://crawled.example/", f"https://crawled.example/news/{number}.html"
+        rows += [
+            f"{hub},{day}T10:00:00Z,200,hub,true,,1",
+            f"{page},{day}T10:00:05Z,200,page,,{hub},",
+            f"{hub}gone,{day}T10:00:05Z,410,hub,,,",
+            f"{hub}feed.xml,{day}T11:00:00Z,,feed,,,",
+        ]
+    path = root / "fetches.csv"
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return str(path)
 
 
 def copy_of(state: Path, name: str) -> Path:
