@@ -60,7 +60,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one crawl found of what was born while it ran."""
+    """The share of pages born during a crawl that it found."""
 
     found: float
     by_kind: tuple[float, ...]
@@ -92,7 +92,7 @@ def _command(name: str, folder: Path) -> list[str]:
 
 
 def crawl(name: str, seed: int) -> Outcome:
-    """One crawl of a new web."""
+    """Crawl a new web once, and count what was found."""
     world = World(articles(seed, SECONDS))
     world.evergreen = EVERGREEN
     with web_of(world) as web, tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What the instant crawler is compared with: three spiders of twenty lines each.
+"""Spiders to compare the instant crawler with: three of twenty lines each.
 
 Run by `benchmarks.live_crawl`, each in a process of its own: `python -m benchmarks.live_spiders
 NAME SETTINGS`, with the settings as JSON.

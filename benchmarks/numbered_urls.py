@@ -86,7 +86,7 @@ class _Prototype:
     # Dictionaries ------------------------------------------------------------------------------
 
     def dictionaries(self) -> None:
-        """One for each day, in the order of pages; transits as three integers."""
+        """Files of the days, in the order of pages; transits as three integers."""
         (self.folder / "urls").mkdir()
         (self.folder / "numbered").mkdir()
         with _timed("daily dictionaries, and transits by their numbers"):

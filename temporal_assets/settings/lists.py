@@ -13,7 +13,7 @@ class Sites(Section):
     """Scores and ranks of sites and sections, TW 4.3 (docs/sites-and-prefixes.md)."""
 
     by: Literal["host", "domain"] = "host"
-    """What a site is in `site_scores`: a host, or all hosts of a registrable domain (by the public
+    """Unit of a site in `site_scores`: a host, or all hosts of a registrable domain (by the public
     suffix list, as installed). Sections and prefixes always belong to a host."""
 
     alpha: float = Field(3.0, ge=0)

@@ -114,7 +114,7 @@ class Orchestration(Section):
     UI names the file."""
 
     reports: str | None = None
-    """Where `report/` of the state folder is served: reports and policies in the UI link to the
+    """Address at which `report/` is served: reports and policies in the UI link to the
     report of their day there. Unset: below `/report/` of `temporal-assets ui` (docs/report.md)."""
 
     @field_validator("docs", "reports")

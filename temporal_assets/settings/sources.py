@@ -46,7 +46,7 @@ class LogSource(Section):
     Several are joined by a template: `"https://{host}{path}"`."""
 
     url_prefix: str | None = None
-    """What stands before pages (and referrers) that are logged as bare ids or names, such as
+    """Prefix of pages (and referrers) that are logged as bare ids or names, such as
     `https://www.example.com/article/`."""
 
     @field_validator("url_prefix")

@@ -30,7 +30,7 @@ METHODS: Final[tuple[Method, ...]] = ("least_squares", "likelihood")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One answer (a row of the table) on one part of the population."""
+    """Row of the table: an answer on one part of the population."""
 
     answer: str
     part: str
