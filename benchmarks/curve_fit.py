@@ -37,16 +37,15 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import ndtr
 
+from benchmarks import synthetic, truncation
 from temporal_assets import contracts
 from temporal_assets.core.curves import curves as fitter
-from temporal_assets.core.curves import synthetic
 from temporal_assets.core.curves.curves import Method, Options, fit
 from temporal_assets.core.curves.descent import ROOM, copy, descend
 from temporal_assets.core.curves.lognormal import bounds, density
 from temporal_assets.core.curves.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
 from temporal_assets.core.curves.starts import grid
 from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
-from temporal_assets.core.labels import truncation
 from temporal_assets.core.numerics.compiled import making
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings

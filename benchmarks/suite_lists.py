@@ -33,7 +33,7 @@ _SCORED: Final = "sites.parquet"
 
 def curves_by_us(_: Path, size: str) -> Job:
     """The fitter, with its search, its verdicts and its intervals."""
-    from temporal_assets.core.curves import synthetic
+    from benchmarks import synthetic
     from temporal_assets.core.curves.curves import fit
 
     views = synthetic.draw(_CURVES[size], 60, seed=1).views
@@ -71,7 +71,7 @@ def curves_by_lmfit(_: Path, size: str) -> Job:
 
 
 def _some_views(size: str) -> Any:
-    from temporal_assets.core.curves import synthetic
+    from benchmarks import synthetic
 
     drawn = synthetic.draw(_CURVES[size], 60, seed=1).views
     return drawn[(drawn > 0).sum(axis=1) > 5][:_CURVES_OF_OTHERS].astype(np.float64)

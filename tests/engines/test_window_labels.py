@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.synthetic import draw
 from temporal_assets import contracts
 from temporal_assets.core.curves.curves import Options, Reason, fit
-from temporal_assets.core.curves.synthetic import draw
 from temporal_assets.core.curves.weekdays import weekday_factors
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.labels import Rule, Thresholds, label

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from benchmarks.synthetic import draw
 from temporal_assets.cli.app import app
-from temporal_assets.core.curves.synthetic import draw
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
 from tests.histories import Histories

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks import synthetic
 from temporal_assets import contracts
-from temporal_assets.core.curves import synthetic
 from temporal_assets.core.curves.curves import Options, fit
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines import parquet_rows

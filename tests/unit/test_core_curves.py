@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from temporal_assets.core.curves import synthetic
+from benchmarks import synthetic
 from temporal_assets.core.curves.curves import Curves, Options, Reason, as_columns, fit
 from temporal_assets.core.curves.lognormal import bounds, daily_mass, density
 from tests.curve_witness import search
@@ -36,7 +36,7 @@ def masses(a: float, b: float, mu: float, sigma: float, days: int = DAYS) -> np.
 
 _DIGITS = """
 import hashlib
-from temporal_assets.core.curves import synthetic
+from benchmarks import synthetic
 from temporal_assets.core.curves.curves import Options, as_columns, fit
 views = synthetic.draw(500, 60, seed=3).views
 digest = hashlib.sha256()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from benchmarks.synthetic import draw
 from temporal_assets.core.curves.curves import Method, Options, Reason, fit
 from temporal_assets.core.curves.lognormal import daily_mass, density
 from temporal_assets.core.curves.page_equations import (
@@ -19,7 +20,6 @@ from temporal_assets.core.curves.page_equations import (
     objective,
 )
 from temporal_assets.core.curves.starts import grid, is_peak
-from temporal_assets.core.curves.synthetic import draw
 
 LIFE = 16
 SHAPES = ([0.6, 0.4, -0.2], [1.2, 2.5, 0.5], [4.5, -1.0, 0.3])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.synthetic import draw
 from temporal_assets.core.curves.curves import Options, fit
-from temporal_assets.core.curves.synthetic import draw
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.score_grid import FittedCurves, concentrations, interest
 from temporal_assets.core.text.page_section import section_of, sections_of

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from benchmarks.synthetic import draw
 from temporal_assets.core.curves.starts import best_cells, compare, grid
-from temporal_assets.core.curves.synthetic import draw
 
 DAYS = 60
 

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.synthetic import Population
 from temporal_assets.core.curves.curves import Method, Options, fit
-from temporal_assets.core.curves.synthetic import Population
 from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.labels import PAPERS, Thresholds

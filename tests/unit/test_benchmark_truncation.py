@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from temporal_assets.core.curves import synthetic
-from temporal_assets.core.labels import truncation
+from benchmarks import synthetic, truncation
 
 
 def test_a_population_is_its_seed() -> None:
