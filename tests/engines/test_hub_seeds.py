@@ -26,7 +26,7 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import WindowAsset, build
-from temporal_assets.windows.hubs import hub_numbers, hub_seeds
+from temporal_assets.windows.hubs import hub_choice_compiled, hub_seeds
 from temporal_assets.windows.hubs.chosen_hubs import most_hubs
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
@@ -285,7 +285,7 @@ def test_urls_that_are_too_long_for_memory_are_left_to_statements(
         pytest.skip("a cluster has one way")
     web = Numbered(engine, tmp_path)
     whole = web.seeds()
-    monkeypatch.setattr(hub_numbers, "_MOST_BYTES", most)
+    monkeypatch.setattr(hub_choice_compiled, "_MOST_BYTES", most)
     by_statements = hub_seeds.hubs_by_statements
     asked: list[Any] = []
     monkeypatch.setattr(

@@ -31,7 +31,7 @@ from temporal_assets.windows.frame import day_numbers
 from temporal_assets.windows.frame.asset import Job, Sources
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.traffic import (
-    changes_by_numbers,
+    changed_transits,
     page_traffic,
     page_traffic_incremental,
 )
@@ -248,12 +248,12 @@ def test_numbers_are_believed_of_the_pages_they_were_made_with(
     told: list[bool] = []
 
     def noted(*given: Any) -> Any:
-        found = by_numbers(*given)
+        found = find_changes(*given)
         told.append(found is not None)
         return found
 
-    by_numbers = changes_by_numbers.changes_by_numbers
-    monkeypatch.setattr(page_traffic_incremental, "changes_by_numbers", noted)
+    find_changes = changed_transits.changed_transits
+    monkeypatch.setattr(page_traffic_incremental, "changed_transits", noted)
     days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], n)] for n in range(12)]
     here = Traffic(duckdb, tmp_path, days)
     for last in (LENGTH - 1, LENGTH):

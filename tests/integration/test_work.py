@@ -43,7 +43,7 @@ from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.traffic.changes_by_numbers import NUMBERS_SQL
+from temporal_assets.windows.traffic.changed_transits import NUMBERS_SQL
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, write_traffic
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED
 from tests.logs import line, write

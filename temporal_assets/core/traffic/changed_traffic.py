@@ -6,7 +6,7 @@ clients and referrers: one pass sees the same transit of several days together, 
 one client to one page.
 
 Not here: which transits these are, and whose numbers pages have
-(`windows.traffic.changes_by_numbers`), and what a whole window counts (`traffic`).
+(`windows.traffic.changed_transits`), and what a whole window counts (`traffic`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Links to wanted pages among the transits of a day, by number.
 
-Not here: whose numbers these are, and links of several days (`windows.hubs.links_by_numbers`).
+Not here: whose numbers these are, and links of several days (`windows.hubs.wanted_links`).
 """
 
 from __future__ import annotations

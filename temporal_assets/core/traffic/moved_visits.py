@@ -5,7 +5,7 @@ day that enters or leaves. A page has a few words of bits for its clients of suc
 lie in the order of transits, so that what is looked at is near what was looked at before.
 
 Here: choosing, finding pages by the number of a text, and putting transits in order, all by
-numbers. Not here: whose numbers these are (`windows.traffic.changes_by_numbers`), and what transits
+numbers. Not here: whose numbers these are (`windows.traffic.changed_transits`), and what transits
 add up to (`changed_traffic`).
 """
 

@@ -4,7 +4,7 @@ Beside the rows of a day lie the places of their URLs among all of the day, in t
 (`days.places`). The pages among these are the pages of `page_views`, and the days that a
 page of a window was seen on tell which of them it is: no URL is compared, or read.
 
-Not here: what is done with them (`changes_by_numbers`, `links_by_numbers`).
+Not here: what is done with them (`changed_transits`, `wanted_links`).
 """
 
 from __future__ import annotations

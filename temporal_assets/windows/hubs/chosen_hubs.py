@@ -1,7 +1,7 @@
 """Hubs that were chosen, with what they will lead to and how often to visit them.
 
 Here: what both ways to choose them hand on, and the rows that are published. Not here: the choice
-(`hub_numbers`, `hub_statements`).
+(`hub_choice_compiled`, `hub_choice`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The choice of pages with links that may be hubs, whichever way their links are told.
 
 Here: search engines, and how many people know a page. Not here: the links (`link_graph`,
-`links_by_numbers`), and the order of hubs (`hub_statements`, `hub_numbers`).
+`wanted_links`), and the order of hubs (`hub_choice`, `hub_choice_compiled`).
 """
 
 from __future__ import annotations

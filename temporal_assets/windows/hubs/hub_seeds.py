@@ -1,7 +1,7 @@
 """`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1).
 
 Here: which way the hubs are chosen, sites without any, and the rows that are published. Not here:
-the choice by statements (`hub_statements`), the same as numbers (`hub_numbers`).
+the choice by statements (`hub_choice`), the same as numbers (`hub_choice_compiled`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from temporal_assets.engines.batches import handed_on
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, published, without_links
-from temporal_assets.windows.hubs.hub_numbers import numbered_hubs
+from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
+from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
 from temporal_assets.windows.hubs.hub_order import CLIENTS_SQL, VisitFiles, count_clients
-from temporal_assets.windows.hubs.hub_statements import STATEMENTS, hubs_by_statements
 from temporal_assets.windows.hubs.link_graph import LINK_SQL, paths
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
@@ -32,7 +32,7 @@ from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 LINKS_AT_ONCE: Final = 20_000_000
 """Links in memory at a time, half a gigabyte while they are sorted. Fewer in all, which the papers'
-logs have, are no work for statements (`hub_numbers`)."""
+logs have, are no work for statements (`hub_choice_compiled`)."""
 
 _TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_temporal ORDER BY site"
 _ALL_ROWS: Final = 10_000_000

@@ -1,7 +1,7 @@
 """The links of a window as integers: reading transits into `core.graph.link_graph`.
 
 Here: the steps from transits of many days to links between numbered pages, and a graph of them. Not
-here: hubs (`hub_statements`) and their judgement.
+here: hubs (`hub_choice`) and their judgement.
 
 Strings are costly, and most links do not matter: no hub gets anything for a page that is not
 temporal. So transits are cut down to the links that matter first, and these are numbered. The

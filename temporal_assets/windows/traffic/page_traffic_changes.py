@@ -1,7 +1,7 @@
 """Changes since an earlier window of `page_traffic`, and the row of each page there.
 
 Pages lie in the same order in both windows, so that nothing is joined with all pages. Here: what is
-told. Not here: finding it by numbers of days (`changes_by_numbers`), and the rows of the later
+told. Not here: finding it by numbers of days (`changed_transits`), and the rows of the later
 window (`page_traffic_incremental`).
 """
 

@@ -4,7 +4,7 @@ Pages have other places now, and links, which name them by their place, are renu
 are those that `page_traffic.write_traffic` makes, byte for byte.
 
 Here: putting rows together. Not here: whether there is a window to go on from (`incremental`), what
-has changed since (`changes_by_numbers`), and a window from all its days
+has changed since (`changed_transits`), and a window from all its days
 (`page_traffic`).
 """
 
@@ -27,7 +27,7 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.frame.page_rows import ranges, site_runs
-from temporal_assets.windows.traffic.changes_by_numbers import NUMBERS_SQL, changes_by_numbers
+from temporal_assets.windows.traffic.changed_transits import NUMBERS_SQL, changed_transits
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED, Changes, span
 from temporal_assets.windows.traffic.traffic_rows import (
     came_new,
@@ -48,7 +48,7 @@ def go_on(
 
     `parameters` and `at_once` are those of `page_traffic.write_traffic`.
     """
-    changes = changes_by_numbers(job, earlier, parameters["least_clients"], at_once)
+    changes = changed_transits(job, earlier, parameters["least_clients"], at_once)
     return None if changes is None else _write(job, changes, parameters, at_once)
 
 

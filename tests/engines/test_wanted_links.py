@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.hubs import links_by_numbers
-from temporal_assets.windows.hubs.links_by_numbers import TooManyLinks
+from temporal_assets.windows.hubs import wanted_links
+from temporal_assets.windows.hubs.wanted_links import TooManyLinks
 from tests.engines.test_traffic_incremental import LENGTH, URLS, Traffic, Visit, many_days
 
 LAST = LENGTH - 1
@@ -37,11 +37,11 @@ def _expected(here: Traffic) -> tuple[dict[tuple[str, int], list[int]], np.ndarr
 def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held: int) -> None:
     """Also where those of all days are not held at once."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(links_by_numbers, "_HELD", held)
+        patch.setattr(wanted_links, "_HELD", held)
         here = Traffic(duckdb, Path(folder), days)
         job = here.hubs_job(LAST, Path(folder))
         links, number, wanted = _expected(here)
-        found: Any = links_by_numbers.links_by_numbers(job, number, wanted, 100, 10_000)
+        found: Any = wanted_links.wanted_links(job, number, wanted, 100, 10_000)
         urls = found.url.to_pylist()
         assert urls == [url for url in here.rows(LAST) if url in {hub for hub, _ in links}]
         pairs = [(urls[at], n) for at, n in zip(found.source, found.target, strict=True)]
@@ -49,7 +49,7 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         assert found.first_day.tolist() == [min(links[pair]) for pair in pairs]
         assert found.last_day.tolist() == [max(links[pair]) for pair in pairs]
         other = np.append(number, np.int32(-1))
-        assert links_by_numbers.links_by_numbers(job, other, wanted, 100, 10_000) is None
+        assert wanted_links.wanted_links(job, other, wanted, 100, 10_000) is None
 
 
 def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
     assert links
     for most, most_bytes in ((len(links) - 1, 10_000), (0, 10_000), (100, 1)):
         with pytest.raises(TooManyLinks):
-            links_by_numbers.links_by_numbers(job, number, wanted, most, most_bytes)
+            wanted_links.wanted_links(job, number, wanted, most, most_bytes)
     plain = Traffic(duckdb, tmp_path / "plain", days, numbered=False)
     job = plain.hubs_job(LAST, tmp_path)
-    assert links_by_numbers.links_by_numbers(job, number, wanted, 100, 10_000) is None
+    assert wanted_links.wanted_links(job, number, wanted, 100, 10_000) is None

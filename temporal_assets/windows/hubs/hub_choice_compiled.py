@@ -1,7 +1,7 @@
 """The hubs of a window chosen in this process, where their links fit into memory: as numbers.
 
-Links are told by the numbers of days (`links_by_numbers`), and so is who came to the pages with
-links. The hubs are those of `hub_statements`, to the last digit, which are for a cluster, for more
+Links are told by the numbers of days (`wanted_links`), and so is who came to the pages with
+links. The hubs are those of `hub_choice`, to the last digit, which are for a cluster, for more
 links, for days without numbers, and for external hubs, of which hosts have to be known.
 """
 
@@ -30,10 +30,10 @@ from temporal_assets.windows.hubs.chosen_hubs import (
     most_hubs,
 )
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients, without_search_engines
-from temporal_assets.windows.hubs.links_by_numbers import (
+from temporal_assets.windows.hubs.wanted_links import (
     NumberedLinks,
     TooManyLinks,
-    links_by_numbers,
+    wanted_links,
 )
 from temporal_assets.windows.hubs.wanted_pages import Wanted, number_of_places, wanted_by_place
 
@@ -132,7 +132,7 @@ def _links(job: Job, wanted: Wanted, most: int) -> _Links | None:
     pages = len(ParquetRows(job.files("page_totals")))
     number = number_of_places(wanted, pages)
     try:
-        found = links_by_numbers(job, number, len(wanted.place), most, _MOST_BYTES)
+        found = wanted_links(job, number, len(wanted.place), most, _MOST_BYTES)
     except TooManyLinks:
         return None
     return None if found is None else _in_order(found)

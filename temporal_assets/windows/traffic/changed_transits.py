@@ -80,7 +80,7 @@ _BELOW_TEXTS: Final = -(2**62)
 referrers that are pages, but have not changed."""
 
 
-def changes_by_numbers(
+def changed_transits(
     job: Job, earlier: Earlier, least_clients: int, at_once: int
 ) -> Changes | None:
     """None where a day has no numbers, or the tables of the windows do not belong together.

@@ -1,7 +1,8 @@
 """The hubs of a window chosen by statements: what they are, on every engine and at every size.
 
 Here: from links and wanted pages to the hubs that are published. Memory is that of these, and of a
-sample of hubs where links are many. Not here: the same where links fit into memory (`hub_numbers`).
+sample of hubs where links are many. Not here: the same where links fit into memory
+(`hub_choice_compiled`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the window: it is looked for by the number of its text while all pages are walke
 URLs of pages with links are taken from as well. Links from what is no page at all are left out,
 because nobody opened it.
 
-Not here: windows with a day that has no numbers (`hub_statements`).
+Not here: windows with a day that has no numbers (`hub_choice`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _DayLinks(NamedTuple):
         return len(self.page) + len(self.text)
 
 
-def links_by_numbers(
+def wanted_links(
     job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
 ) -> NumberedLinks | None:
     """Return the links to wanted pages; None if a day has no numbers.
