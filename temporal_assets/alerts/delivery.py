@@ -159,12 +159,12 @@ class Mail:
 def channels(settings: Settings) -> tuple[Channel, ...]:
     """The ways that are configured; none by default."""
     alerts = settings.alerts
-    found: list[Channel] = []
+    open_channels: list[Channel] = []
     if alerts.webhook:
-        found.append(Webhook(alerts.webhook.get_secret_value()))
+        open_channels.append(Webhook(alerts.webhook.get_secret_value()))
     if alerts.to:
-        found.append(Mail(alerts, settings.state / "secrets"))
-    return tuple(found)
+        open_channels.append(Mail(alerts, settings.state / "secrets"))
+    return tuple(open_channels)
 
 
 def kind_and_place(error: Exception) -> str:
@@ -184,8 +184,8 @@ def _explained(where: str) -> Iterator[None]:
     try:
         yield
     except HTTPError as error:
-        said = _answer(error)
-        reason = f"answered {error.code} {error.reason}{': ' if said else ''}{said}"
+        answer_text = _answer(error)
+        reason = f"answered {error.code} {error.reason}{': ' if answer_text else ''}{answer_text}"
     except smtplib.SMTPResponseException as error:
         answer = error.smtp_error
         text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer

@@ -199,8 +199,8 @@ def _outcome(failed: bool, checks: Sequence[FailedCheck]) -> str:
     errors = sum(check.is_error for check in checks)
     warnings = len(checks) - errors
     counts = [(errors, "broken check"), (warnings, "warning")]
-    found = [f"{n} {noun}{'s' if n > 1 else ''}" for n, noun in counts if n]
-    return f"succeeded with {' and '.join(found)}"
+    parts = [f"{n} {noun}{'s' if n > 1 else ''}" for n, noun in counts if n]
+    return f"succeeded with {' and '.join(parts)}"
 
 
 def _faults(faults: Sequence[Fault]) -> Iterator[Line]:

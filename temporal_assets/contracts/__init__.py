@@ -84,8 +84,8 @@ def table(name: str) -> Table:
     try:
         return _BY_NAME[name]
     except KeyError:
-        known = ", ".join(_BY_NAME)
-        raise KeyError(f"no contract for a table named {name!r}; there are: {known}") from None
+        names = ", ".join(_BY_NAME)
+        raise KeyError(f"no contract for a table named {name!r}; there are: {names}") from None
 
 
 __all__ = [

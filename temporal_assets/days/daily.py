@@ -118,8 +118,8 @@ def build_requests(
     losses = [loss for loss, _ in of_files]
     with store.scratch() as scratch:
         segments = _segments(inventory, files, day)
-        found = sort_out(engine, segments, _robot_limits(settings, files), scratch)
-        losses += _losses_of_day(found)
+        sorted_requests = sort_out(engine, segments, _robot_limits(settings, files), scratch)
+        losses += _losses_of_day(sorted_requests)
         rejects = store.publish(
             "rejects",
             day,
@@ -135,7 +135,7 @@ def build_requests(
         requests = store.publish(
             "requests",
             day,
-            found.write(scratch),
+            sorted_requests.write(scratch),
             inputs=inputs,
             settings_digest=digest,
             extra={"lines": lines, "has_referrers": has_referrers, "losses": summary},
@@ -173,8 +173,8 @@ def _derived(
 ) -> tuple[list[Path], tuple[Path, ...]]:
     """Files of the rows, and those beside them."""
     if asset == "transits":
-        made = make_transits(engine, requests, day, out)
-        return made.rows, made.beside
+        result = make_transits(engine, requests, day, out)
+        return result.rows, result.beside
     return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), ()
 
 
@@ -198,15 +198,15 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
         if not fresh or not _is_made_of(store.intact("rejects", day), inputs, digest):
             late["requests"].append(day)
         for asset in DERIVED if kept.has_daily(day) else ():
-            made = store.intact(asset, day)
+            manifest = store.intact(asset, day)
             wanted = (Input("requests", source.digest),) if fresh and source else None
-            if made is None or made.inputs != wanted:
+            if manifest is None or manifest.inputs != wanted:
                 late[asset].append(day)
     return late
 
 
-def _is_made_of(made: Manifest | None, inputs: tuple[Input, ...], digest: str) -> bool:
-    return made is not None and made.inputs == inputs and made.settings_digest == digest
+def _is_made_of(manifest: Manifest | None, inputs: tuple[Input, ...], digest: str) -> bool:
+    return manifest is not None and manifest.inputs == inputs and manifest.settings_digest == digest
 
 
 def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
@@ -219,8 +219,8 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
     return {
         day
         for day in set(store.days("requests")).difference(inventory.days())
-        if (made := store.intact("requests", day)) is not None
-        and contents.issuperset(content_of(one.digest) for one in made.inputs)
+        if (manifest := store.intact("requests", day)) is not None
+        and contents.issuperset(content_of(source.digest) for source in manifest.inputs)
     }
 
 
@@ -313,11 +313,13 @@ def _losses_of_file(file: LandedFile, names: Mapping[str, str], day: dt.date) ->
     ]
 
 
-def _losses_of_day(found: DayRequests) -> list[_Loss]:
+def _losses_of_day(day_requests: DayRequests) -> list[_Loss]:
     """Return what only shows when all files of the day are seen together."""
-    losses = [_Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in found.robots.items()]
-    if found.repeated:
-        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", found.repeated))
+    losses = [
+        _Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in day_requests.robots.items()
+    ]
+    if day_requests.repeated:
+        losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", day_requests.repeated))
     return losses
 
 
@@ -358,7 +360,7 @@ def _refuse_wrong_format(
     limit = settings.reading.max_reject_share
     if rejected <= limit * lines:
         return
-    worst, file = max(rejects, key=lambda one: one[0].lines)
+    worst, file = max(rejects, key=lambda item: item[0].lines)
     line, text = worst.samples[0] if worst.samples else (1, "")
     hint = f" The file looks like `{file.likely_format}`." if file.likely_format else ""
     raise TooManyRejects(
@@ -384,12 +386,12 @@ def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
     A log that has grown since holds them again, under a digest that does not tell.
     """
     lost = inventory.whole().lost
-    made = store.intact("requests", day) if lost else None
-    named = [content_of(one.digest) for one in made.inputs] if made else []
+    manifest = store.intact("requests", day) if lost else None
+    named = [content_of(source.digest) for source in manifest.inputs] if manifest else []
     records = [lost[content] for content in named if content in lost]
-    if not made or not records:
+    if not manifest or not records:
         return
-    before = made.extra["lines"]
+    before = manifest.extra["lines"]
     left = sum(file.days[day].lines for file in inventory.of_day(day))
     if left < before:
         raise DamagedFile(

@@ -63,8 +63,8 @@ class DayRequests:
     @property
     def robots(self) -> Mapping[str, int]:
         """Pages left out, by reason; in the order of reasons."""
-        found = pq.read_table(self.bots, columns=["reason", "pages"], partitioning=None)
-        pages = found.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
+        reasons = pq.read_table(self.bots, columns=["reason", "pages"], partitioning=None)
+        pages = reasons.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
         return {row["reason"]: row["pages_sum"] for row in pages.to_pylist()}
 
     def write(self, out: Path) -> list[Path]:
@@ -84,10 +84,10 @@ def sort_out(
     segments, repeated = _segments(engine, groups, scratch)
     folder = scratch / "bots"
     folder.mkdir()
-    found = engine.query(
+    paths_found = engine.query(
         "behavioural_bots", {"segments": segments}, limits._asdict(), BEHAVIOURAL_BOTS, folder
     )
-    return DayRequests(engine, segments, [str(path) for path in found], repeated)
+    return DayRequests(engine, segments, [str(path) for path in paths_found], repeated)
 
 
 def _segments(

@@ -151,10 +151,10 @@ def _silent(_stage: str, _done: int, _total: int) -> None:
 def _prepare(options: DemoOptions, folder: Path) -> None:
     """Make room: an earlier corpus goes, anything else stays and is an error."""
     ours = (LOGS, _TRUTH, _MIRROR, _ANNOTATED, _BASELINE)
-    found = [folder / name for name in ours if (folder / name).exists()]
-    if found and not (folder / MARKER).exists():
-        raise FileExistsError(f"{found[0]} exists and is no part of a demo corpus")
-    for path in found:
+    existing = [folder / name for name in ours if (folder / name).exists()]
+    if existing and not (folder / MARKER).exists():
+        raise FileExistsError(f"{existing[0]} exists and is no part of a demo corpus")
+    for path in existing:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     folder.mkdir(parents=True, exist_ok=True)
     # Workers do not change a byte of the corpus, this file included.
@@ -182,8 +182,10 @@ def _make_group(plan: _Plan, log: LogGroup) -> _Group:
         [world.urls for world in worlds],
     )
     externals = pack(plan.externals)
-    known = worlds if options.daily_truth else []
-    return _Group(log, worlds, writer, [truth.referrer_urls(world, externals) for world in known])
+    shown_worlds = worlds if options.daily_truth else []
+    return _Group(
+        log, worlds, writer, [truth.referrer_urls(world, externals) for world in shown_worlds]
+    )
 
 
 def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[tuple[str, str]]:
@@ -216,22 +218,24 @@ def _day(plan: _Plan, group: _Group, day: int) -> _Day:
     worlds = group.worlds
     readers = [page_requests(world, day) for world in worlds]
     per_site = [
-        join_requests([respelled(world, found, day), *noise_requests(world, found, day)])
-        for world, found in zip(worlds, readers, strict=True)
+        join_requests(
+            [respelled(world, readers_requests, day), *noise_requests(world, readers_requests, day)]
+        )
+        for world, readers_requests in zip(worlds, readers, strict=True)
     ]
     requests = join_requests(per_site)
     site = np.repeat(np.arange(len(worlds), dtype=np.int16), [len(part) for part in per_site])
     if len(requests):
         lines = group.writer.lines(day, requests, site).data
         write_log(group.log.file(plan.folder, date), group.writer.header(date), lines)
-    found = np.bincount(requests.category, minlength=len(Category)).tolist()
+    readers_requests = np.bincount(requests.category, minlength=len(Category)).tolist()
     names = (category.name.lower() for category in Category)
-    known = (
+    daily_truth = (
         truth.day_truth(date, worlds, readers, group.referrers)
         if plan.options.daily_truth
         else None
     )
-    return _Day(Counter(dict(zip(names, found, strict=True))), known)
+    return _Day(Counter(dict(zip(names, readers_requests, strict=True))), daily_truth)
 
 
 class _Tables:

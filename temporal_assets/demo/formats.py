@@ -188,7 +188,7 @@ class Writer:
         last_epoch = (self._midnight + options.days * 86_400) // _EPOCH_STEP
         dates = [options.first_day + dt.timedelta(day) for day in range(-1, options.days + 1)]
         decorations = [lead + d.encode() if d else b"" for d in _DECORATIONS for lead in _LEADS]
-        made = {
+        tables = {
             "address": addresses,
             "agent": pack([_agent(name, agent) for agent in AGENTS]),
             "host": pack([site.host.encode() for site in sites]),
@@ -208,11 +208,11 @@ class Writer:
             "garbage": pack(_GARBAGE),
             "external": pack([self.layout.nothing, *externals[1:]]),
         }
-        stacked = stack(*made.values(), *(table.table for table in urls))
+        stacked = stack(*tables.values(), *(table.table for table in urls))
         self._data = stacked[0].data
-        self._tables = dict(zip(made, stacked, strict=False))
+        self._tables = dict(zip(tables, stacked, strict=False))
         # Referrers that are no pages of the group, then its URLs: rows as `Requests.referrer`.
-        pages = stacked[len(made) - 1 :]
+        pages = stacked[len(tables) - 1 :]
         self._urls = Ragged(
             self._data,
             np.concatenate([table.start for table in pages]),
@@ -236,15 +236,15 @@ class Writer:
         """
         order = np.argsort(requests.time, kind="stable")
         requests, site = requests.take(order), site[order]
-        found = self._times(day, requests)
-        found |= self._targets(requests, site)
-        found |= self._referrers(requests, site)
-        found["address"] = self._tables["address"].take(requests.client)
-        found["host"] = self._tables["host"].take(site)
-        found["size"] = self._tables["size"].take(_size_rows(requests))
+        fields = self._times(day, requests)
+        fields |= self._targets(requests, site)
+        fields |= self._referrers(requests, site)
+        fields["address"] = self._tables["address"].take(requests.client)
+        fields["host"] = self._tables["host"].take(site)
+        fields["size"] = self._tables["size"].take(_size_rows(requests))
         for name in ("agent", "method", "status"):
-            found[name] = self._tables[name].take(getattr(requests, name))
-        columns = [found[name] for name in self.layout.columns]
+            fields[name] = self._tables[name].take(getattr(requests, name))
+        columns = [fields[name] for name in self.layout.columns]
         last = np.full(len(requests), len(columns) - 1, np.int8)
         last[requests.flaw == TRUNCATED] = self.layout.target_at
         spoilt = np.flatnonzero(requests.flaw >= GARBAGE)
@@ -312,9 +312,9 @@ class Writer:
 
     def _offsets(self, zone: str, days: int) -> Int64s:
         """Offset from UTC in seconds of every hour of the window."""
-        known = ZoneInfo(zone)
+        time_zone = ZoneInfo(zone)
         hours = (
-            dt.datetime.fromtimestamp(self._midnight + hour * 3_600, known)
+            dt.datetime.fromtimestamp(self._midnight + hour * 3_600, time_zone)
             for hour in range(days * 24)
         )
         return np.array([int((h.utcoffset() or dt.timedelta()).total_seconds()) for h in hours])

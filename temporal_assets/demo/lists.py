@@ -64,12 +64,12 @@ def write_annotated(path: Path, rows: Iterable[tuple[str, str]]) -> None:
 def baseline(options: DemoOptions, sites: Sequence[Site]) -> list[str]:
     """Lines of the list: some of the sites with news, written as people write them."""
     rng = generator(options.seed, "baseline")
-    known: list[str] = []
+    hosts_listed: list[str] = []
     for kind, share in _KNOWN.items():
         hosts = [site.host for site in sites if site.kind is kind]
         count = max(round(share * len(hosts)), min(len(hosts), 1))
-        known += [hosts[i] for i in np.sort(rng.choice(len(hosts), count, replace=False))]
-    entries = [*known, *_GONE]
+        hosts_listed += [hosts[i] for i in np.sort(rng.choice(len(hosts), count, replace=False))]
+    entries = [*hosts_listed, *_GONE]
     rng.shuffle(entries)
     return [*_HEADER, *(_written(entry, int(rng.integers(4))) for entry in entries)]
 

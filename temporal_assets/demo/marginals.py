@@ -52,15 +52,15 @@ def measure(summary: DemoSummary) -> Marginals:
     reliable = is_page & (total >= days)
     news = pages["is_news"].to_numpy()[reliable]
     temporal = pages["is_temporal"].to_numpy()[reliable]
-    found = concentration(daily[reliable])
+    measured = concentration(daily[reliable])
     return Marginals(
         pages=int((is_page & (total > 0)).sum()),
         reliable=int(reliable.sum()),
         temporal_share=float(temporal.mean()),
         news_share=float(news.mean()),
-        news_concentration=float(found[news].mean()),
-        other_concentration=float(found[~news].mean()),
-        others_below=float((found[~news] < _THRESHOLD).mean()),
+        news_concentration=float(measured[news].mean()),
+        other_concentration=float(measured[~news].mean()),
+        others_below=float((measured[~news] < _THRESHOLD).mean()),
     )
 
 

@@ -144,14 +144,14 @@ def _scripts(world: SiteWorld, rng: np.random.Generator, readers: int, day: int)
     """
     limits = Cleaning()
     living = np.flatnonzero(world.pages.birth < day)
-    found = []
+    requests = []
     for is_fast in (True, False):
         limit = limits.bot_pages_per_minute if is_fast else limits.bot_pages_without_referrer
         size = int(rng.integers(limit * 3 // 2, limit * 5 // 2))
         expected = readers * _SCRIPT_LINES / 2 / size
         runs = int(rng.poisson(expected)) if len(living) >= size else 0
-        found += [_script(world, rng, living, size, is_fast) for _ in range(runs)]
-    return found
+        requests += [_script(world, rng, living, size, is_fast) for _ in range(runs)]
+    return requests
 
 
 def _script(

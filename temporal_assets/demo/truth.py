@@ -172,8 +172,10 @@ def hub_rows(pages: PageTable) -> pa.Table:
 
 def client_rows(options: DemoOptions) -> pa.Table:
     """Addresses of the readers by number."""
-    known = addresses(options.clients).take(np.arange(options.clients)).to_arrow()
-    return pa.Table.from_arrays([pa.array(np.arange(options.clients)), known], schema=CLIENTS)
+    client_addresses = addresses(options.clients).take(np.arange(options.clients)).to_arrow()
+    return pa.Table.from_arrays(
+        [pa.array(np.arange(options.clients)), client_addresses], schema=CLIENTS
+    )
 
 
 def referrer_urls(world: SiteWorld, externals: Ragged) -> pa.StringArray:

@@ -14,8 +14,8 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
     # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
     strings = column.cast(pa.large_string())
     if isinstance(strings, pa.ChunkedArray):
-        one = strings.num_chunks == 1
-        strings = strings.chunk(0) if one else strings.combine_chunks()
+        is_single = strings.num_chunks == 1
+        strings = strings.chunk(0) if is_single else strings.combine_chunks()
     if not len(strings):
         return Texts(np.empty(0, np.uint8), np.zeros(1, np.int64))
     _, offsets, data = strings.buffers()

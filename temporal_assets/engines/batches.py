@@ -50,8 +50,8 @@ def in_order(
             while pending:
                 yield pending.popleft().result()
         finally:
-            for one in pending:
-                one.cancel()
+            for next_item in pending:
+                next_item.cancel()
 
 
 def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:

@@ -150,11 +150,11 @@ class GroupProcess:
             part = ahead.pop()
             if isinstance(part, Lost):
                 outcomes.append(part)
-            elif isinstance(found := self._run(part, parcel), Lost):
-                before, behind = range(part.start, found.group), range(found.group + 1, part.stop)
-                ahead += [behind, found, before]
+            elif isinstance(lost := self._run(part, parcel), Lost):
+                before, behind = range(part.start, lost.group), range(lost.group + 1, part.stop)
+                ahead += [behind, lost, before]
             else:
-                outcomes += found
+                outcomes += lost
         return outcomes
 
     def _run(self, groups: range, parcel: Parcel) -> list[Outcome] | Lost:
@@ -171,13 +171,13 @@ class GroupProcess:
             "results": str(results),
             "seconds": self._limits.seconds,
         }
-        done, said = _conversation(running, task)
-        if said is None:
+        done, lost = _conversation(running, task)
+        if lost is None:
             self._running = None
             results.unlink(missing_ok=True)
             # One that ends while it writes was ended by the last.
             return self._died(running.process, min(groups.start + done, groups.stop - 1))
-        return _outcomes(said, results)
+        return _outcomes(lost, results)
 
     def end(self) -> None:
         """End the process, for whose answer another thread may be waiting: there will be none."""
@@ -235,17 +235,19 @@ def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Sai
         return done, None
     while (line := running.answers.readline()).endswith(b"\n"):
         if line != _DONE:
-            said: _Said = json.loads(line)
-            return done, said
+            lost: _Said = json.loads(line)
+            return done, lost
         done += 1
     return done, None
 
 
-def _outcomes(said: _Said, results: Path) -> list[Outcome]:
+def _outcomes(losses: _Said, results: Path) -> list[Outcome]:
     """Return what a process said of some groups, with the results it wrote. Removes the file."""
     with pa.OSFile(str(results)) as source:
-        written: Iterator[pa.RecordBatch] = iter(pa.ipc.open_stream(source) if None in said else ())
-        outcomes = [next(written) if lost is None else Lost(**lost) for lost in said]
+        written: Iterator[pa.RecordBatch] = iter(
+            pa.ipc.open_stream(source) if None in losses else ()
+        )
+        outcomes = [next(written) if lost is None else Lost(**lost) for lost in losses]
     results.unlink()
     return outcomes
 
@@ -281,26 +283,26 @@ def _answer(kernel: GroupKernel, task: dict[str, Any], answers: BinaryIO) -> Non
         answers.write(_DONE)
         answers.flush()
         signal.setitimer(signal.ITIMER_REAL, task["seconds"])
-    said = _write(joined(outcomes), task["results"])
+    lost = _write(joined(outcomes), task["results"])
     signal.setitimer(signal.ITIMER_REAL, 0)
-    answers.write(json.dumps(said).encode() + b"\n")
+    answers.write(json.dumps(lost).encode() + b"\n")
     answers.flush()
 
 
 def _write(outcomes: Iterator[Outcome], path: str) -> _Said:
     """Write the results among the outcomes to a file, and say which they are."""
-    said: _Said = []
+    lost: _Said = []
     with ExitStack() as open_files:
         file = open_files.enter_context(pa.OSFile(path, "wb"))
         stream: pa.RecordBatchStreamWriter | None = None
         for outcome in outcomes:
             if isinstance(outcome, Lost):
-                said.append(asdict(outcome))
+                lost.append(asdict(outcome))
                 continue
             stream = stream or open_files.enter_context(pa.ipc.new_stream(file, outcome.schema))
             stream.write_batch(outcome)
-            said.append(None)
-    return said
+            lost.append(None)
+    return lost
 
 
 def _bound_memory(mib: int) -> None:

@@ -143,12 +143,12 @@ def _in_processes(
             outcomes = process.run(parcel)
         finally:
             free.put(process)
-        made = _results(outcomes, parcel, limits.lost)
+        batch = _results(outcomes, parcel, limits.lost)
         if any(isinstance(outcome, Lost) for outcome in outcomes):
             parcel.path.unlink()  # what stands for a group may hold rows of it
         else:
             parcel.give_back()
-        return made
+        return batch
 
     pool = ThreadPoolExecutor(processes)
     try:
@@ -173,11 +173,11 @@ def _in_processes(
 def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa.RecordBatch:
     """Return the results of all groups of a parcel, in one batch."""
     with parcel.rows() as rows:
-        made = [
+        batches = [
             _stands_for(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome
             for outcome in outcomes
         ]
-    return made[0] if len(made) == 1 else pa.concat_batches(made)
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 def _stands_for(what: Lost, parcel: Parcel, rows: pa.Table, lost: LostGroup) -> pa.RecordBatch:

@@ -32,8 +32,10 @@ def numbered(pieces: Pieces, order_of: Callable[[pa.Array], pa.Array]) -> Number
     places = np.full(len(values) + 1, NOWHERE, np.int32)
     places[order.to_numpy()] = np.arange(len(values), dtype=np.int32)
     # -1 looks up the last, which is no value.
-    codes = (one.indices.fill_null(-1).to_numpy() for one in alike)
-    return values.take(order), np.concatenate([places[one] for one in codes])
+    codes = (codes_of_column.indices.fill_null(-1).to_numpy() for codes_of_column in alike)
+    return values.take(order), np.concatenate(
+        [places[codes_of_column] for codes_of_column in codes]
+    )
 
 
 def order_of_integers(values: pa.Array) -> pa.Array:

@@ -22,7 +22,7 @@ def outcome_of(function: Callable[[Item], Result], item: Item) -> bytes:
 
 def result_of(outcome: bytes) -> Any:
     """Return what the function returned; raises what it raised."""
-    is_error, found = pickle.loads(outcome)  # noqa: S301 - from processes that run what we send
+    is_error, result = pickle.loads(outcome)  # noqa: S301 - from processes that run what we send
     if is_error:
-        raise found
-    return found
+        raise result
+    return result

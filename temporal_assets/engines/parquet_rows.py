@@ -55,7 +55,9 @@ class ParquetRows:
         """
         groups = [file.metadata.row_group(group) for file, group in self._groups]
         every = (group.column(at) for group in groups for at in range(group.num_columns))
-        return sum(one.total_uncompressed_size for one in every if one.path_in_schema in columns)
+        return sum(
+            chunk.total_uncompressed_size for chunk in every if chunk.path_in_schema in columns
+        )
 
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
@@ -64,7 +66,7 @@ class ParquetRows:
 
         The next ones while one is used.
         """
-        return in_order(lambda one: make(one[0].read([one[1]], columns)), self._groups, _AHEAD)
+        return in_order(lambda task: make(task[0].read([task[1]], columns)), self._groups, _AHEAD)
 
     def array(
         self,
@@ -92,7 +94,7 @@ class ParquetRows:
 
     def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:
         """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""
-        for block in in_order(lambda one: one[0].read([one[1]], None), self._groups, 1):
+        for block in in_order(lambda task: task[0].read([task[1]], None), self._groups, 1):
             yield from block.combine_chunks().to_batches(most_rows)
 
     def in_ranges(
@@ -191,4 +193,4 @@ def _is_packed(metadata: pq.FileMetaData, name: str) -> bool:
     """Return whether strings lie as PyArrow makes no dictionary of: few are alike there."""
     at = metadata.schema.names.index(name)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    return any("DELTA" in kind for one in groups for kind in one.column(at).encodings)
+    return any("DELTA" in kind for group in groups for kind in group.column(at).encodings)

@@ -138,7 +138,7 @@ class LandedFile:
 
     def looked_like(self, sighting: Sighting) -> bool:
         """Return whether it was as long and as old somewhere, under whatever name."""
-        seen = {(one.size, one.mtime_ns) for one in self.sightings}
+        seen = {(seen_file.size, seen_file.mtime_ns) for seen_file in self.sightings}
         return (sighting.size, sighting.mtime_ns) in seen
 
     def to_json(self) -> str:
@@ -242,9 +242,9 @@ class Inventory:
         One of these must not keep anybody from the refresh that mends it.
         """
         folder = settings.state / "landing"
-        found = _records.all_of(folder / "files", ".json")
-        damaged = [path for path, file in found.items() if file is None]
-        inventory = cls(folder, [file for file in found.values() if file], damaged)
+        records = _records.all_of(folder / "files", ".json")
+        damaged = [path for path, file in records.items() if file is None]
+        inventory = cls(folder, [file for file in records.values() if file], damaged)
         # As of now: what another process reads again meanwhile is not known here even then.
         _ = inventory.lost
         return inventory
@@ -264,12 +264,12 @@ class Inventory:
 
     def set_damaged_aside(self) -> tuple[Path, ...]:
         """Set aside records that cannot be read, so that their logs are read again."""
-        found = self.damaged
-        for path in found:
+        paths = self.damaged
+        for path in paths:
             set_aside(path)
-        self.damaged = tuple(path for path in found if path.exists())
+        self.damaged = tuple(path for path in paths if path.exists())
         self._changed()
-        return found
+        return paths
 
     @cached_property
     def lost(self) -> dict[str, Path]:
@@ -278,11 +278,11 @@ class Inventory:
         if not aside:
             return {}
         read = [file for file in self.files if not file.error]
-        known = {digest for file in read for digest in (file.digest, *file.supersedes)}
+        read_digests = {digest for file in read for digest in (file.digest, *file.supersedes)}
         return {
             content: path
             for path in aside
-            if (content := record_content(path)) not in known
+            if (content := record_content(path)) not in read_digests
             and not path.name.startswith(UNREADABLE)
         }
 
@@ -307,8 +307,8 @@ class Inventory:
         """Folders of lines that no record is of: it was lost, or their reading was killed."""
         records = (*self.damaged, *self._set_aside())
         named = {*self._by_id, *(path.name.partition(".")[0] for path in records)}
-        found = (self.folder / "segments").glob("*")
-        return sorted(path for path in found if path.name not in named)
+        segments = (self.folder / "segments").glob("*")
+        return sorted(path for path in segments if path.name not in named)
 
     def _set_aside(self) -> list[Path]:
         return sorted((self.folder / "files").glob(f"*.json{SET_ASIDE}"))
@@ -342,11 +342,11 @@ class Inventory:
     @cached_property
     def _of_day(self) -> Mapping[dt.date, Sequence[LandedFile]]:
         """Files that count, by the days that they have lines of."""
-        found: dict[dt.date, list[LandedFile]] = {}
+        by_day: dict[dt.date, list[LandedFile]] = {}
         for file in self.active:
             for day in file.days:
-                found.setdefault(day, []).append(file)
-        return found
+                by_day.setdefault(day, []).append(file)
+        return by_day
 
     def days(self) -> list[dt.date]:
         """Days for which any file holds a line."""
@@ -396,10 +396,10 @@ class Inventory:
     def _is_current(self, file: LandedFile, day: dt.date) -> bool:
         """Return whether the record still is of these lines, rather than of a later reading."""
         try:
-            found = _record_of(self._record(file))
+            record = _record_of(self._record(file))
         except FileNotFoundError:
             return False
-        share = found.days.get(day) if found else None
+        share = record.days.get(day) if record else None
         return share is not None and share.digests == file.days[day].digests
 
     def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
@@ -435,13 +435,13 @@ class Inventory:
         With `settled`, files modified more recently than that are left for later: a file that is
         still being written would be read again and again.
         """
-        known = {(s, file.options): file for file in self.files for s in file.sightings}
+        read_files = {(s, file.options): file for file in self.files for s in file.sightings}
         limit = (dt.datetime.now(dt.UTC) - settled).timestamp() * 1e9
         listed = self.listed(settings)
         wanted = {(item.sighting, item.options) for item in listed}
-        found = []
+        waiting = []
         for item in listed:
-            reading = known.get((item.sighting, item.options))
+            reading = read_files.get((item.sighting, item.options))
             newer = reading and self.overruling(reading)
             is_known = reading and (
                 newer is None or any((s, newer.options) in wanted for s in newer.sightings)
@@ -449,8 +449,8 @@ class Inventory:
             if reading and reading.error and self._is_worth_another_try(reading, item.path):
                 is_known = None
             if not is_known and (not settled or item.sighting.mtime_ns <= limit):
-                found.append(item)
-        return found
+                waiting.append(item)
+        return waiting
 
     def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
         """Return whether anything is other than when a file could not be read.
@@ -566,13 +566,13 @@ class Inventory:
         if file is None or self._failed.pop(file_id, None) is not None:
             return
         for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
-            readings[key] = tuple(one for one in readings[key] if one is not file)
+            readings[key] = tuple(reading for reading in readings[key] if reading is not file)
             if not readings[key]:
                 del readings[key]
 
     def _changed(self) -> None:
-        for known in ("files", "active", "_newest", "_of_day", "lost"):
-            self.__dict__.pop(known, None)
+        for name in ("files", "active", "_newest", "_of_day", "lost"):
+            self.__dict__.pop(name, None)
 
     def _record(self, file: LandedFile) -> Path:
         return self.folder / "files" / f"{file.id}.json"

@@ -123,20 +123,20 @@ def refresh(
         _remove_superseded(inventory, settings, scratch)
         now = dt.datetime.now(dt.UTC)
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
-        known = {file.id for file in inventory.files}
+        known_ids = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        found = list(_land(reader, inventory.pending(settings), spread))
+        landed_files = list(_land(reader, inventory.pending(settings), spread))
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
         if mended:
-            found += _land(reader, inventory.pending(settings), spread)
-        known, before = known - mended, before - mended
+            landed_files += _land(reader, inventory.pending(settings), spread)
+        known_ids, before = known_ids - mended, before - mended
         after = {file.id for file in inventory.active}
         torn += _settled(inventory, settings, damaged)
         new = [
             file
-            for file in found
-            if not file.error and (file.id not in known or file.id in after - before)
+            for file in landed_files
+            if not file.error and (file.id not in known_ids or file.id in after - before)
         ]
         landed = {file.id: file for file in new}
         return LandingReport(
@@ -178,7 +178,10 @@ _READ_AGAIN: Final = "{} was damaged: its log is read again"
 
 def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
     """Return, by content, the reading that had most lines."""
-    return {file.digest: file for file in sorted(inventory.files, key=lambda one: one.lines)}
+    return {
+        file.digest: file
+        for file in sorted(inventory.files, key=lambda landed_file: landed_file.lines)
+    }
 
 
 def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
@@ -187,9 +190,11 @@ def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: 
     for file in files:
         before = [read[digest] for digest in (file.digest, *file.supersedes) if digest in read]
         for day, share in file.days.items():
-            known = max((one.days[day].lines for one in before if day in one.days), default=0)
-            if share.lines > known and not kept.has_requests(day):
-                lines[day] += share.lines - known
+            most_lines = max(
+                (earlier.days[day].lines for earlier in before if day in earlier.days), default=0
+            )
+            if share.lines > most_lines and not kept.has_requests(day):
+                lines[day] += share.lines - most_lines
     if not lines:
         return None
     first, last = min(lines), max(lines)
@@ -203,9 +208,14 @@ def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
     Of lines that were left out no client was asked for, and no key was made.
     """
     store = Store.open(settings)
-    landed = {day for file in inventory.files for day, one in file.days.items() if one.rows}
-    made = (store.intact("requests", day) for day in store.days("requests"))
-    return sorted(landed | {one.day for one in made if one is not None and one.rows})
+    landed = {
+        day for file in inventory.files for day, day_share in file.days.items() if day_share.rows
+    }
+    manifests = (store.intact("requests", day) for day in store.days("requests"))
+    return sorted(
+        landed
+        | {day_share.day for day_share in manifests if day_share is not None and day_share.rows}
+    )
 
 
 def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:
@@ -251,8 +261,13 @@ def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) 
 def _published_contents(settings: Settings) -> set[str]:
     """Digests of the logs that days which are there were made from."""
     store = Store.open(settings)
-    made = (store.intact("requests", day) for day in store.days("requests"))
-    return {content_of(one.digest) for manifest in made if manifest for one in manifest.inputs}
+    manifests = (store.intact("requests", day) for day in store.days("requests"))
+    return {
+        content_of(source.digest)
+        for manifest in manifests
+        if manifest
+        for source in manifest.inputs
+    }
 
 
 def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
@@ -332,10 +347,10 @@ def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
         yield items[at : at + _FILES_AT_ONCE]
 
 
-def _taken_over(reader: LogReader, found: Iterator[Read]) -> Iterator[Draft | None]:
+def _taken_over(reader: LogReader, reads: Iterator[Read]) -> Iterator[Draft | None]:
     """Drafts that were made elsewhere, and what was learned of keys there."""
-    for draft, made in found:
-        reader.keys.made += [period for period in made if period not in reader.keys.made]
+    for draft, made_periods in reads:
+        reader.keys.made += [period for period in made_periods if period not in reader.keys.made]
         yield draft
 
 
@@ -344,12 +359,14 @@ def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[Lan
     if draft is None:
         return
     inventory = reader.inventory
-    known = inventory.find(draft.file.id)
-    if known is not None and not known.error:
-        seen = _seen_again(known.sightings, item.sighting)
+    known_file = inventory.find(draft.file.id)
+    if known_file is not None and not known_file.error:
+        seen = _seen_again(known_file.sightings, item.sighting)
         # What was read before its archive was whole has no problem once that is.
-        file = replace(known, sightings=seen, problem=known.problem and draft.file.problem)
-        if inventory.overruling(known):  # settings were changed back
+        file = replace(
+            known_file, sightings=seen, problem=known_file.problem and draft.file.problem
+        )
+        if inventory.overruling(known_file):  # settings were changed back
             file = replace(file, serial=inventory.next_serial)
     else:
         file = replace(draft.file, serial=inventory.next_serial)

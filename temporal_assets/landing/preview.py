@@ -245,10 +245,10 @@ def _line(
     records: Records, cleaned: Cleaned, row: int, at: int | None, visitors: dict[bytes, str]
 ) -> PreviewLine:
     address = records.address.value(row) or b""
-    known = [address] if address else []
+    private_values = [address] if address else []
 
     def text(column: Column | None) -> str:
-        return redact((column.value(row) if column is not None else None) or b"", known)
+        return redact((column.value(row) if column is not None else None) or b"", private_values)
 
     is_read = records.reason[row] == Reject.NONE
     outcome = reason_of(int(cleaned.verdict[row]))
@@ -262,9 +262,9 @@ def _line(
     page, referrer = text(records.target), text(records.referrer)
     site = _host((records.host.value(row) if records.host is not None else None) or b"")
     if at is not None:
-        page = redact(_string(cleaned.url, at), known)
+        page = redact(_string(cleaned.url, at), private_values)
         site = _host(_string(cleaned.site, at))
-        referrer = redact(_string(cleaned.referrer, at), known) or _unusable(referrer)
+        referrer = redact(_string(cleaned.referrer, at), private_values) or _unusable(referrer)
     agent = text(records.agent)
     return PreviewLine(line, time, visitor, site, page, referrer, agent, outcome)
 

@@ -111,14 +111,14 @@ class ReadApart:
     @classmethod
     def of(cls, reader: LogReader) -> ReadApart:
         """Return what `reader` reads with."""
-        known = reader.settings
+        reader_settings = reader.settings
         # By name, so that no password of anything else ever leaves this machine.
         settings = Settings.model_construct(
-            state=known.state.absolute(),
-            reading=known.reading,
-            cleaning=known.cleaning,
-            privacy=known.privacy,
-            orchestration=known.orchestration,
+            state=reader_settings.state.absolute(),
+            reading=reader_settings.reading,
+            cleaning=reader_settings.cleaning,
+            privacy=reader_settings.privacy,
+            orchestration=reader_settings.orchestration,
         )
         files = reader.inventory.without_days()
         return cls(settings, files, reader.scratch.absolute(), reader.now, reader.patient)
@@ -216,11 +216,11 @@ class LogReader:
         with streams.open_stream(item.path, self.settings.reading) as stream:
             for block in _blocks(stream):
                 is_whole = bool(block.data[-1] == NEWLINE)
-            known = next((file for file in candidates if file.digest == stream.digest), None)
-        if known and is_whole and stream.problem is None:
+            known_file = next((file for file in candidates if file.digest == stream.digest), None)
+        if known_file and is_whole and stream.problem is None:
             # Of a broken archive that was not its text: all lines were kept, also the last.
-            known = replace(known, problem=None)
-        return Draft(known, None) if known else None
+            known_file = replace(known_file, problem=None)
+        return Draft(known_file, None) if known_file else None
 
     def _parse(
         self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
@@ -365,9 +365,9 @@ class LogReader:
 
     def _cleaner(self, item: Pending) -> Cleaner:
         if item.options not in self._cleaners:
-            made = Cleaner(item.source, self.settings, self.keys, self._is_bot, self.now)
+            cleaner = Cleaner(item.source, self.settings, self.keys, self._is_bot, self.now)
             # Of two threads that come at once, both go on with the first one's.
-            self._cleaners.setdefault(item.options, made)
+            self._cleaners.setdefault(item.options, cleaner)
         return self._cleaners[item.options]
 
 

@@ -144,12 +144,12 @@ class _ReadingProcess:
                 f"the process that read {item.path} was ended from outside, mostly for memory:"
                 " lower `reading.workers` or `reading.block_mib`, and run it again"
             ) from None
-        found: Read = result_of(answer)
-        return found
+        result: Read = result_of(answer)
+        return result
 
     def _answer(self) -> _Answer:
-        found: _Answer = pickle.load(self._answers)  # noqa: S301 - our own process
-        return found
+        answer: _Answer = pickle.load(self._answers)  # noqa: S301 - our own process
+        return answer
 
     def close(self) -> None:
         """End the process; what it has not answered is lost."""
@@ -183,10 +183,10 @@ def main() -> None:
 
 def _task(tasks: BinaryIO) -> tuple[ReadApart | None, Pending] | None:
     try:
-        found: tuple[ReadApart | None, Pending] = pickle.load(tasks)  # noqa: S301 - our own
+        task: tuple[ReadApart | None, Pending] = pickle.load(tasks)  # noqa: S301 - our own
     except EOFError:
         return None
-    return found
+    return task
 
 
 def _reads(reader: LogReader) -> Callable[[Pending], Read]:

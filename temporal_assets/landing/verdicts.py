@@ -111,11 +111,11 @@ def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
     warnings: list[str] = []
     if failed:
         more = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
-        said = (
+        sentence = (
             f"{source.path}: {len(failed):,} of {len(failed) + len(whole):,} files cannot be read:"
             f" {failed[0].error}{more}"
         )
-        (warnings if whole else faults).append(said)
+        (warnings if whole else faults).append(sentence)
     if lines and not kept:
         faults.append(_nothing(source, lines, losses))
     elif rejected > _DOUBTFUL * lines:
@@ -184,8 +184,8 @@ _NO_PAGES: Final = {
 """Questions to ask if nothing is kept although every line is whole."""
 
 
-def messages(found: Iterable[SourceVerdict]) -> Iterator[tuple[bool, str]]:
+def messages(verdicts: Iterable[SourceVerdict]) -> Iterator[tuple[bool, str]]:
     """(whether it is a fault, sentence) of all that is wrong."""
-    for verdict in found:
+    for verdict in verdicts:
         yield from ((True, fault) for fault in verdict.faults)
         yield from ((False, warning) for warning in verdict.warnings)

@@ -51,18 +51,18 @@ _SPOKEN_TYPES: Final = frozenset({"_duckdb.IOException", "duckdb.IOException"})
 def is_transient(error: BaseException) -> bool:
     """Return whether a fault, or one that it was raised from, passes by itself."""
     chain = list(_chain(error))
-    if any(_is_full_disk(one) for one in chain):
+    if any(_is_full_disk(link) for link in chain):
         return False
-    return any(_passes(one) for one in chain)
+    return any(_passes(link) for link in chain)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        yield one
-        one = one.__cause__
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__
 
 
 def _passes(error: BaseException) -> bool:

@@ -193,8 +193,8 @@ def assemble(
     )
     patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
-    known = used | {row["site"] for row in ranked}
-    sources = _sources(tables.sources, known)
+    policy_sites = used | {row["site"] for row in ranked}
+    sources = _sources(tables.sources, policy_sites)
     sites = _sites(ranked, used, early, includes_subdomains)
     return Document(
         format=FORMAT,
@@ -275,9 +275,9 @@ def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEnt
     ]
 
 
-def _sources(table: pa.Table, known: set[str]) -> list[SourceEntry]:
+def _sources(table: pa.Table, sites: set[str]) -> list[SourceEntry]:
     """Feeds and sitemaps of sites of the policy, those that bring the most first."""
-    rows = [row for row in table.select(SOURCES.names).to_pylist() if row["site"] in known]
+    rows = [row for row in table.select(SOURCES.names).to_pylist() if row["site"] in sites]
     rows.sort(key=lambda row: (-(row["new_per_day"] or 0.0), row["url"]))
     return [
         SourceEntry(

@@ -171,8 +171,8 @@ def is_whole(folder: Path) -> bool:
 def faults(folder: Path) -> list[Path]:
     """Return files of a published folder that are missing or not what was written."""
     file = folder / FILE
-    found = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
-    return list(dict.fromkeys((*found, *sums.faults(folder))))
+    wrong = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
+    return list(dict.fromkeys((*wrong, *sums.faults(folder))))
 
 
 def latest_of(root: Path) -> Path | None:

@@ -178,35 +178,35 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
 }
 
 
-def check(found: Mapping[str, Any]) -> None:
+def check(document: Mapping[str, Any]) -> None:
     """Raise `Damage` unless every field is there and is what readers rely on."""
-    _check_fields("", found, _TOP)
-    _check_fields("window.", found["window"], _WINDOW)
-    _check("window.missing_days", found["window"]["missing_days"], _DAY)
-    _check("notes", found["notes"], _TEXT)
-    _check_fields("urls.", found["urls"], _URLS)
+    _check_fields("", document, _TOP)
+    _check_fields("window.", document["window"], _WINDOW)
+    _check("window.missing_days", document["window"]["missing_days"], _DAY)
+    _check("notes", document["notes"], _TEXT)
+    _check_fields("urls.", document["urls"], _URLS)
     for name, kind in (
         ("dropped_keys", _TEXT),
         ("kept_keys", _TEXT),
         ("static_extensions", _texts("letters a to z and digits", _EXTENSION)),
     ):
-        _check(f"urls.{name}", found["urls"][name], kind)
+        _check(f"urls.{name}", document["urls"][name], kind)
     for name, fields in _ENTRIES.items():
-        _check_entries(name, found[name], fields)
-    sites = {entry["site"] for entry in found["sites"]}
-    known = _Kind("one of the policy's `sites`", sites.issuperset)
+        _check_entries(name, document[name], fields)
+    sites = {entry["site"] for entry in document["sites"]}
+    is_site = _Kind("one of the policy's `sites`", sites.issuperset)
     for name in ("hubs", "sources", "prefixes", "patterns", "trees"):
-        _check_column(name, found[name], "site", known)
-    for place, tree in enumerate(found["trees"]):
-        _check_tree(f"trees[{place}]", tree, len(found["patterns"]))
+        _check_column(name, document[name], "site", is_site)
+    for place, tree in enumerate(document["trees"]):
+        _check_tree(f"trees[{place}]", tree, len(document["patterns"]))
 
 
-def _check_fields(where: str, found: Mapping[str, Any], fields: Mapping[str, _Kind]) -> None:
+def _check_fields(where: str, document: Mapping[str, Any], fields: Mapping[str, _Kind]) -> None:
     for field, kind in fields.items():
-        if field not in found:
+        if field not in document:
             raise Damage(f"it lacks `{where}{field}`")
-        if not kind.holds([found[field]]):
-            raise _wrong(f"{where}{field}", found[field], kind)
+        if not kind.holds([document[field]]):
+            raise _wrong(f"{where}{field}", document[field], kind)
 
 
 def _check(where: str, values: Sequence[Any], kind: _Kind) -> None:

@@ -49,23 +49,23 @@ class Change:
 
 def changes(before: Document, after: Document) -> list[Change]:
     """Every change, by list and name."""
-    found: list[Change] = []
+    differences: list[Change] = []
     for name, called in _LISTS.items():
         old = _by_name(before[name], called)  # type: ignore[literal-required]
         new = _by_name(after[name], called)  # type: ignore[literal-required]
         for key in sorted(old.keys() | new.keys()):
             for pair in _pairs(old.get(key, []), new.get(key, [])):
-                found += _between(name, key[0], *pair)
-    return found
+                differences += _between(name, key[0], *pair)
+    return differences
 
 
 def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[str, str], list[Any]]:
     """Entries by name, and patterns by what their expressions begin with as well."""
-    found: dict[tuple[str, str], list[Any]] = {}
+    rows_by_name: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         origin = _ORIGIN.match(row.get("expression", ""))
-        found.setdefault((called(row), origin[0] if origin else ""), []).append(row)
-    return found
+        rows_by_name.setdefault((called(row), origin[0] if origin else ""), []).append(row)
+    return rows_by_name
 
 
 def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any]]:

@@ -215,10 +215,10 @@ def read(path: str | Path) -> Document:
     if not is_as_published(real, text):
         raise PolicyError(f"{file} is not what was published: {_AGAIN}")
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(f"{file} is no JSON ({error}): {_AGAIN}") from error
-    return checked(found, str(file))
+    return checked(parsed, str(file))
 
 
 _LATER_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -230,37 +230,37 @@ _LATER_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Values of fields for entries that were written before these fields."""
 
 
-def checked(found: Any, name: str) -> Document:
+def checked(parsed: Any, name: str) -> Document:
     """Return what was read, if it is a policy that this version understands."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
         raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
-    version = found.get("version")
+    version = parsed.get("version")
     if type(version) is not int or version < 1:  # `true` is an int to Python
         raise PolicyError(f"{name}: the version {version!r} is no number of a version")
     if version > VERSION:
         raise NewerPolicy(
             f"{name} has version {version} of the policy format, and this program reads up to"
             f" {VERSION}: install a newer temporal-assets on the crawler (written by"
-            f" {found.get('generator', 'an unknown program')})"
+            f" {parsed.get('generator', 'an unknown program')})"
         )
     # Policies of this version that were written before a field do without it.
-    found = {"provisional": False, "notes": [], "sources": [], **found}
-    missing = sorted(set(Document.__annotations__) - set(found))
+    parsed = {"provisional": False, "notes": [], "sources": [], **parsed}
+    missing = sorted(set(Document.__annotations__) - set(parsed))
     if missing:
         raise PolicyError(f"{name} is not whole, it lacks {', '.join(missing)}: {_AGAIN}")
     for kind, values in _LATER_FIELDS.items():
-        if isinstance(found[kind], list):
-            found[kind] = [
-                {**one, **{key: value for key, value in values.items() if key not in one}}
-                if isinstance(one, dict)
-                else one
-                for one in found[kind]
+        if isinstance(parsed[kind], list):
+            parsed[kind] = [
+                {**row, **{key: value for key, value in values.items() if key not in row}}
+                if isinstance(row, dict)
+                else row
+                for row in parsed[kind]
             ]
     try:
-        damage.check(found)
+        damage.check(parsed)
     except damage.Damage as error:
         raise PolicyError(f"{name} is damaged: {error}: {_AGAIN}") from None
-    return cast("Document", found)
+    return cast("Document", parsed)
 
 
 def as_text(document: Document) -> str:
@@ -292,5 +292,5 @@ def is_empty(document: Document) -> bool:
 
     No source, no prefix, and no pattern but skipped ones.
     """
-    fetched = any(one["decision"] != "skip" for one in document["patterns"])
+    fetched = any(row["decision"] != "skip" for row in document["patterns"])
     return not (document["hubs"] or document["sources"] or document["prefixes"] or fetched)

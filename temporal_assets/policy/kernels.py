@@ -140,7 +140,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, seed: np.uint64) -> None
 @inlined
 def _entry(
     table: Int32s,
-    known: Bytes,
+    words: Bytes,
     offsets: Int64s,
     value: np.uint64,
     data: Bytes,
@@ -154,7 +154,7 @@ def _entry(
         entry = table[place]
         begin = offsets[entry]
         if offsets[entry + 1] - begin == stop - start and equal_bytes(
-            known, begin, data, start, stop - start
+            words, begin, data, start, stop - start
         ):
             return int(entry)
         place = (place + 1) & mask
@@ -165,7 +165,7 @@ def find(
     data: Bytes,
     starts: Int64s,
     stops: Int64s,
-    known: Beginnings,
+    beginnings: Beginnings,
     static: Extensions,
     tree_of_site: Int32s,
     forest: Forest,
@@ -174,22 +174,23 @@ def find(
 ) -> Found:
     """Return what is to be done with each canonical URL; one with `starts[i] < 0` is no page."""
     count = len(starts)
-    found = Found(
+    answer = Found(
         np.full(count, SKIP_TIER, np.int8),
         np.full(count, NO_PAGE, np.int8),
         *(np.full(count, NONE, np.int32) for _ in range(4)),
     )
-    _find_sites(data, starts, stops, known, includes_subdomains, found)
+    _find_sites(data, starts, stops, beginnings, includes_subdomains, answer)
     # Site by site: what is known of one site fits the processor's cache, all sites do not.
-    order = np.argsort(found.site, kind="stable")
-    order = order[np.searchsorted(found.site[order], 0) :]
+    order = np.argsort(answer.site, kind="stable")
+    order = order[np.searchsorted(answer.site[order], 0) :]
     # The desk belongs to the call, hence to the thread.
     desk = desk_for(forest)
     name = np.empty(MAX_EXTENSION, np.uint8)
     _find(
-        data, starts, stops, order, known, static, tree_of_site, forest, tiers, desk, name, found
+        data, starts, stops, order, beginnings, static, tree_of_site, forest, tiers, desk, name,
+        answer,
     )  # fmt: skip
-    return found
+    return answer
 
 
 @leaf
@@ -197,18 +198,18 @@ def _find_sites(
     data: Bytes,
     starts: Int64s,
     stops: Int64s,
-    known: Beginnings,
+    beginnings: Beginnings,
     includes_subdomains: bool,
-    found: Found,
+    answer: Found,
 ) -> None:
     for i in range(len(starts)):
         if starts[i] < 0:
             continue
         host = _after_scheme(data, starts[i])
         end, _ = _host_ends(data, host, stops[i])
-        found.site[i] = _site(data, host, end, known, includes_subdomains)
-        if found.site[i] == NONE:
-            found.reason[i] = UNKNOWN_SITE
+        answer.site[i] = _site(data, host, end, beginnings, includes_subdomains)
+        if answer.site[i] == NONE:
+            answer.reason[i] = UNKNOWN_SITE
 
 
 @leaf
@@ -217,14 +218,14 @@ def _find(
     starts: Int64s,
     stops: Int64s,
     order: Int64s,
-    known: Beginnings,
+    beginnings: Beginnings,
     static: Extensions,
     tree_of_site: Int32s,
     forest: Forest,
     tiers: Tiers,
     desk: Desk,
     name: Bytes,
-    found: Found,
+    answer: Found,
 ) -> None:
     """Decide on the URLs in `order`, whose sites are known."""
     for place in range(len(order)):
@@ -232,16 +233,16 @@ def _find(
         start, stop = starts[i], stops[i]
         host = _after_scheme(data, start)
         _, path = _host_ends(data, host, stop)
-        query = _scan(data, host, path, stop, known, i, found.hub, found.prefix)
-        if _is_static(data, path, query, static, known.seed, name):
-            found.reason[i] = STATIC
+        query = _scan(data, host, path, stop, beginnings, i, answer.hub, answer.prefix)
+        if _is_static(data, path, query, static, beginnings.seed, name):
+            answer.reason[i] = STATIC
             continue
-        tree = tree_of_site[found.site[i]]
+        tree = tree_of_site[answer.site[i]]
         if tree >= 0:
             node = walk(forest, tree, data, start, stop, desk)
             if node >= 0:
-                found.pattern[i] = tiers.pattern_of_node[node]
-        _decide(found, i, tiers)
+                answer.pattern[i] = tiers.pattern_of_node[node]
+        _decide(answer, i, tiers)
 
 
 @inlined
@@ -254,17 +255,17 @@ def _after_scheme(data: Bytes, start: int) -> int:
 
 
 @inlined
-def _decide(found: Found, i: int, tiers: Tiers) -> None:
+def _decide(answer: Found, i: int, tiers: Tiers) -> None:
     """The first that knows the URL."""
-    pattern, prefix = found.pattern[i], found.prefix[i]
-    if found.hub[i] >= 0:
-        found.reason[i], found.tier[i] = HUB, tiers.hub[found.hub[i]]
+    pattern, prefix = answer.pattern[i], answer.prefix[i]
+    if answer.hub[i] >= 0:
+        answer.reason[i], answer.tier[i] = HUB, tiers.hub[answer.hub[i]]
     elif pattern >= 0 and (prefix < 0 or tiers.overrules[pattern]):
-        found.reason[i], found.tier[i] = PATTERN, tiers.pattern[pattern]
+        answer.reason[i], answer.tier[i] = PATTERN, tiers.pattern[pattern]
     elif prefix >= 0:
-        found.reason[i], found.tier[i] = PREFIX, tiers.prefix[prefix]
+        answer.reason[i], answer.tier[i] = PREFIX, tiers.prefix[prefix]
     else:
-        found.reason[i], found.tier[i] = SITE, tiers.site[found.site[i]]
+        answer.reason[i], answer.tier[i] = SITE, tiers.site[answer.site[i]]
 
 
 @inlined
@@ -283,16 +284,18 @@ def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
 
 
 @inlined
-def _site(data: Bytes, start: int, end: int, known: Beginnings, includes_subdomains: bool) -> int:
+def _site(
+    data: Bytes, start: int, end: int, beginnings: Beginnings, includes_subdomains: bool
+) -> int:
     """The site of a host, or of the nearest domain above it where sites include these."""
     at = start
     while True:
-        value = known.seed
+        value = beginnings.seed
         for i in range(at, end):
             value = (value ^ np.uint64(data[i])) * _PRIME
-        entry = _entry(known.table, known.data, known.offsets, value, data, at, end)
-        if entry >= 0 and known.site[entry] >= 0:
-            return int(known.site[entry])
+        entry = _entry(beginnings.table, beginnings.data, beginnings.offsets, value, data, at, end)
+        if entry >= 0 and beginnings.site[entry] >= 0:
+            return int(beginnings.site[entry])
         if not includes_subdomains:
             return NONE
         while at < end and data[at] != _DOT:
@@ -308,13 +311,13 @@ def _scan(
     host: int,
     path: int,
     stop: int,
-    known: Beginnings,
+    beginnings: Beginnings,
     i: int,
     hub: Int32s,
     prefix: Int32s,
 ) -> int:
     """Note the hub that the URL is and the longest prefix it has; where its path ends."""
-    value = known.seed
+    value = beginnings.seed
     query = stop
     for at in range(host, stop):
         byte = data[at]
@@ -322,15 +325,17 @@ def _scan(
         if at >= path and (byte == _SLASH or (byte == _QUESTION and query == stop)):
             # Slashes of the query are none of a folder.
             if query == stop:
-                entry = _entry(known.table, known.data, known.offsets, value, data, host, at + 1)
-                if entry >= 0 and known.prefix[entry] >= 0:
-                    prefix[i] = known.prefix[entry]
+                entry = _entry(
+                    beginnings.table, beginnings.data, beginnings.offsets, value, data, host, at + 1
+                )
+                if entry >= 0 and beginnings.prefix[entry] >= 0:
+                    prefix[i] = beginnings.prefix[entry]
             if byte == _QUESTION and query == stop:
                 query = at
-    entry = _entry(known.table, known.data, known.offsets, value, data, host, stop)
+    entry = _entry(beginnings.table, beginnings.data, beginnings.offsets, value, data, host, stop)
     if entry >= 0:
         is_https = data[host - _SCHEME_ENDS] == _S
-        hub[i] = known.hub[entry] if is_https else known.hub_of_http[entry]
+        hub[i] = beginnings.hub[entry] if is_https else beginnings.hub_of_http[entry]
     return query
 
 

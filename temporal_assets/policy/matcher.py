@@ -175,7 +175,7 @@ class Policy:
     def _decide(self, urls: Texts) -> Found:
         starts, stops = urls.offsets[:-1], urls.offsets[1:]
         is_plain = plain_pages(urls.data, starts, stops, self._rules) > 0
-        found = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
+        answer = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
         odd = np.flatnonzero(~is_plain)
         if len(odd):
             raw = (urls.data[urls.offsets[i] : urls.offsets[i + 1]].tobytes() for i in odd)
@@ -184,10 +184,10 @@ class Policy:
             is_page = flat.offsets[1:] > flat.offsets[:-1]
             starts = np.where(is_page, flat.offsets[:-1], NONE)
             later = self._find(flat.data, starts, flat.offsets[1:])
-            columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(found, later, strict=True)
+            columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(answer, later, strict=True)
             for column, part in columns:
                 column[odd] = part
-        return found
+        return answer
 
     def _find(self, data: NDArray[np.uint8], starts: Int64s, stops: Int64s) -> Found:
         return find(
@@ -208,11 +208,13 @@ def _patterns_of_leaves(tree: SiteTree) -> list[int]:
 
     A pattern that stands at an inner node holds the leaves below it, and nothing else.
     """
-    found = list(tree["pattern"])
+    pattern_of_node = list(tree["pattern"])
     for node, above in enumerate(tree["parent"]):
-        if above >= 0 and found[node] == NONE:
-            found[node] = found[above]
-    return [place if key < 0 else NONE for place, key in zip(found, tree["key"], strict=True)]
+        if above >= 0 and pattern_of_node[node] == NONE:
+            pattern_of_node[node] = pattern_of_node[above]
+    return [
+        place if key < 0 else NONE for place, key in zip(pattern_of_node, tree["key"], strict=True)
+    ]
 
 
 def _tiers(entries: Sequence[Any]) -> Int8s:

@@ -54,7 +54,7 @@ def write_project(
 
 def _judged(inspector: Inspector, table: Table, day: dt.date) -> list[Expected]:
     """Measured numbers that have a range."""
-    return [one for one in inspector.expected(table, day) if one.can_be_judged]
+    return [expected for expected in inspector.expected(table, day) if expected.can_be_judged]
 
 
 def _validate(

@@ -148,8 +148,8 @@ class Past:
 
     def told_of(self, name: str) -> list[float]:
         """Numbers that somebody was warned of lately."""
-        found = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
-        return [number for number in found if number is not None]
+        earlier = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
+        return [number for number in earlier if number is not None]
 
 
 def whole_of(name: str) -> str:
@@ -176,7 +176,7 @@ def evaluate_outcomes(
     expected: Sequence[Expected], outcomes: Mapping[str, Outcome]
 ) -> tuple[Finding, ...]:
     """Findings from the comparisons, of which there is one for every number that can be judged."""
-    return tuple(_finding(one, outcomes.get(one.name)) for one in expected)
+    return tuple(_finding(check, outcomes.get(check.name)) for check in expected)
 
 
 def not_done(check: Rule | Drift, error: Exception) -> Finding:
@@ -200,8 +200,8 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
     usual = _usual(drift, measured, past)
     if isinstance(usual, str):
         return not_judged(nothing, usual)
-    for told in past.told_of(drift.name):
-        usual = usual.around(_noise(drift, told, measured))
+    for reported in past.told_of(drift.name):
+        usual = usual.around(_noise(drift, reported, measured))
     low, high = usual.low if usual.low > 0 else None, usual.high if usual.high < inf else None
     note = _TOLD if low is None and high is None else ""
     return replace(nothing, minimum=low, maximum=high, note=note)
@@ -211,44 +211,46 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
     """The range in which a number is usual, or why there is none."""
     if drift.is_of_week:
         sums = (_week(drift, measured, past, number) for number in range(1, HISTORY_WEEKS + 1))
-        weeks = [one for one in sums if one is not None]
+        weeks = [total for total in sums if total is not None]
         if len(weeks) < LEAST_WEEKS:
             return f"only {len(weeks)} of the weeks before can be compared"
         return usual_week(weeks, _of(drift.largest_factor))
-    known = past.known(drift.name)
-    numbers = [*known.values()]
+    earlier = past.known(drift.name)
+    numbers = [*earlier.values()]
     if drift.least is not None:
         is_usual = bool(numbers) and is_empty_usual(numbers)
         return "a day with nothing is not unusual here" if is_usual else Usual(drift.least, inf)
-    if len(known) < LEAST_DAYS:
-        return f"only {len(known)} of the days before can be compared"
+    if len(earlier) < LEAST_DAYS:
+        return f"only {len(earlier)} of the days before can be compared"
     if drift.whole is not None:
-        return _usual_share(drift, known, measured, past)
+        return _usual_share(drift, earlier, measured, past)
     if not any(numbers):
         return "the days before are empty"
-    return usual_count(numbers, [*known], _of(drift.largest_factor))
+    return usual_count(numbers, [*earlier], _of(drift.largest_factor))
 
 
-def _usual_share(drift: Drift, known: Mapping[int, float], measured: Measured, past: Past) -> Usual:
+def _usual_share(
+    drift: Drift, earlier: Mapping[int, float], measured: Measured, past: Past
+) -> Usual:
     whole = whole_of(drift.name)
-    wholes = [past.measured[age].get(whole) or 1.0 for age in known]
-    middle = median(known.values())
+    wholes = [past.measured[age].get(whole) or 1.0 for age in earlier]
+    middle = median(earlier.values())
     if drift.largest_difference is not None:
         band = Usual(middle - drift.largest_difference, middle + drift.largest_difference)
     else:
         factor = _of(drift.largest_factor)
         band = Usual(middle / factor, middle * factor)
-    return usual_share([*known.values()], wholes, measured[whole] or 1.0, band)
+    return usual_share([*earlier.values()], wholes, measured[whole] or 1.0, band)
 
 
-def _noise(drift: Drift, told: float, measured: Measured) -> Usual:
+def _noise(drift: Drift, reported: float, measured: Measured) -> Usual:
     """Return what is no more than was told.
 
     The same number with its noise, and all that is better.
     """
     if drift.whole is not None:
-        return share_noise(told, measured[whole_of(drift.name)] or 1.0)
-    return count_noise(told)
+        return share_noise(reported, measured[whole_of(drift.name)] or 1.0)
+    return count_noise(reported)
 
 
 def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | None:

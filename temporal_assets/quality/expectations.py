@@ -39,7 +39,10 @@ _MAXIMUM: Final = " maximum"
 
 def judge(name: str, days: Days) -> Outcomes:
     """Compare every number that can be judged with its range. `name` names the suite."""
-    judged = {day: [one for one in numbers if one.can_be_judged] for day, numbers in days.items()}
+    judged = {
+        day: [outcome for outcome in numbers if outcome.can_be_judged]
+        for day, numbers in days.items()
+    }
     checks = by_check(judged)
     if not checks:
         return {day: {} for day in days}
@@ -49,12 +52,12 @@ def judge(name: str, days: Days) -> Outcomes:
             suite(name, checks), result_format={"result_format": "COMPLETE"}
         )
     troubles: dict[str, list[Mapping[dt.date | None, str]]] = {}
-    for one in result.results:
-        kwargs = one.expectation_config.kwargs
+    for outcome in result.results:
+        kwargs = outcome.expectation_config.kwargs
         check = kwargs["column"] if "column" in kwargs else _check_of_pair(kwargs)
-        troubles.setdefault(check, []).append(_troubles(one, order))
+        troubles.setdefault(check, []).append(_troubles(outcome, order))
     return {
-        day: {one.name: _outcome(day, troubles[one.name]) for one in numbers}
+        day: {outcome.name: _outcome(day, troubles[outcome.name]) for outcome in numbers}
         for day, numbers in judged.items()
     }
 
@@ -62,7 +65,9 @@ def judge(name: str, days: Days) -> Outcomes:
 def suite(name: str, checks: Mapping[str, Mapping[dt.date, Expected]]) -> Any:
     """The expectations as a suite: one or two per check, over a frame with a row for each day."""
     package = great_expectations()
-    expectations = [one for check, days in checks.items() for one in _expectations(check, days)]
+    expectations = [
+        expectation for check, days in checks.items() for expectation in _expectations(check, days)
+    ]
     return package.ExpectationSuite(name=name, expectations=expectations)
 
 
@@ -75,7 +80,7 @@ def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]
         ExpectColumnValuesToBeBetween,
     )
 
-    ranges = {(one.minimum, one.maximum) for one in days.values()}
+    ranges = {(limits.minimum, limits.maximum) for limits in days.values()}
     if len(ranges) == 1:
         ((minimum, maximum),) = ranges
         yield ExpectColumnValuesToBeBetween(column=check, min_value=minimum, max_value=maximum)
@@ -94,8 +99,8 @@ def by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
     """Numbers of each check by day."""
     checks: dict[str, dict[dt.date, Expected]] = {}
     for day, numbers in days.items():
-        for one in numbers:
-            checks.setdefault(one.name, {})[day] = one
+        for expected in numbers:
+            checks.setdefault(expected.name, {})[day] = expected
     return checks
 
 
@@ -105,10 +110,10 @@ def frame_of(
     """A row for each day; NaN, which Great Expectations leaves out, where nothing is judged."""
     columns: dict[str, list[float | None]] = {}
     for check, days in checks.items():
-        found = [days.get(day) for day in order]
-        columns[check] = [one.value if one else None for one in found]
-        columns[check + _MINIMUM] = [one.minimum if one else None for one in found]
-        columns[check + _MAXIMUM] = [one.maximum if one else None for one in found]
+        day_checks = [days.get(day) for day in order]
+        columns[check] = [limits.value if limits else None for limits in day_checks]
+        columns[check + _MINIMUM] = [limits.minimum if limits else None for limits in day_checks]
+        columns[check + _MAXIMUM] = [limits.maximum if limits else None for limits in day_checks]
     return pd.DataFrame(columns, dtype="float64")
 
 

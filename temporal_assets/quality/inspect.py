@@ -64,20 +64,20 @@ class Inspector:
         """
         checks = [check for check in table.checks if names is None or check.name in names]
         expected: dict[dt.date, tuple[Expected, ...]] = {}
-        found: dict[dt.date, tuple[Finding, ...]] = {}
+        findings_of_day: dict[dt.date, tuple[Finding, ...]] = {}
         for day in sorted(days):  # what is told of a day, the days after it know
             try:
                 expected[day] = self._expected(table, checks, day)
             except Exception as error:
-                found[day] = tuple(not_done(check, error) for check in checks)
+                findings_of_day[day] = tuple(not_done(check, error) for check in checks)
         outcomes = judge(table.name, expected)
         for day, numbers in expected.items():
             findings = evaluate_outcomes(numbers, outcomes[day])
-            found[day] = tuple(
+            findings_of_day[day] = tuple(
                 self._with_samples(table, check, finding, day)
                 for check, finding in zip(checks, findings, strict=True)
             )
-        return found
+        return findings_of_day
 
     def expected(self, table: Table, day: dt.date) -> tuple[Expected, ...]:
         """Numbers and ranges of all checks of a published day."""
@@ -102,18 +102,22 @@ class Inspector:
         if not drifts:
             return ()
         measured = self._measured(table, day)
-        found = evaluate_drifts(drifts, measured, self._past(table, day))
-        told = {one.name: one.value for one in found if one.is_outside and one.value is not None}
-        self._known[table.name, day] = _Day(self._comparable(table, day, measured), told)
-        return found
+        findings = evaluate_drifts(drifts, measured, self._past(table, day))
+        reported = {
+            finding.name: finding.value
+            for finding in findings
+            if finding.is_outside and finding.value is not None
+        }
+        self._known[table.name, day] = _Day(self._comparable(table, day, measured), reported)
+        return findings
 
     def _past(self, table: Table, day: dt.date) -> Past:
         """Return what is known of the days before."""
         days = {age: self._day(table, day - dt.timedelta(age)) for age in range(1, _LOOKS_BACK + 1)}
-        before = {age: one for age, one in days.items() if one is not None}
+        before = {age: earlier for age, earlier in days.items() if earlier is not None}
         return Past(
-            {age: one.measured for age, one in before.items()},
-            {age: one.told for age, one in before.items() if one.told},
+            {age: earlier.measured for age, earlier in before.items()},
+            {age: earlier.told for age, earlier in before.items() if earlier.told},
         )
 
     def _day(self, table: Table, day: dt.date) -> _Day | None:
@@ -127,13 +131,21 @@ class Inspector:
 
     def _remembered(self, table: Table, day: dt.date) -> _Day:
         manifest = self.store.require(table.name, day)
-        judged = [one for one in verdicts.read(self.settings.state, manifest) if one.measured]
-        told = {one.check: one.value for one in judged if not one.passed and one.value is not None}
-        measured: Measured = dict(pair for one in judged for pair in one.measured)
+        judged = [
+            judgement
+            for judgement in verdicts.read(self.settings.state, manifest)
+            if judgement.measured
+        ]
+        reported = {
+            judgement.check: judgement.value
+            for judgement in judged
+            if not judgement.passed and judgement.value is not None
+        }
+        measured: Measured = dict(pair for judgement in judged for pair in judgement.measured)
         is_known = {drift.name for drift in table.drifts} <= measured.keys()
         if not is_known:
             measured = self._measured(table, day)
-        return _Day(self._comparable(table, day, measured), told)
+        return _Day(self._comparable(table, day, measured), reported)
 
     def _measured(self, table: Table, day: dt.date) -> Measured:
         inputs = self._inputs(table, table.drifts, day)
@@ -150,8 +162,8 @@ class Inspector:
         if self._has_referrers(table, day):
             return expected
         return tuple(
-            not_judged(one, NO_REFERRERS) if check.needs_referrers else one
-            for check, one in zip(checks, expected, strict=True)
+            not_judged(finding, NO_REFERRERS) if check.needs_referrers else finding
+            for check, finding in zip(checks, expected, strict=True)
         )
 
     def _has_referrers(self, table: Table, day: dt.date) -> bool:
@@ -172,8 +184,8 @@ class Inspector:
         if self._has_referrers(table, day):
             return measured
         # A day that could not have referrers is no standard for one that can.
-        known = {drift.name for drift in table.drifts if not drift.needs_referrers}
-        return {name: number for name, number in measured.items() if name in known}
+        comparable = {drift.name for drift in table.drifts if not drift.needs_referrers}
+        return {name: number for name, number in measured.items() if name in comparable}
 
     def _with_samples(
         self, table: Table, check: Rule | Drift, finding: Finding, day: dt.date

@@ -69,8 +69,8 @@ class LogFinding:
 def _old(logs: Logs) -> Iterator[tuple[str, str]]:
     latest = max((day for file in logs.files for day in file.days), default=None)
     if logs.expected and (latest is None or latest < logs.expected):
-        found = f"the latest day is {latest}" if latest else "no day was ever read"
-        yield "", f"{found}, and {logs.expected} is expected: do log files still arrive?"
+        sentence = f"the latest day is {latest}" if latest else "no day was ever read"
+        yield "", f"{sentence}, and {logs.expected} is expected: do log files still arrive?"
 
 
 LOG_CHECKS: Final = (

@@ -78,10 +78,13 @@ def record(
     Who keeps many gives a `scratch` folder of the state for all of them.
     """
     path = _path(state, manifest.asset, manifest.day)
-    known = {one.check: one for one in read(state, manifest)}
-    known |= {one.check: one for one in judgements}
+    by_check = {judgement.check: judgement for judgement in read(state, manifest)}
+    by_check |= {judgement.check: judgement for judgement in judgements}
     rules = _rules(manifest.asset)
-    checks = [{**_fields(one), "rule": rules.get(one.check)} for one in known.values()]
+    checks = [
+        {**_fields(judgement), "rule": rules.get(judgement.check)}
+        for judgement in by_check.values()
+    ]
     text = sealed({"digest": manifest.digest, "checks": checks})
     path.parent.mkdir(parents=True, exist_ok=True)
     with nullcontext(scratch) if scratch else scratch_folder(state / "tmp") as folder:
@@ -96,9 +99,9 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
             return ()
         rules = _rules(manifest.asset)
         return tuple(
-            Judgement(asset=manifest.asset, day=manifest.day, **_as_kept(one))
-            for one in fields["checks"]
-            if _is_asked(one, rules)
+            Judgement(asset=manifest.asset, day=manifest.day, **_as_kept(row))
+            for row in fields["checks"]
+            if _is_asked(row, rules)
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return ()  # one that cannot be read is no verdict
@@ -106,7 +109,7 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
 
 def missing(state: Path, manifest: Manifest) -> frozenset[str]:
     """Return the names of the checks that this very content has no judgement of."""
-    judged = {one.check for one in read(state, manifest)}
+    judged = {judgement.check for judgement in read(state, manifest)}
     return frozenset(_rules(manifest.asset).keys() - judged)
 
 
@@ -123,12 +126,12 @@ def forget(state: Path, asset: str, day: dt.date) -> None:
 
 def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
     """Broken invariants: while there are any, nothing may be built on the data."""
-    return [one for one in judgements if one.blocking and not one.passed]
+    return [judgement for judgement in judgements if judgement.blocking and not judgement.passed]
 
 
 def is_accepted(checks: Iterable[Rule | Drift], judgements: Iterable[Judgement]) -> bool:
     """Return whether every invariant among `checks` was judged and holds."""
-    held = {one.check for one in judgements if one.passed}
+    held = {judgement.check for judgement in judgements if judgement.passed}
     return all(check.name in held for check in checks if is_blocking(check))
 
 
@@ -149,10 +152,10 @@ def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
     return bool(fields.pop("rule") == rules.get(fields["check"]))
 
 
-def _fields(one: Judgement) -> Mapping[str, Any]:
-    fields = asdict(one)
+def _fields(judgement: Judgement) -> Mapping[str, Any]:
+    fields = asdict(judgement)
     del fields["asset"], fields["day"]  # the file's name says them
-    if not one.measured:
+    if not judgement.measured:
         del fields["value"], fields["measured"]
     return fields
 
@@ -172,8 +175,8 @@ def _message(check: Rule | Drift, finding: Finding) -> str:
             f"the check could not be done, which says nothing about the data: {shown(finding.note)}"
         )
     expected = finding.expected
-    found = compared(expected.value, expected.minimum, expected.maximum)
-    return f"{found}. {check.protects} {check.remedy}"
+    comparison = compared(expected.value, expected.minimum, expected.maximum)
+    return f"{comparison}. {check.protects} {check.remedy}"
 
 
 def _path(state: Path, asset: str, day: dt.date) -> Path:

@@ -24,7 +24,11 @@ def told_apart(*values: float | None) -> tuple[str, ...]:
     """Numbers with as many digits as it takes to see which are the same; empty where unknown."""
     different = {value for value in values if value is not None}
     digits = next(
-        (n for n in _DIGITS if len({number(one, n) for one in different}) == len(different)),
+        (
+            n
+            for n in _DIGITS
+            if len({number(number_, n) for number_ in different}) == len(different)
+        ),
         _DIGITS[-1],
     )
     return tuple("" if value is None else number(value, digits) for value in values)
@@ -32,6 +36,6 @@ def told_apart(*values: float | None) -> tuple[str, ...]:
 
 def compared(value: float | None, minimum: float | None, maximum: float | None) -> str:
     """Return what was found and what was expected."""
-    found, low, high = told_apart(value, minimum, maximum)
+    shown, low, high = told_apart(value, minimum, maximum)
     limits = [f"{word} {limit}" for word, limit in (("at least", low), ("at most", high)) if limit]
-    return f"{found}, expected {' and '.join(limits)}" if limits else found
+    return f"{shown}, expected {' and '.join(limits)}" if limits else shown

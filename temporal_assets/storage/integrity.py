@@ -47,15 +47,15 @@ def fault_of(path: Path, size: int | None, digest: str) -> str | None:
         if size is not None and stat.st_size != size:
             return f"has {stat.st_size:,} bytes instead of {size:,}"
         key = (str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        found = _known.get(key)
-        if found is None:
-            found = digest_of_file(path)
+        known_digest = _known.get(key)
+        if known_digest is None:
+            known_digest = digest_of_file(path)
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
-            _known[key] = found
+            _known[key] = known_digest
     except FileNotFoundError:
         return "is missing"
-    return None if found == digest else "does not hold the bytes that were written"
+    return None if known_digest == digest else "does not hold the bytes that were written"
 
 
 def set_aside(path: Path) -> None:

@@ -64,8 +64,8 @@ def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
     return after
 
 
-def _later(one: dt.date | None, other: dt.date | None) -> dt.date | None:
-    return max((day for day in (one, other) if day), default=None)
+def _later(first: dt.date | None, other: dt.date | None) -> dt.date | None:
+    return max((day for day in (first, other) if day), default=None)
 
 
 def _text(day: dt.date | None) -> str | None:

@@ -44,22 +44,22 @@ class Remembered(Generic[Said]):
         A file that goes meanwhile is left out.
         """
         last, before = self._last
-        known = before if last == folder else {}
+        known_records = before if last == folder else {}
         settled = time.time_ns() - _SETTLED_NS
-        found: dict[Path, Said | None] = {}
+        records: dict[Path, Said | None] = {}
         kept: dict[str, tuple[_Version, Said]] = {}
         with no_collection():
             for entry in _entries(folder, ending):
                 with suppress(FileNotFoundError):
                     version = _version(entry)
-                    then = known.get(entry.name)
+                    then = known_records.get(entry.name)
                     path = folder / entry.name
-                    said = then[1] if then and then[0] == version else self._read(path)
-                    found[path] = said
-                    if said is not None and version[-1] < settled and len(kept) < MOST_KEPT:
-                        kept[entry.name] = (version, said)
+                    record = then[1] if then and then[0] == version else self._read(path)
+                    records[path] = record
+                    if record is not None and version[-1] < settled and len(kept) < MOST_KEPT:
+                        kept[entry.name] = (version, record)
         self._last = (folder, kept)
-        return found
+        return records
 
 
 def _entries(folder: Path, ending: str) -> list[os.DirEntry[str]]:

@@ -112,16 +112,16 @@ class Store:
         A partition of another schema version is not there: its columns are not those of the
         contract. `outdated` has it.
         """
-        found = self.stored(asset, day)
-        return found if found and _is_current(found) else None
+        stored = self.stored(asset, day)
+        return stored if stored and _is_current(stored) else None
 
     def outdated(self) -> list[Manifest]:
         """Partitions of another schema version than their contract's, in its order."""
         return [
-            found
+            manifest
             for table in contracts.TABLES
             for day in self.folders(table.name)
-            if (found := self._readable(table.name, day)) and not _is_current(found)
+            if (manifest := self._readable(table.name, day)) and not _is_current(manifest)
         ]
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
@@ -289,16 +289,16 @@ class Store:
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
         """The `days` days that end with `day`; too few present is an error, never silence."""
         wanted = [day - dt.timedelta(days=back) for back in reversed(range(days))]
-        found = [manifest for d in wanted if (manifest := self.manifest(asset, d)) is not None]
-        present = tuple(manifest.day for manifest in found)
+        manifests = [manifest for d in wanted if (manifest := self.manifest(asset, d)) is not None]
+        present = tuple(manifest.day for manifest in manifests)
         missing = tuple(sorted(set(wanted) - set(present)))
         if len(present) < min_days:
             raise ShortWindow(
                 f"{asset} has {len(present)} of the {days} days up to {day}, fewer than the "
                 f"{min_days} that `window.min_days` asks for; backfill it first"
             )
-        files = [path for manifest in found for path in self.paths(manifest)]
-        return Window(present, missing, tuple(files), tuple(found))
+        files = [path for manifest in manifests for path in self.paths(manifest)]
+        return Window(present, missing, tuple(files), tuple(manifests))
 
     def read(
         self,

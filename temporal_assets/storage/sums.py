@@ -38,9 +38,11 @@ def note(folder: Path, names: Iterable[str], locks: Path) -> None:
     from temporal_assets.machine.locks import brief  # crawlers, who only look, need no filelock
 
     with brief(locks / f"sums-{folder.name}.lock"):
-        known = {name: one for name, one in noted(folder).items() if (folder / name).exists()}
-        known |= {name: sum_of(folder / name) for name in names}
-        replace_text(folder / NAME, _text(known))
+        sums_by_name = {
+            name: digest for name, digest in noted(folder).items() if (folder / name).exists()
+        }
+        sums_by_name |= {name: sum_of(folder / name) for name in names}
+        replace_text(folder / NAME, _text(sums_by_name))
 
 
 def noted(folder: Path) -> dict[str, str]:
@@ -49,8 +51,8 @@ def noted(folder: Path) -> dict[str, str]:
         text = (folder / NAME).read_text("utf-8", "replace")
     except FileNotFoundError:
         return {}
-    found = (_LINE.fullmatch(line) for line in text.splitlines())
-    return {line[2]: line[1] for line in found if line}
+    matches = (_LINE.fullmatch(line) for line in text.splitlines())
+    return {line[2]: line[1] for line in matches if line}
 
 
 def faults(folder: Path) -> list[Path]:
@@ -58,9 +60,11 @@ def faults(folder: Path) -> list[Path]:
 
     The list itself is among them where it cannot be read in full.
     """
-    file, known = folder / NAME, noted(folder)
-    wrong = [folder / name for name in known if not _is_as_noted(folder / name, known[name])]
-    is_whole = not file.exists() or file.read_bytes() == _text(known).encode()
+    file, noted_sums = folder / NAME, noted(folder)
+    wrong = [
+        folder / name for name in noted_sums if not _is_as_noted(folder / name, noted_sums[name])
+    ]
+    is_whole = not file.exists() or file.read_bytes() == _text(noted_sums).encode()
     return wrong if is_whole else [*wrong, file]
 
 
@@ -72,4 +76,4 @@ def _is_as_noted(path: Path, wanted: str) -> bool:
 
 
 def _text(sums: dict[str, str]) -> str:
-    return "".join(f"{one}  {name}\n" for name, one in sorted(sums.items()))
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items()))

@@ -45,21 +45,21 @@ def switched(folder: Path) -> Iterator[Path]:
         )
     make_folder(folder.parent)
     _sweep(folder)
-    made = folder.with_name(f".{folder.name}.{os.getpid()}{_ENDING}")
-    shutil.rmtree(made, ignore_errors=True)
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}{_ENDING}")
+    shutil.rmtree(beside, ignore_errors=True)
     try:
         if folder.is_dir():
-            shutil.copytree(folder, made, symlinks=True, copy_function=_link)
+            shutil.copytree(folder, beside, symlinks=True, copy_function=_link)
         else:
-            made.mkdir()
-        yield made
-        for path in [made, *made.rglob("*")]:
+            beside.mkdir()
+        yield beside
+        for path in [beside, *beside.rglob("*")]:
             if path.is_dir() and not path.is_symlink():
                 sync(path)
-        _take_place(made, folder)
+        _take_place(beside, folder)
         sync(folder.parent)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _link(source: str, target: str) -> None:
@@ -69,23 +69,23 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def _take_place(made: Path, folder: Path) -> None:
+def _take_place(beside: Path, folder: Path) -> None:
     if not folder.is_dir():
-        made.rename(folder)
-    elif not _exchange(made, folder):
+        beside.rename(folder)
+    elif not _exchange(beside, folder):
         # For a moment there is none: a reader fails, and finds no mixture.
-        old = made.with_name(f"{made.name}.old{_ENDING}")
+        old = beside.with_name(f"{beside.name}.old{_ENDING}")
         folder.rename(old)
-        made.rename(folder)
+        beside.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def _exchange(first: Path, other: Path) -> bool:
     """Exchange two names in one step. Return False where the system cannot."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+    if rename(_HERE, os.fsencode(first), _HERE, os.fsencode(other), _EXCHANGE) == 0:
         return True
     number = ctypes.get_errno()
     if number in _UNKNOWN:

@@ -89,7 +89,7 @@ class Training:
 
 
 def policy_scores(
-    known: SiteKnowledge,
+    knowledge: SiteKnowledge,
     links: LinkGraph,
     scenario: Scenario,
     seed: int = 1,
@@ -98,14 +98,14 @@ def policy_scores(
     """Return a score a page for every policy, the highest first; NaN where nothing is known.
 
     Args:
-        known: Knowledge about the pages of the site.
+        knowledge: Knowledge about the pages of the site.
         links: Links of the mirror, between the same pages.
         scenario: What the crawl is for.
         seed: Of the random order.
         start: Pages that the crawl begins with, for orders that are made while crawling.
     """
     page_ranks = page_rank(links)
-    ranks = known.ranks
+    ranks = knowledge.ranks
     if scenario == "fetch":
         by_rank = {
             "behaviour_graph": ranks.by_fetch,
@@ -119,10 +119,10 @@ def policy_scores(
             "average_referral": ranks.by_average_referral,
             "overall_referral": ranks.by_overall_referral,
         }
-    scores = {name: _of_pages(known.pattern, rank) for name, rank in by_rank.items()}
+    scores = {name: _of_pages(knowledge.pattern, rank) for name, rank in by_rank.items()}
     scores |= {
-        "combined": _combined(known, links, page_ranks, scenario, start),
-        "page_counts": known.visits if scenario == "fetch" else known.referrals,
+        "combined": _combined(knowledge, links, page_ranks, scenario, start),
+        "page_counts": knowledge.visits if scenario == "fetch" else knowledge.referrals,
         "page_rank": page_ranks,
         "opic": opic_scores(links, start),
         "breadth_first": np.zeros(len(links)),
@@ -137,7 +137,7 @@ def _of_pages(pattern: Int32s, rank: Int64s) -> Floats:
 
 
 def _combined(
-    known: SiteKnowledge,
+    knowledge: SiteKnowledge,
     links: LinkGraph,
     page_ranks: Floats,
     scenario: Scenario,
@@ -152,8 +152,8 @@ def _combined(
     """
     # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
     # from pages that are read, so visits stand in.
-    by_visits = scenario == "fetch" or not known.referrals.any()
-    now, training = _evidence(known, page_ranks, by_visits), known.training
+    by_visits = scenario == "fetch" or not knowledge.referrals.any()
+    now, training = _evidence(knowledge, page_ranks, by_visits), knowledge.training
     if training is None:
         return expected_traffic(now)
     before = _evidence(training.earlier, page_ranks, by_visits)
@@ -168,7 +168,9 @@ def _combined(
         (before.count, now.count),
         (page_ranks * before.count.sum(), page_ranks * now.count.sum()),
     )
-    shares = [_mean_share(links, start, one, training.visits, scenario) for one, _ in candidates]
+    shares = [
+        _mean_share(links, start, score, training.visits, scenario) for score, _ in candidates
+    ]
     return candidates[int(np.argmax(shares))][1]
 
 
@@ -191,13 +193,13 @@ def _mean_share(
     return float(curve_of(gained, len(links), float(traffic.sum())).at(THROUGHPUTS).mean())
 
 
-def _evidence(known: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
-    total = known.graph.visits if by_visits else known.graph.referrals
-    average = total / np.maximum(known.graph.volume, 1)
-    pattern = known.pattern
+def _evidence(knowledge: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
+    total = knowledge.graph.visits if by_visits else knowledge.graph.referrals
+    average = total / np.maximum(knowledge.graph.volume, 1)
+    pattern = knowledge.pattern
     return PageEvidence(
-        count=known.visits if by_visits else known.referrals,
+        count=knowledge.visits if by_visits else knowledge.referrals,
         pattern_average=np.where(pattern >= 0, average[np.maximum(pattern, 0)], 0.0),
-        visits=known.visits,
+        visits=knowledge.visits,
         page_rank=page_ranks,
     )

@@ -129,14 +129,14 @@ def _crawl(
     fetched = np.empty(fetches, np.int32)
     seen = np.empty(pages, np.int32)
     seen_after = np.empty(fetches + 1, np.int64)
-    done, known = 0, 0
+    done, seen_count = 0, 0
     for page in start:
         if not is_seen[page]:
             is_seen[page] = True
-            seen[known] = page
-            known += 1
+            seen[seen_count] = page
+            seen_count += 1
             _append(page, level[page], head, tail, behind, bits, offset)
-    seen_after[0] = known
+    seen_after[0] = seen_count
     while done < fetches:
         best = _lowest(bits, offset)
         if best < 0:
@@ -148,11 +148,11 @@ def _crawl(
             goal = target[link]
             if not is_seen[goal]:
                 is_seen[goal] = True
-                seen[known] = goal
-                known += 1
+                seen[seen_count] = goal
+                seen_count += 1
                 _append(goal, level[goal], head, tail, behind, bits, offset)
-        seen_after[done] = known
-    return fetched[:done].copy(), seen[:known].copy(), seen_after[: done + 1].copy()
+        seen_after[done] = seen_count
+    return fetched[:done].copy(), seen[:seen_count].copy(), seen_after[: done + 1].copy()
 
 
 @njit(nogil=True, cache=True)

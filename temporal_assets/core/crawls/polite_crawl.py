@@ -47,14 +47,14 @@ def polite_crawl(
     is_seen = np.zeros(pages, np.bool_)
     fetched, seen = np.empty(fetches, np.int32), np.empty(pages, np.int32)
     seen_after = np.empty(fetches + 1, np.int64)
-    done, known, left = 0, 0, round_of
+    done, seen_count, left = 0, 0, round_of
     for page in start:
         if not is_seen[page]:
             is_seen[page] = True
-            seen[known] = page
-            _enter(level[page], known, host[page], heaps, begin, size, best)
-            known += 1
-    seen_after[0] = known
+            seen[seen_count] = page
+            _enter(level[page], seen_count, host[page], heaps, begin, size, best)
+            seen_count += 1
+    seen_after[0] = seen_count
     while done < fetches:
         place = _next(best, seen, host, heaps, begin, size, taken, most) if left > 0 else -1
         if place < 0:
@@ -83,11 +83,11 @@ def polite_crawl(
             goal = target[link]
             if not is_seen[goal]:
                 is_seen[goal] = True
-                seen[known] = goal
-                _enter(level[goal], known, host[goal], heaps, begin, size, best)
-                known += 1
-        seen_after[done] = known
-    return fetched[:done].copy(), seen[:known].copy(), seen_after[: done + 1].copy()
+                seen[seen_count] = goal
+                _enter(level[goal], seen_count, host[goal], heaps, begin, size, best)
+                seen_count += 1
+        seen_after[done] = seen_count
+    return fetched[:done].copy(), seen[:seen_count].copy(), seen_after[: done + 1].copy()
 
 
 @njit(nogil=True, cache=True)

@@ -65,7 +65,7 @@ class Knowledge:
     """Facts for the split of the budget; None if only `hub_hours` is known."""
 
 
-def strategies(world: TimelyWorld, known: Knowledge, budget: float) -> dict[str, Strategy]:
+def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[str, Strategy]:
     """Return all strategies by name, each with a budget of so many fetches an hour.
 
     * `baseline`: the front pages of the listed sites, as often as the budget allows, and what they
@@ -82,20 +82,22 @@ def strategies(world: TimelyWorld, known: Knowledge, budget: float) -> dict[str,
     pages = len(world.birth)
     everything, nothing = np.ones(pages, np.bool_), np.zeros(pages)
     rank = page_rank(world.links)
-    hubs = max(budget - known.new_per_hour, _LEAST_FOR_HUBS * budget)
-    made = {
+    hubs = max(budget - knowledge.new_per_hour, _LEAST_FOR_HUBS * budget)
+    by_name = {
         "breadth_first": Strategy(nothing, nothing, False, False, everything),
         "page_rank": Strategy(1.0 / (rank * budget), rank, True, False, everything),
         "nutch": Strategy(np.full(pages, NUTCH_HOURS), nothing, False, True, everything),
-        "ours": Strategy(stretched(known.hub_hours, hubs), known.expected, True, False, everything),
+        "ours": Strategy(
+            stretched(knowledge.hub_hours, hubs), knowledge.expected, True, False, everything
+        ),
     }
-    if known.hubs is not None:
-        made["split"] = _split(known, known.hubs, budget)
-    if known.fronts is None or known.listed is None:
-        return made
-    every = known.fronts.sum() / budget
-    fronts = np.where(known.fronts, every, NEVER)
-    return {"baseline": Strategy(fronts, nothing, True, False, known.listed)} | made
+    if knowledge.hubs is not None:
+        by_name["split"] = _split(knowledge, knowledge.hubs, budget)
+    if knowledge.fronts is None or knowledge.listed is None:
+        return by_name
+    every = knowledge.fronts.sum() / budget
+    fronts = np.where(knowledge.fronts, every, NEVER)
+    return {"baseline": Strategy(fronts, nothing, True, False, knowledge.listed)} | by_name
 
 
 def stretched(hours: Floats, visits: float) -> Floats:
@@ -111,9 +113,9 @@ def stretched(hours: Floats, visits: float) -> Floats:
     return np.where(there, np.maximum(hours * now / visits, SHORTEST), NEVER)
 
 
-def _split(known: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
+def _split(knowledge: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
     """Hubs at the intervals of the split, and new pages that are worth its price."""
-    pages = len(known.hub_hours)
+    pages = len(knowledge.hub_hours)
     best = split(
         hubs.rate,
         hubs.views,
@@ -125,5 +127,5 @@ def _split(known: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
     )
     hours = np.full(pages, NEVER)
     hours[hubs.page] = best.interval * _HOURS
-    is_worth = (known.expected == 0) | (known.expected >= best.price)
-    return Strategy(hours, known.expected, True, False, is_worth)
+    is_worth = (knowledge.expected == 0) | (knowledge.expected >= best.price)
+    return Strategy(hours, knowledge.expected, True, False, is_worth)

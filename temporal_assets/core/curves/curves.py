@@ -340,7 +340,7 @@ def _fit_rows(
                 gains_of_mass(gains, sums[life - 1])
             else:
                 gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
-            found = best_cells(gains, groups, peaks, starts, values)
+            peak_count = best_cells(gains, groups, peaks, starts, values)
             flat, shift = _of_constant(likelihood, y, w)
             length = _LANES * ((life + _LANES - 1) // _LANES)
             for i in range(length):
@@ -349,7 +349,7 @@ def _fit_rows(
             y, w = padded[0, :length], padded[1, :length]
             states[p, 2], states[p, 3] = _best_of(
                 likelihood, y, w, n, base, low, high, works, cells, gains, neighbours,
-                starts[:found], total, shift, flat, room, free, best,
+                starts[:peak_count], total, shift, flat, room, free, best,
             )  # fmt: skip
             value = objective(likelihood, best, y, w, length, base, works[0])
             bottom, top = interval(
@@ -420,7 +420,7 @@ def _degenerate(
         mu, log_sigma, reason = math.log(0.5), math.log(MIN_SIGMA), _ONE_DAY
     else:
         return False
-    known = reason == _ONE_DAY
+    is_certain = reason == _ONE_DAY
     phi = share(n, days, 0.0, mu, log_sigma)
     numbers[0] = views
     numbers[1] = 0.0
@@ -428,10 +428,10 @@ def _degenerate(
     numbers[3] = mu
     numbers[4] = math.exp(log_sigma)
     numbers[5] = 0.0
-    numbers[6] = 1.0 if known else 0.0
+    numbers[6] = 1.0 if is_certain else 0.0
     numbers[7] = share(1.0, days, 0.0, mu, log_sigma)
     numbers[8] = phi
-    is_bounded = known and not unseen
+    is_bounded = is_certain and not unseen
     numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if is_bounded else 0.0
     numbers[10] = 1.0
     state[2] = reason

@@ -122,13 +122,13 @@ def solve(
 
 
 @kernel
-def _is_near(likelihood: bool, one: Floats, other: Floats) -> bool:
+def _is_near(likelihood: bool, theta: Floats, other: Floats) -> bool:
     """Return whether two parameter vectors lie in one valley."""
     near = _NEAR_OF_MASS if likelihood else _NEAR_OF_DOTS
     return bool(
-        abs(one[OFFSET] - other[OFFSET]) < near[0]
-        and abs(one[MU] - other[MU]) < near[1]
-        and abs(one[LOG_SIGMA] - other[LOG_SIGMA]) < near[2]
+        abs(theta[OFFSET] - other[OFFSET]) < near[0]
+        and abs(theta[MU] - other[MU]) < near[1]
+        and abs(theta[LOG_SIGMA] - other[LOG_SIGMA]) < near[2]
     )
 
 

@@ -55,13 +55,13 @@ def births_known(observed: ArrayLike) -> NDArray[np.bool_]:
     before the window, or from the days that are missing.
     """
     there = np.asarray(observed, np.bool_)
-    known = there.copy()
-    known[1:] &= there[:-1]
-    known[:1] = False
-    return known
+    has_birth = there.copy()
+    has_birth[1:] &= there[:-1]
+    has_birth[:1] = False
+    return has_birth
 
 
 def births_a_day(births: ArrayLike, observed: ArrayLike) -> float:
     """Mean births a day, given how many pages are first seen on each; 0 where none is known."""
-    known = births_known(observed)
-    return float(np.asarray(births)[known].mean()) if known.any() else 0.0
+    has_birth = births_known(observed)
+    return float(np.asarray(births)[has_birth].mean()) if has_birth.any() else 0.0

@@ -141,13 +141,13 @@ def _neighbours(cells: NDArray[np.float64]) -> NDArray[np.int64]:
     offset_rank = np.unique(offset, return_inverse=True)[1]
     sigma_rank = np.unique(log_sigma, return_inverse=True)[1]
     step = np.array([_mu_step(sigma) for sigma in np.exp(log_sigma)])
-    found = []
+    neighbours = []
     for k in range(len(cells)):
         ranks = np.abs(offset_rank - offset_rank[k]) + np.abs(sigma_rank - sigma_rank[k])
         beside = np.abs(mu - mu[k]) <= 1.01 * np.maximum(step, step[k])
-        found.append(np.flatnonzero((ranks <= 1) & beside & (level == level[k])))
-    table = np.repeat(np.arange(len(cells))[:, None], max(map(len, found)), axis=1)
-    for k, cells_beside in enumerate(found):
+        neighbours.append(np.flatnonzero((ranks <= 1) & beside & (level == level[k])))
+    table = np.repeat(np.arange(len(cells))[:, None], max(map(len, neighbours)), axis=1)
+    for k, cells_beside in enumerate(neighbours):
         table[k, : len(cells_beside)] = cells_beside
     return table.astype(np.int64)
 
@@ -172,17 +172,17 @@ def compare(values: Singles, pages: int, tiles: Singles, products: Singles) -> N
     Days without views are skipped; most pages have many.
     """
     days = np.empty((pages, values.shape[1]), np.int64)
-    found = np.zeros(pages, np.int64)
+    active_days = np.zeros(pages, np.int64)
     for p in range(pages):
         for day in range(values.shape[1]):
             if values[p, day] != 0:
-                days[p, found[p]] = day
-                found[p] += 1
+                days[p, active_days[p]] = day
+                active_days[p] += 1
     for t in range(tiles.shape[0]):
         for p in range(pages):
             sums = products[p, t * _TILE : (t + 1) * _TILE]
             sums[:] = 0
-            for n in range(found[p]):
+            for n in range(active_days[p]):
                 day = days[p, n]
                 for k in range(_TILE):
                     sums[k] += values[p, day] * tiles[t, day, k]
@@ -239,19 +239,19 @@ def best_cells(
     `peaks` gets the gain of every group's best cell.
     """
     wanted = len(cells)
-    found = 0
+    count = 0
     for g in range(len(groups) - 1):
         peak = _highest(gains, groups[g], groups[g + 1])
         peaks[g] = peak
-        if found == wanted and peak <= values[found - 1]:
+        if count == wanted and peak <= values[count - 1]:
             continue
         best = groups[g]
         while gains[best] != peak:
             best += 1
-        place = min(found, wanted - 1)
+        place = min(count, wanted - 1)
         while place > 0 and peak > values[place - 1]:
             values[place], cells[place] = values[place - 1], cells[place - 1]
             place -= 1
         values[place], cells[place] = peak, best
-        found = min(found + 1, wanted)
-    return found
+        count = min(count + 1, wanted)
+    return count

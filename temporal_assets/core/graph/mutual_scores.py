@@ -223,8 +223,8 @@ def _add(much: float, vector: Floats, total: Floats) -> None:
 
 
 @kernel
-def _product(one: Floats, other: Floats, weight: Floats) -> float:
+def _product(left_vector: Floats, other: Floats, weight: Floats) -> float:
     total = 0.0
-    for i in range(len(one)):
-        total += one[i] * other[i] * weight[i]
+    for i in range(len(left_vector)):
+        total += left_vector[i] * other[i] * weight[i]
     return total

@@ -36,8 +36,8 @@ def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
     once as the second.
     """
     order = np.asarray(seeds, np.int64)
-    one, two = _reach(links.first, links.target, wanted, order)
-    return Reach(one, two)
+    one_hop, two_hops = _reach(links.first, links.target, wanted, order)
+    return Reach(one_hop, two_hops)
 
 
 @njit(nogil=True, cache=True)
@@ -46,8 +46,8 @@ def _reach(start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s) -> tuple
     is_seed = np.zeros(pages, np.bool_)
     linked = np.zeros(pages, np.bool_)
     near = np.zeros(pages, np.bool_)
-    one = np.zeros(seeds.size, np.int64)
-    two = np.zeros(seeds.size, np.int64)
+    one_hop = np.zeros(seeds.size, np.int64)
+    two_hops = np.zeros(seeds.size, np.int64)
     by_one = 0
     by_two = 0
     for n in range(seeds.size):
@@ -66,6 +66,6 @@ def _reach(start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s) -> tuple
                 second = target[j]
                 by_two += wanted[second] and not near[second]
                 near[second] = True
-        one[n] = by_one
-        two[n] = by_two
-    return one, two
+        one_hop[n] = by_one
+        two_hops[n] = by_two
+    return one_hop, two_hops

@@ -55,10 +55,10 @@ def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = Non
 
     Candidates that link to nothing are left out.
     """
-    known = distinct_numbers(np.asarray(candidates, np.int64))
-    counts = links.counts[known]
+    hubs = distinct_numbers(np.asarray(candidates, np.int64))
+    counts = links.counts[hubs]
     order = np.argsort(-counts, kind="stable")
-    hub = known[order[: np.count_nonzero(counts)]][:limit]
+    hub = hubs[order[: np.count_nonzero(counts)]][:limit]
     return HubOrder(hub, gains(links, hub))
 
 
@@ -130,7 +130,7 @@ def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int
     count = hubs.size
     taken = np.zeros(most, np.int64)
     gain = np.zeros(most, np.int64)
-    found = 0
+    chosen = 0
     if count == 0:
         return taken[:0], gain[:0]
     bounds = start[hubs + 1] - start[hubs]
@@ -138,7 +138,7 @@ def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int
     nothing = top * count
     heap = np.sort((top - bounds) * count + np.arange(count))
     covered = np.zeros(start.size - 1, np.bool_)
-    while found < most and heap[0] < nothing:
+    while chosen < most and heap[0] < nothing:
         place = heap[0] % count
         first, last = start[hubs[place]], start[hubs[place] + 1]
         adds = 0
@@ -148,13 +148,13 @@ def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int
         if key == heap[0]:
             for i in range(first, last):
                 covered[target[i]] = True
-            taken[found] = place
-            gain[found] = adds
-            found += 1
+            taken[chosen] = place
+            gain[chosen] = adds
+            chosen += 1
             key = nothing + place
         heap[0] = key
         _sink(heap)
-    return taken[:found], gain[:found]
+    return taken[:chosen], gain[:chosen]
 
 
 @njit(nogil=True, cache=True)

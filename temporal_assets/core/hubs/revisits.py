@@ -164,8 +164,8 @@ def split(
         price = float(np.exp(log_price))
         interval, oldest = _priced(price, rates, worth, fades, leaves, shortest, longest)
         until = np.minimum(interval, oldest)
-        found = rates * until * found_share(leaves, until) / interval
-        return interval, float(np.sum(1 / interval + found))
+        found_a_day = rates * until * found_share(leaves, until) / interval
+        return interval, float(np.sum(1 / interval + found_a_day))
 
     low, high = np.log(most * _SMALLEST), np.log(most)
     for _ in range(_HALVINGS):

@@ -106,8 +106,8 @@ class HubYield:
 
 def known_births(observed: Flags) -> Flags:
     """Days whose new pages are known to be new; all that are there where none is known."""
-    known = births_known(observed)
-    return known if known.any() else np.asarray(observed, np.bool_)
+    has_birth = births_known(observed)
+    return has_birth if has_birth.any() else np.asarray(observed, np.bool_)
 
 
 def day_weights(days: int, half_life: float) -> Int64s:
@@ -123,22 +123,24 @@ def learn(links: NewLinks, observed: Flags, half_life: float | None = None) -> H
         observed: Which days of the window are there.
         half_life: Days, where it is not to be learned.
     """
-    known = known_births(observed)
-    outcomes = _outcomes(known) if len(links.hub) else np.zeros(0, np.int64)
+    has_birth = known_births(observed)
+    outcomes = _outcomes(has_birth) if len(links.hub) else np.zeros(0, np.int64)
     if not len(outcomes):
-        return _model(known, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
+        return _model(has_birth, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
     tried = HALF_LIVES if half_life is None else (half_life,)
-    best = max((_fitted(links, known, outcomes, h, _FIRST_PRIOR) for h in tried), key=_likelihood)
-    best = max((_fitted(links, known, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
+    best = max(
+        (_fitted(links, has_birth, outcomes, h, _FIRST_PRIOR) for h in tried), key=_likelihood
+    )
+    best = max((_fitted(links, has_birth, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
     _, h, prior, level, scatter = best
     if not level > 0:  # nothing new on any of the days
-        return _model(known, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
-    return _model(known, h, prior, level, scatter, len(outcomes))
+        return _model(has_birth, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
+    return _model(has_birth, h, prior, level, scatter, len(outcomes))
 
 
-def _outcomes(known: Flags) -> Int64s:
+def _outcomes(has_birth: Flags) -> Int64s:
     """Days to predict: the last, no more than half of those that are known."""
-    days = np.flatnonzero(known)
+    days = np.flatnonzero(has_birth)
     if len(days) < _LEAST_DAYS:
         return np.zeros(0, np.int64)
     return np.asarray(days[-min(_OUTCOMES, len(days) // 2) :])
@@ -153,36 +155,36 @@ def _likelihood(fit: _Fit) -> float:
 
 
 def _fitted(
-    links: NewLinks, known: Flags, outcomes: Int64s, half_life: float, prior: float
+    links: NewLinks, has_birth: Flags, outcomes: Int64s, half_life: float, prior: float
 ) -> _Fit:
-    is_outcome = np.zeros(len(known), np.bool_)
+    is_outcome = np.zeros(len(has_birth), np.bool_)
     is_outcome[outcomes] = True
     decay = 2.0 ** (-1.0 / half_life)
-    before = _evidence_before(known, decay)
-    logs, found, means, squares, products, found_squares = _sums(
+    before = _evidence_before(has_birth, decay)
+    logs, found_pages, means, squares, products, found_squares = _sums(
         links.hub, links.day, links.new, is_outcome, before, decay, prior
     )
-    if not found > 0 or not means > 0:
+    if not found_pages > 0 or not means > 0:
         return -np.inf, half_life, prior, 0.0, 1.0
-    level = found / means
-    likelihood = logs + found * np.log(level) - found
-    scatter = (found_squares - 2 * level * products + level**2 * squares) / found
+    level = found_pages / means
+    likelihood = logs + found_pages * np.log(level) - found_pages
+    scatter = (found_squares - 2 * level * products + level**2 * squares) / found_pages
     return likelihood, half_life, prior, level, max(scatter, 1.0)
 
 
-def _evidence_before(known: Flags, decay: float) -> Floats:
+def _evidence_before(has_birth: Flags, decay: float) -> Floats:
     """Days of evidence on the evening before each day."""
-    days = np.zeros(len(known) + 1)
-    for day, is_known in enumerate(known):
+    days = np.zeros(len(has_birth) + 1)
+    for day, is_known in enumerate(has_birth):
         days[day + 1] = days[day] * decay + is_known
     return days[:-1]
 
 
 def _model(
-    known: Flags, half_life: float, prior: float, level: float, scatter: float, outcomes: int
+    has_birth: Flags, half_life: float, prior: float, level: float, scatter: float, outcomes: int
 ) -> HubYield:
-    weights = day_weights(len(known), half_life)
-    days = float(weights[known].sum()) / UNIT
+    weights = day_weights(len(has_birth), half_life)
+    days = float(weights[has_birth].sum()) / UNIT
     return HubYield(half_life, prior, level, scatter, weights, max(days, 1.0 / UNIT), outcomes)
 
 
@@ -202,7 +204,7 @@ def _sums(
     and m squared are geometric and summed by day.
     """
     days = before.size
-    logs = found = products = found_squares = 0.0
+    logs = found_pages = products = found_squares = 0.0
     mean_of = np.zeros(days + 1)  # by day: sum of decayed counts on the evening, over hubs
     square_of = np.zeros(days + 1)
     hubs = np.zeros(days + 1)  # with a link by the evening
@@ -217,7 +219,7 @@ def _sums(
             if is_outcome[day[row]] and before[day[row]] > 0:
                 mean = (prior + count / decay) / before[day[row]]
                 logs += pages * np.log(mean)
-                found += pages
+                found_pages += pages
                 products += pages * mean
                 found_squares += pages * pages
         # What this adds to the sums of all hubs; they decay from day to day by themselves.
@@ -234,4 +236,4 @@ def _sums(
         total = total * decay + mean_of[now]
         total_squares = total_squares * decay**2 + square_of[now]
         some += hubs[now]
-    return logs, found, means, squares, products, found_squares
+    return logs, found_pages, means, squares, products, found_squares

@@ -88,8 +88,8 @@ class Early:
             following = self.ages[position + 1 :]
             rows = (seen >= k) & (seen < following[0] if following else True)
             if rows.any():
-                told = features(views[rows, :k], prior[rows], self.cut, self.n_days)
-                result[rows] = expit(model.log_odds(told))
+                inputs = features(views[rows, :k], prior[rows], self.cut, self.n_days)
+                result[rows] = expit(model.log_odds(inputs))
         # Of n pages that were all of a kind, the next is of the other with a chance of 1 / (n + 2).
         least = 1.0 / (self.learned_from + 2.0)
         return np.clip(result, least, 1.0 - least)

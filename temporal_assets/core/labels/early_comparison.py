@@ -75,6 +75,6 @@ def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
 
 
 def _by_concentration(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
-    found = concentration(seen, thresholds.m)
-    label: NDArray[np.bool_] = (found.value > thresholds.p) & found.is_defined
+    concentrated = concentration(seen, thresholds.m)
+    label: NDArray[np.bool_] = (concentrated.value > thresholds.p) & concentrated.is_defined
     return label

@@ -62,30 +62,30 @@ def fading_evidence(views: Floats, days: Int64s) -> Floats:
         fading = _usual_interest(days - birth) * traffic
         fading = (1 - _ANY_DAY) * fading / fading.sum() + _ANY_DAY * steady
         ratios[row] = views @ np.log(fading / steady)
-    found: Floats = logsumexp(ratios * counted, axis=0) - np.log(len(births))
-    return found
+    evidence: Floats = logsumexp(ratios * counted, axis=0) - np.log(len(births))
+    return evidence
 
 
 def _usual_interest(age: Int64s) -> Floats:
     """Share of a page's interest on the days of its life; next to none before it was born."""
     lived = np.maximum(age, 0).astype(np.float64)
     with np.errstate(divide="ignore"):
-        start, end = ((np.log(one) - _MU) / _SIGMA for one in (lived, lived + 1))
+        start, end = ((np.log(days_lived) - _MU) / _SIGMA for days_lived in (lived, lived + 1))
     share: Floats = np.where(age >= 0, ndtr(end) - ndtr(start), 1e-3)
     return share
 
 
-def fading_share(found: Floats) -> tuple[float, Floats]:
+def fading_share(evidence: Floats) -> tuple[float, Floats]:
     """Return the share of fading pages, and the probability of each page to be one.
 
     Without evidence both are a half.
 
     Args:
-        found: Of `fading_evidence`; may be empty.
+        evidence: Of `fading_evidence`; may be empty.
     """
     share = 0.5
-    probability: Floats = np.full(len(found), share)
+    probability: Floats = np.full(len(evidence), share)
     for _ in range(_ROUNDS):
-        probability = expit(found + np.log(share / (1 - share)))
-        share = (float(probability.sum()) + 1) / (len(found) + 2)
+        probability = expit(evidence + np.log(share / (1 - share)))
+        share = (float(probability.sum()) + 1) / (len(evidence) + 2)
     return share, probability

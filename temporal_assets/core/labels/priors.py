@@ -37,8 +37,8 @@ class _Level:
         if len(self.names) == 0:
             return np.zeros(len(names)), np.zeros(len(names))
         at = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
-        known = self.names[at] == names
-        return np.where(known, self.pages[at], 0.0), np.where(known, self.temporal[at], 0.0)
+        is_named = self.names[at] == names
+        return np.where(is_named, self.pages[at], 0.0), np.where(is_named, self.temporal[at], 0.0)
 
 
 @dataclass(frozen=True, slots=True)

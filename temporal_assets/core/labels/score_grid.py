@@ -36,9 +36,9 @@ class FittedCurves:
 
 def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
     """Phi(n): pages x numbers of days; a base counts for the `days` of one window."""
-    known = np.isfinite(curves.mu)
+    is_fitted = np.isfinite(curves.mu)
     amplitude, base, mu, sigma = (
-        np.where(known, values, instead)[:, None]
+        np.where(is_fitted, values, instead)[:, None]
         for values, instead in (
             *((curves.amplitude, 1.0), (curves.base, 0.0)),
             *((curves.mu, 0.0), (curves.sigma, 1.0)),
@@ -46,12 +46,12 @@ def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
     )
     share = accumulated_with_base(n, mu, sigma, amplitude, base, days)
     unknown = np.where(curves.is_one_day, 1.0, 0.0)[:, None]
-    return np.where(known[:, None], share, unknown)
+    return np.where(is_fitted[:, None], share, unknown)
 
 
 def concentrations(
     views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
 ) -> Floats:
     """Concentration over m days (NP 4.1): pages x numbers of days."""
-    found = [concentration(views, days, observed=observed) for days in m]
-    return np.column_stack([np.where(one.is_defined, one.value, 0.0) for one in found])
+    scores = [concentration(views, days, observed=observed) for days in m]
+    return np.column_stack([np.where(score.is_defined, score.value, 0.0) for score in scores])

@@ -127,7 +127,7 @@ def fit_prior(roots: Evidence, sections: Evidence, above: Evidence, total: Evide
     others_temporal = np.clip(above.flow_temporal - sections.flow_temporal, 0.0, others)
     of_sections = (others_temporal + everywhere) / (others + 1)
     best: tuple[float, FlowPrior] | None = None
-    for weight in (least, *(one for one in _STOCK_WEIGHTS if one > least)):
+    for weight in (least, *(candidate for candidate in _STOCK_WEIGHTS if candidate > least)):
         likelihood, root_strength = _most_likely(roots, of_roots, weight)
         beneath, strength = _most_likely(sections, of_sections, weight)
         prior = FlowPrior(everywhere, root_strength, strength, weight)
@@ -196,8 +196,8 @@ def _shrink(
         centre = everywhere if above < 0 else score[above]
         old = stock_weight * stock[section]
         weight[section] = flow[section] + old + drawn
-        found = flow_temporal[section] + stock_weight * stock_temporal[section]
-        score[section] = min(max((found + drawn * centre) / weight[section], 0.0), 1.0)
+        temporal = flow_temporal[section] + stock_weight * stock_temporal[section]
+        score[section] = min(max((temporal + drawn * centre) / weight[section], 0.0), 1.0)
         if flow[section] >= max(old, drawn):
             basis[section] = FLOW
         elif old >= drawn:

@@ -103,8 +103,8 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
             used = replace(own, threshold=threshold)
             # What is too young to be news says nothing of a folder; the paper does not ask.
             counted = pages.is_known if rule == "paper" else pages.is_settled
-            found = news_prefixes(pages.trees, pages.label, used, counted, dated)
-            yield Choice("prefixes", rule, threshold, threshold == own.threshold, found)
+            chosen = news_prefixes(pages.trees, pages.label, used, counted, dated)
+            yield Choice("prefixes", rule, threshold, threshold == own.threshold, chosen)
 
 
 def majority(pages: Pages) -> Flags:
@@ -113,12 +113,12 @@ def majority(pages: Pages) -> Flags:
     What anybody can do without statistics: the baseline that learned lists must beat.
     """
     trees, settled = pages.trees, pages.is_known & pages.is_settled
-    known = trees.total(settled.astype(np.int64))
+    settled_pages = trees.total(settled.astype(np.int64))
     wanted = trees.total((settled & pages.label).astype(np.int64))
     has_children = np.zeros(len(trees), np.bool_)
-    has_children[trees.parent[(trees.parent >= 0) & (known > 0)]] = True
+    has_children[trees.parent[(trees.parent >= 0) & (settled_pages > 0)]] = True
     is_top = (trees.depth == 1) | ((trees.depth == 0) & ~has_children)
-    flags: Flags = is_top & (2 * wanted > known)
+    flags: Flags = is_top & (2 * wanted > settled_pages)
     return flags
 
 
@@ -141,11 +141,11 @@ def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
 
 def _counts(pages: Pages) -> Counts:
     """Return the counts of every section, with all beneath it, from known pages."""
-    known, label = pages.is_known, pages.label & pages.is_known
-    views = np.where(known, pages.views, 0)
+    is_known, label = pages.is_known, pages.label & pages.is_known
+    views = np.where(is_known, pages.views, 0)
     total = pages.trees.total
     return Counts(
-        total(known.astype(np.int64)),
+        total(is_known.astype(np.int64)),
         total(label.astype(np.int64)),
         total(views),
         total(np.where(label, views, 0)),

@@ -116,7 +116,7 @@ def learn_flow(trees: SectionTrees, is_temporal: Flags, born: Flags, old: Flags)
     evidence = Evidence(flow, flow_temporal, stock, stock_temporal)
     root = trees.parent < 0
     beneath = np.flatnonzero(~root & (flow > 0))
-    total = Evidence(*(one[root].sum(keepdims=True) for one in _columns(evidence)))
+    total = Evidence(*(column[root].sum(keepdims=True) for column in _columns(evidence)))
     prior = fit_prior(
         _rows(evidence, np.flatnonzero(root & (flow > 0))),
         _rows(evidence, beneath),
@@ -136,7 +136,7 @@ def _columns(evidence: Evidence) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _rows(evidence: Evidence, rows: Int64s) -> Evidence:
-    return Evidence(*(one[rows] for one in _columns(evidence)))
+    return Evidence(*(column[rows] for column in _columns(evidence)))
 
 
 def tune_sites(
@@ -172,7 +172,10 @@ def tune_sites(
 
     whole = alphas[-1]
     grid = [replace(plain, alpha=alpha, beta=whole - alpha) for alpha in alphas]
-    return [trial(in_use, chooses=False), *(trial(one, chooses=True) for one in (None, *grid))]
+    return [
+        trial(in_use, chooses=False),
+        *(trial(scoring, chooses=True) for scoring in (None, *grid)),
+    ]
 
 
 def _by_merit(merit: Floats) -> Int64s:
@@ -238,18 +241,18 @@ def tune_prefixes(
             chosen = flow_prefixes(trees, *evidence, rule, names)
         else:
             chosen = news_prefixes(trees, label, rule, learned, dated)
-        found = outcome(label[judged], trees.covered(chosen)[judged])
-        return PrefixTrial(kind, rule, int(chosen.sum()), found)
+        judged_outcome = outcome(label[judged], trees.covered(chosen)[judged])
+        return PrefixTrial(kind, rule, int(chosen.sum()), judged_outcome)
 
     usual = in_use[1]
-    by_flow = [replace(usual, threshold=one) for one in (flow.worth, *thresholds)]
+    by_flow = [replace(usual, threshold=threshold) for threshold in (flow.worth, *thresholds)]
     stock = [PrefixRule(*cell) for cell in product(thresholds, supports, confidences)]
     grid: list[tuple[Kind, PrefixRule]] = [("flow", rule) for rule in by_flow]
     grid += [("confident", rule) for rule in stock]
     return [
         trial(*in_use),
         trial("paper", PAPER_RULE),
-        *(trial(*one) for one in grid if one != in_use),
+        *(trial(*threshold) for threshold in grid if threshold != in_use),
     ]
 
 
@@ -260,10 +263,12 @@ def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
     """
     in_use = trials[0]
 
-    def nearness(one: SiteTrial) -> float:
-        return 0.0 if one.scoring is None else -abs(one.scoring.page_share - 0.5)
+    def nearness(trial: SiteTrial) -> float:
+        return 0.0 if trial.scoring is None else -abs(trial.scoring.page_share - 0.5)
 
-    return max(trials, key=lambda one: (one.f, one is in_use, one.scoring is None, nearness(one)))
+    return max(
+        trials, key=lambda trial: (trial.f, trial is in_use, trial.scoring is None, nearness(trial))
+    )
 
 
 def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
@@ -273,13 +278,13 @@ def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
     """
     in_use = trials[0]
     return max(
-        (one for one in trials if one is in_use or one.kind != "paper"),
-        key=lambda one: (
-            one.outcome.f_measure,
-            one is in_use,
-            one.kind == "flow",
-            one.rule.confidence,
-            one.rule.min_pages,
-            one.rule.threshold,
+        (trial for trial in trials if trial is in_use or trial.kind != "paper"),
+        key=lambda trial: (
+            trial.outcome.f_measure,
+            trial is in_use,
+            trial.kind == "flow",
+            trial.rule.confidence,
+            trial.rule.min_pages,
+            trial.rule.threshold,
         ),
     )

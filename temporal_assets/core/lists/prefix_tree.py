@@ -114,7 +114,7 @@ def news_prefixes(
     trees: SectionTrees,
     is_news: ArrayLike,
     rule: PrefixRule,
-    known: ArrayLike | None = None,
+    learned_from: ArrayLike | None = None,
     dated: Flags | None = None,
 ) -> Flags:
     """Return which sections are news prefixes, one flag a section of `trees`.
@@ -123,17 +123,20 @@ def news_prefixes(
         trees: The sections of all pages (`url_sections.section_trees`).
         is_news: One flag a page.
         rule: What a prefix needs.
-        known: One flag a page: those to learn from; all by default. `trees.covered(result)` then
-            says which of all pages the prefixes reach, those learned from or not.
+        learned_from: One flag a page: those to learn from; all by default.
+            `trees.covered(result)` then says which of all pages the prefixes reach, those learned
+            from or not.
         dated: Folders of a date, where the caller knows them already.
     """
     news = np.asarray(is_news, np.bool_)
-    learned = np.ones(len(news), np.bool_) if known is None else np.asarray(known, np.bool_)
+    learned = (
+        np.ones(len(news), np.bool_) if learned_from is None else np.asarray(learned_from, np.bool_)
+    )
     pages: NDArray[np.int64] = trees.total(learned.astype(np.int64))
     if rule.splits_mixed and dated is None:
         dated = dated_sections(trees.names())
-    found = trees.total((news & learned).astype(np.int64))
-    return score_sections(trees.parent, pages, found, rule, dated).is_prefix
+    news_pages = trees.total((news & learned).astype(np.int64))
+    return score_sections(trees.parent, pages, news_pages, rule, dated).is_prefix
 
 
 def flow_prefixes(
@@ -160,8 +163,8 @@ def flow_prefixes(
     least = _least_beneath(trees.parent, np.where(asked, chance / np.maximum(pages, 1.0), np.inf))
     is_split = np.isfinite(least) & (least <= (1 - rule.confidence) / np.maximum(pages, 1.0))
     good = (score > rule.threshold) & ~passing_sections(names) & ~is_split
-    found: Flags = _walk(trees.parent, good)
-    return found
+    prefixes: Flags = _walk(trees.parent, good)
+    return prefixes
 
 
 @njit(nogil=True, cache=True)
@@ -178,11 +181,11 @@ def _least_beneath(parent: Int32s, value: Floats) -> Floats:
 @njit(nogil=True, cache=True)
 def _walk(parent: Int32s, good: Flags) -> Flags:
     """Good sections that lie under no good one."""
-    found = np.zeros(len(parent), np.bool_)
+    prefixes = np.zeros(len(parent), np.bool_)
     above = np.zeros(len(parent), np.bool_)  # the section or one above it is good
     for section in range(len(parent)):
         over = parent[section]
         passed = over >= 0 and above[over]
-        found[section] = good[section] and not passed
+        prefixes[section] = good[section] and not passed
         above[section] = good[section] or passed
-    return found
+    return prefixes

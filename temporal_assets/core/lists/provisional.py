@@ -67,8 +67,8 @@ def pattern_shares(
         patterns: How many there are.
         site_share: Of all pages of the site.
     """
-    known = pattern >= 0
-    pages = np.bincount(pattern[known], minlength=patterns).astype(np.float64)
-    fading = np.bincount(pattern[known], probability[known], patterns)
+    has_pattern = pattern >= 0
+    pages = np.bincount(pattern[has_pattern], minlength=patterns).astype(np.float64)
+    fading = np.bincount(pattern[has_pattern], probability[has_pattern], patterns)
     share: Floats = (fading + STRENGTH * site_share) / (pages + STRENGTH)
     return pages, share

@@ -57,8 +57,12 @@ def draw(counts: SiteCounts, rounds: int = ROUNDS) -> Draws:
         some = min(step, rounds - first)
         weights = dice.multinomial(sites, np.full(sites, 1 / sites), some)
         sums[first : first + some] = weights @ table
-    found, pages, wanted = sums.T
-    return Draws(_ratio(found, pages), _ratio(found, wanted), _ratio(2 * found, pages + wanted))
+    found_right, pages, wanted = sums.T
+    return Draws(
+        _ratio(found_right, pages),
+        _ratio(found_right, wanted),
+        _ratio(2 * found_right, pages + wanted),
+    )
 
 
 def interval(values: Floats, confidence: float = 0.95) -> tuple[float, float]:

@@ -164,6 +164,6 @@ def list_curve(order: Int64s, judged: Counts, all_temporal: int) -> ListCurve:
     temporal = np.cumsum(judged.temporal_pages[order])
     total = np.cumsum(judged.pages[order])
     p = [precision(*row) for row in zip(temporal.tolist(), total.tolist(), strict=True)]
-    r = [recall(found, all_temporal) for found in temporal.tolist()]
+    r = [recall(found_temporal, all_temporal) for found_temporal in temporal.tolist()]
     f = [f_measure(*row) for row in zip(p, r, strict=True)]
     return ListCurve(temporal, total, np.array(p), np.array(r), np.array(f))

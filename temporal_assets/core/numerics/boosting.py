@@ -63,13 +63,13 @@ def fit_trees(rows: Floats, truth: NDArray[np.bool_], start: float) -> Trees:
     `start` is what is believed before any feature is looked at.
     """
     edges = [np.unique(np.quantile(column, _levels(len(rows)))) for column in rows.T]
-    width = max((len(one) for one in edges), default=0)
+    width = max((len(column_edges) for column_edges in edges), default=0)
     cuts = np.full((rows.shape[1], width), np.inf)
-    for place, one in zip(cuts, edges, strict=True):
-        place[: len(one)] = one
+    for place, column_edges in zip(cuts, edges, strict=True):
+        place[: len(column_edges)] = column_edges
     bins = np.empty(rows.shape, np.int64)
-    for k, one in enumerate(edges):
-        bins[:, k] = np.searchsorted(one, rows[:, k], side="left")
+    for k, column_edges in enumerate(edges):
+        bins[:, k] = np.searchsorted(column_edges, rows[:, k], side="left")
     features = np.full((_ROUNDS, _INNER), -1, np.int64)
     chosen = np.zeros((_ROUNDS, _INNER))
     values = np.zeros((_ROUNDS, _LEAVES))

@@ -42,12 +42,12 @@ class Hierarchy:
 
     def children(self, node: int) -> list[int]:
         """Return the children of a node, in their order."""
-        found = []
+        children = []
         child, end = node + 1, int(self.end[node])
         while child < end:
-            found.append(child)
+            children.append(child)
             child = int(self.end[child])
-        return found
+        return children
 
     def cut(self, leaf: Flags) -> Flags:
         """Return which nodes remain when the flagged ones become leaves."""

@@ -93,9 +93,9 @@ def count_transits(
     ends = np.zeros(patterns, np.int64)
     _by_source(pattern_of_url, referrer, target, count, ends, goals, counts)
     _add_goals(ends, goals, counts, np.full(patterns, -1, np.int64))
-    found = ends[-1]
+    links = ends[-1]
     pointers = np.concatenate((np.zeros(1, np.int64), ends))
-    matrix = sparse.csr_array((counts[:found], goals[:found], pointers), (patterns, patterns))
+    matrix = sparse.csr_array((counts[:links], goals[:links], pointers), (patterns, patterns))
     matrix.sort_indices()
     return matrix
 
@@ -132,18 +132,18 @@ def _by_source(
 @leaf
 def _add_goals(ends: Int64s, goals: Int32s, counts: Floats, place: Int64s) -> None:
     """Make one of the transits from one pattern to another, in their place. `place` comes as -1."""
-    found = at = 0
+    written = at = 0
     for pattern in range(len(ends)):
-        first = found
+        first = written
         while at < ends[pattern]:
             goal, count = goals[at], counts[at]
             if place[goal] < first:
-                place[goal] = found
-                goals[found], counts[found] = goal, 0.0
-                found += 1
+                place[goal] = written
+                goals[written], counts[written] = goal, 0.0
+                written += 1
             counts[place[goal]] += count
             at += 1
-        ends[pattern] = found
+        ends[pattern] = written
 
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:

@@ -253,8 +253,8 @@ def _column(trees: Sequence[PortableTree], name: str) -> Int64s:
 def _children(value: Int64s, parent: Int64s, kind: int) -> Int32s:
     """The child of each node under a special value, -1 if there is none."""
     child = np.full(len(value), -1, np.int32)
-    found = np.flatnonzero((value == kind) & (parent >= 0))
-    child[parent[found]] = found
+    nodes = np.flatnonzero((value == kind) & (parent >= 0))
+    child[parent[nodes]] = nodes
     return child
 
 

@@ -95,11 +95,11 @@ def _within(
     possible = np.array([len(group) * (len(group) - 1) / 2 for group in groups])
     if possible.sum() == 0:
         return []
-    found = []
+    similarities = []
     for chosen in draw.choice(len(groups), pairs, p=possible / possible.sum()).tolist():
         a, b = draw.choice(len(groups[chosen]), 2, replace=False).tolist()
-        found.append(layout_similarity(groups[chosen][a], groups[chosen][b]))
-    return found
+        similarities.append(layout_similarity(groups[chosen][a], groups[chosen][b]))
+    return similarities
 
 
 def _across(
@@ -113,14 +113,14 @@ def _across(
     chances = (sizes * others).astype(np.float64)  # pairs that begin in the pattern
     if not chances.any():
         return []
-    found: list[float] = []
+    similarities: list[float] = []
     for first in draw.choice(len(groups), pairs, p=chances / chances.sum()).tolist():
         beside = (site == site[first]) & (np.arange(len(groups)) != first)
         weights = np.where(beside, sizes, 0)
         second = int(draw.choice(len(groups), p=weights / weights.sum()))
         a, b = int(draw.integers(sizes[first])), int(draw.integers(sizes[second]))
-        found.append(layout_similarity(groups[first][a], groups[second][b]))
-    return found
+        similarities.append(layout_similarity(groups[first][a], groups[second][b]))
+    return similarities
 
 
 def _mean(values: list[float]) -> float:

@@ -72,10 +72,10 @@ def _said(tree: PatternTree, key: int, code: int) -> list[Any]:
 
 def _test(tree: PatternTree, row: int, names: list[list[Any]]) -> list[Any]:
     key, code = int(tree.test_key[row]), int(tree.test_value[row])
-    said = _said(tree, key, code)
+    operand = _said(tree, key, code)
     if code == OTHER:
-        said += [int(tree.test_bits[row]), int(tree.test_class[row])]
-    return [names[key], said]
+        operand += [int(tree.test_bits[row]), int(tree.test_class[row])]
+    return [names[key], operand]
 
 
 class _Values:
@@ -89,13 +89,13 @@ class _Values:
     def key(self, name: Sequence[Any] | None) -> int:
         return -1 if name is None else self.number[tuple(name)]
 
-    def code(self, key: int, said: Sequence[Any] | None) -> int:
-        if said is None:
+    def code(self, key: int, operand: Sequence[Any] | None) -> int:
+        if operand is None:
             return ROOT
-        if said[0] != _VALUE:
-            return _CODES[said[0]]
-        known = self.codes[key]
-        return known.setdefault(said[1], len(known) + 1)
+        if operand[0] != _VALUE:
+            return _CODES[operand[0]]
+        codes = self.codes[key]
+        return codes.setdefault(operand[1], len(codes) + 1)
 
     def url_keys(self) -> UrlKeys:
         """The table of values, without URLs."""
@@ -125,30 +125,30 @@ def tree_of(parents: Sequence[int], rules: Sequence[str]) -> PatternTree:
     Give all nodes of a site in their order, or those that remain of a cut with their parents
     renumbered. `pattern_match.compile_matcher` takes the result.
     """
-    found = [json.loads(rule) for rule in rules]
-    values = _Values(found[0]["keys"])
-    split = [values.key(rule["split"]) for rule in found]
+    parsed = [json.loads(rule) for rule in rules]
+    values = _Values(parsed[0]["keys"])
+    split = [values.key(rule["split"]) for rule in parsed]
     branch = [
         values.code(split[parent] if parent >= 0 else -1, rule["branch"])
-        for parent, rule in zip(parents, found, strict=True)
+        for parent, rule in zip(parents, parsed, strict=True)
     ]
     tests = [
-        (node, key, values.code(key, said), *(said[1:] if said[0] == "other" else (0, 0)))
-        for node, rule in enumerate(found)
-        for key, said in ((values.key(name), said) for name, said in rule["tests"])
+        (node, key, values.code(key, operand), *(operand[1:] if operand[0] == "other" else (0, 0)))
+        for node, rule in enumerate(parsed)
+        for key, operand in ((values.key(name), operand) for name, operand in rule["tests"])
     ]
     columns = np.array(tests, np.int64).reshape(-1, 5)
-    nothing = np.zeros(len(found), np.int64)
+    nothing = np.zeros(len(parsed), np.int64)
     return PatternTree(
         values.url_keys(),
         hierarchy(np.asarray(parents, np.int32)),
         _small(branch),
         _small(split),
-        _small([rule["bit"] for rule in found]),
+        _small([rule["bit"] for rule in parsed]),
         np.zeros(0, np.int32),
         nothing,
         nothing,
-        np.searchsorted(columns[:, 0], np.arange(len(found) + 1)).astype(np.int64),
+        np.searchsorted(columns[:, 0], np.arange(len(parsed) + 1)).astype(np.int64),
         _small(columns[:, 1]),
         _small(columns[:, 2]),
         _small(columns[:, 3]),

@@ -102,27 +102,29 @@ def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
     while at >= 0:
         path.append(at)
         at = int(tree.hierarchy.parent[at])
-    found: dict[int, Constraint] = {}
+    by_key: dict[int, Constraint] = {}
     for at in reversed(path):
-        _narrow(tree, at, found)
-    return found
+        _narrow(tree, at, by_key)
+    return by_key
 
 
-def _narrow(tree: PatternTree, node: int, found: dict[int, Constraint]) -> None:
+def _narrow(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> None:
     """Add what a node requires to what its parent does."""
-    _add_branch(tree, node, found)
+    _add_branch(tree, node, by_key)
     for test in range(int(tree.first_test[node]), int(tree.first_test[node + 1])):
         key, value = int(tree.test_key[test]), int(tree.test_value[test])
         if value == OTHER:
-            before = found.get(key, _ANYTHING)
+            before = by_key.get(key, _ANYTHING)
             bits = before.bits | int(tree.test_bits[test])
             name = int(tree.test_class[test])
-            found[key] = Constraint(before.value, bits, name, before.excluded, before.excluded_bits)
+            by_key[key] = Constraint(
+                before.value, bits, name, before.excluded, before.excluded_bits
+            )
         else:
-            found[key] = Constraint(value)
+            by_key[key] = Constraint(value)
 
 
-def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> None:
+def _add_branch(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> None:
     parent = int(tree.hierarchy.parent[node])
     if parent < 0:
         return
@@ -131,19 +133,19 @@ def _add_branch(tree: PatternTree, node: int, found: dict[int, Constraint]) -> N
         int(tree.branch[node]),
         int(tree.split_bit[parent]),
     )
-    before = found.get(key, _ANYTHING)
+    before = by_key.get(key, _ANYTHING)
     if branch == SHAPED:
-        found[key] = replace(before, bits=before.bits | bit)
+        by_key[key] = replace(before, bits=before.bits | bit)
     elif branch == OTHER:
         siblings = (int(tree.branch[child]) for child in tree.hierarchy.children(parent))
-        found[key] = replace(
+        by_key[key] = replace(
             before,
             bits=before.bits | (NONEMPTY if tree.keys.keys.kind[key] == PATH else 0),
             excluded=before.excluded + tuple(b for b in siblings if b > 0),
             excluded_bits=before.excluded_bits | bit,
         )
     else:
-        found[key] = Constraint(branch)
+        by_key[key] = Constraint(branch)
 
 
 def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[PatternText]:
@@ -152,12 +154,15 @@ def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[Patter
     The flagged nodes are written as leaves of a cut of the tree.
     """
     site = _SiteWords(tree)
-    found: list[dict[int, Constraint]] = []
+    by_node: list[dict[int, Constraint]] = []
     for node, parent in enumerate(tree.hierarchy.parent.tolist()):
-        own = dict(found[parent]) if parent >= 0 else {}
+        own = dict(by_node[parent]) if parent >= 0 else {}
         _narrow(tree, node, own)
-        found.append(own)
-    texts = [PatternText(tree, node, one, site) for node, one in enumerate(found)]
+        by_node.append(own)
+    texts = [
+        PatternText(tree, node, node_constraints, site)
+        for node, node_constraints in enumerate(by_node)
+    ]
     is_leaf, end = tree.hierarchy.is_leaf, tree.hierarchy.end
     for node in [] if merged is None else np.flatnonzero(merged & ~is_leaf).tolist():
         parts = node + np.flatnonzero(is_leaf[node : end[node]])
@@ -168,13 +173,13 @@ def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[Patter
 
 def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
     """Return what some patterns have under each key that all of them speak of."""
-    found: dict[str, str | None] = {}
+    joined: dict[str, str | None] = {}
     for key in values[0]:
-        if all(key in one for one in values):
-            shown = list(dict.fromkeys(one[key] for one in values))
+        if all(key in values_of_node for values_of_node in values):
+            shown = list(dict.fromkeys(values_of_node[key] for values_of_node in values))
             several = "{" + "|".join("∅" if text is None else text for text in shown) + "}"
-            found[key] = shown[0] if len(shown) == 1 else several
-    return found
+            joined[key] = shown[0] if len(shown) == 1 else several
+    return joined
 
 
 class _SiteWords:
@@ -206,11 +211,11 @@ class _SiteWords:
 
     def text(self, key: int, code: int) -> str:
         """A value; the same few are written in many patterns."""
-        known = self._known.get((key, code))
-        if known is None:
-            known = self._values.value(key, code).decode("utf-8", "replace")
-            self._known[key, code] = known
-        return known
+        text = self._known.get((key, code))
+        if text is None:
+            text = self._values.value(key, code).decode("utf-8", "replace")
+            self._known[key, code] = text
+        return text
 
     def value(
         self, key: int, constraint: Constraint, separators: str, kind: Kind, bits: int
@@ -244,11 +249,11 @@ class PatternText:
         self,
         tree: PatternTree,
         node: int,
-        found: dict[int, Constraint] | None = None,
+        by_key: dict[int, Constraint] | None = None,
         site: _SiteWords | None = None,
     ) -> None:
         # Given where all nodes of a tree are written.
-        self._found = constraints(tree, node) if found is None else found
+        self._found = constraints(tree, node) if by_key is None else by_key
         self._site = _SiteWords(tree) if site is None else site
         self.parts: list[PatternText] = []
         """The patterns that a merged leaf stands for."""
@@ -458,8 +463,8 @@ class _Expression:
         bits: int = 0,
     ) -> str:
         """Return one value; with more `bits` it must have these, too."""
-        found = self._site.value(key, constraint, separators, kind, constraint.bits | bits)
-        return NOTHING if found is None else found
+        expression = self._site.value(key, constraint, separators, kind, constraint.bits | bits)
+        return NOTHING if expression is None else expression
 
     def query(self, keys: list[tuple[int, str, int, Constraint]]) -> str:
         """Fields among others: two in any order, more in that of canonical URLs."""

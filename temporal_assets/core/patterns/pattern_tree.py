@@ -192,11 +192,11 @@ class PatternTree:
 
     def _of_leaf(self, numbers: Int32s) -> Int32s:
         """Return, for every URL, the number of its leaf."""
-        found = np.empty(len(self.order), np.int32)
+        leaf_numbers = np.empty(len(self.order), np.int32)
         leaves = self.leaves
         # Leaves in preorder own consecutive ranges of `order`.
-        found[self.order] = np.repeat(numbers, self.sizes[leaves])
-        return found
+        leaf_numbers[self.order] = np.repeat(numbers, self.sizes[leaves])
+        return leaf_numbers
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
         """Sum over the URLs of each node: F_in(P) from F_in(u)."""
@@ -268,8 +268,8 @@ class Parts:
         """The leaves of `tree` that a node of the cut tree holds."""
         first = int(self.node[node])
         below = self.tree.hierarchy.is_leaf[first : int(self.tree.hierarchy.end[first])]
-        found: list[int] = (first + np.flatnonzero(below)).tolist()
-        return found
+        leaves: list[int] = (first + np.flatnonzero(below)).tolist()
+        return leaves
 
     def in_cut(self, cut: Hierarchy) -> Int32s:
         """Return, for each node of `tree`, the node of the cut tree that its URLs belong to.
@@ -278,12 +278,12 @@ class Parts:
         to the node above the leaf, -1 if there is none.
         """
         whole = self.tree.hierarchy
-        found = np.full(len(whole), -1, np.int32)
-        found[self.node] = np.arange(len(self.node))
+        numbers = np.full(len(whole), -1, np.int32)
+        numbers[self.node] = np.arange(len(self.node))
         for merged in np.flatnonzero(cut.is_leaf).tolist():
             first, end = int(self.node[merged]), int(whole.end[self.node[merged]])
-            found[first:end] = np.where(whole.is_leaf[first:end], merged, cut.parent[merged])
-        return found
+            numbers[first:end] = np.where(whole.is_leaf[first:end], merged, cut.parent[merged])
+        return numbers
 
 
 def pattern_tree(
@@ -401,10 +401,10 @@ class _Builder:
         measures = self._measure(task)
         open_keys = task.open_keys.tolist()
         roles = self._roles(open_keys, measures)
-        known = dict(task.known)
+        roles_above = dict(task.known)
         still_open = []
         for i, key in enumerate(open_keys):
-            if self._fold(node, i, key, measures, roles[i], rows, known):
+            if self._fold(node, i, key, measures, roles[i], rows, roles_above):
                 still_open.append(i)
         key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
         if urls >= self.support:
@@ -415,14 +415,14 @@ class _Builder:
         start = task.start
         for branch, count in branches:
             children.append(
-                _Task(node, branch, start, start + count, left, task.divided | {key}, known)
+                _Task(node, branch, start, start + count, left, task.divided | {key}, roles_above)
             )
             start += count
         return children
 
     def _measure(self, task: _Task) -> _Measures:
         keys = self.keys
-        found = _measure(
+        columns = _measure(
             keys.codes,
             self.order[task.start : task.stop],
             task.open_keys,
@@ -431,7 +431,7 @@ class _Builder:
             self.counts,
             self.touched,
         )
-        return _Measures(*(column.tolist() for column in found))
+        return _Measures(*(column.tolist() for column in columns))
 
     def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
         """Return which keys hold a part of a date because of their neighbours (`date_roles`)."""
@@ -462,7 +462,7 @@ class _Builder:
         measures: _Measures,
         role: int,
         rows: Int32s,
-        known: dict[int, tuple[int, int]],
+        roles_above: dict[int, tuple[int, int]],
     ) -> bool:
         """Note what all URLs of the node share under a key; whether the key stays open."""
         kind = self.kind[key]
@@ -483,10 +483,10 @@ class _Builder:
             return False
         required = self._required(kind, common, role, urls)
         name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, role)
-        if name == DIGITS_CLASS and known.get(key, (0, 0))[1] in _ROLE_NAMES:
-            name = known[key][1]  # a few numbers say less than those of the node above
-        if known.get(key) != (required, name):
-            known[key] = (required, name)
+        if name == DIGITS_CLASS and roles_above.get(key, (0, 0))[1] in _ROLE_NAMES:
+            name = roles_above[key][1]  # a few numbers say less than those of the node above
+        if roles_above.get(key) != (required, name):
+            roles_above[key] = (required, name)
             self.tests.append((node, key, OTHER, required, name))
         return True
 
@@ -608,8 +608,8 @@ class _Builder:
         keys = self.keys
         rows = self.order[task.start : task.stop]
         column = keys.codes[key]
-        found = _count(column, rows, self.counts, self.touched)
-        codes = self.touched[:found].copy()
+        distinct = _count(column, rows, self.counts, self.touched)
+        codes = self.touched[:distinct].copy()
         counts = self.counts[codes].astype(np.int64)
         self.counts[codes] = 0
         is_path = self.kind[key] == PATH
@@ -693,7 +693,7 @@ def _assign(
     """The branch of each value of a node, given its frequency."""
     branch = np.full(len(codes), OTHER, np.int32)
     rest = np.empty(len(codes), np.int64)
-    found = 0
+    left_over = 0
     for i in range(len(codes)):
         if codes[i] == ABSENT:
             branch[i] = ABSENT
@@ -704,9 +704,9 @@ def _assign(
         elif bits & bit:
             branch[i] = SHAPED
         elif lasting[i] and not bits & dates:
-            rest[found] = i
-            found += 1
-    rest = rest[:found]
+            rest[left_over] = i
+            left_over += 1
+    rest = rest[:left_over]
     ranked = rest[np.argsort(-counts[rest], kind="mergesort")]
     for i in ranked[: salient(counts[ranked], min_urls, by_support)]:
         if public[first + codes[i] - 1]:
@@ -737,10 +737,10 @@ def _measure(
     entropy = np.zeros(keys, np.float64)
     for i in range(keys):
         key = open_keys[i]
-        found = _count(codes[key], rows, counts, touched)
+        value_count = _count(codes[key], rows, counts, touched)
         last, term = 0, 0.0
         look, of_look = 0, 0
-        for j in range(found):
+        for j in range(value_count):
             code = touched[j]
             count = counts[code]
             counts[code] = 0
@@ -799,17 +799,17 @@ def _add_up(
 @leaf
 def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
     """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
-    found = at = 0
+    distinct = at = 0
     while at < len(rows):
         # URLs come in order: values come in runs.
         code, begin = column[rows[at]], at
         while at < len(rows) and column[rows[at]] == code:
             at += 1
         if counts[code] == 0:
-            touched[found] = code
-            found += 1
+            touched[distinct] = code
+            distinct += 1
         counts[code] += at - begin
-    return found
+    return distinct
 
 
 @njit(nogil=True, cache=True)

@@ -50,10 +50,10 @@ def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
 @leaf
 def _at_least(counts: Int64s, least: int) -> int:
     """Return how many frequencies are no smaller."""
-    found = 0
-    while found < len(counts) and counts[found] >= least:
-        found += 1
-    return found
+    count = 0
+    while count < len(counts) and counts[count] >= least:
+        count += 1
+    return count
 
 
 @leaf

@@ -192,9 +192,9 @@ def _vectors(
     starts = np.zeros(len(children) + 1, np.int64)
     nodes = np.empty(64, np.int32)
     values = np.empty(64, np.float64)
-    found = 0
+    written = 0
     for i in range(len(children)):
-        begin = found
+        begin = written
         child = children[i]
         for leaf in range(first[child], first[end[child]]):
             for entry in range(pointers[leaf], pointers[leaf + 1]):
@@ -202,24 +202,24 @@ def _vectors(
                 share = counts[entry]
                 while at >= 0 and share > 0.0:
                     if total[at] == 0.0:
-                        if found == len(nodes):
+                        if written == len(nodes):
                             nodes = np.concatenate((nodes, np.empty_like(nodes)))
                             values = np.concatenate((values, np.empty_like(values)))
-                        nodes[found] = at
-                        found += 1
+                        nodes[written] = at
+                        written += 1
                     total[at] += share
                     share *= (depth[at] - 1) / height
                     at = parent[at]
-        nodes[begin:found].sort()
+        nodes[begin:written].sort()
         square = 0.0
-        for j in range(begin, found):
+        for j in range(begin, written):
             values[j] = total[nodes[j]]
             total[nodes[j]] = 0.0
             square += values[j] * values[j]
-        for j in range(begin, found):
+        for j in range(begin, written):
             values[j] /= np.sqrt(square)
-        starts[i + 1] = found
-    return starts, nodes[:found], values[:found]
+        starts[i + 1] = written
+    return starts, nodes[:written], values[:written]
 
 
 @njit(nogil=True, cache=True)

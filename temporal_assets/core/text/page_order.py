@@ -49,18 +49,18 @@ def page_order(runs: SiteRuns, order: Int64s, urls: int) -> Int32s:
 
 def text_numbers(texts: Texts) -> Int64s:
     """A number of 62 bits for each text, more than 0; two texts hardly ever have the same."""
-    found = np.empty(len(texts), np.int64)
-    _hash(texts.data, texts.offsets, found)
-    return found
+    numbers = np.empty(len(texts), np.int64)
+    _hash(texts.data, texts.offsets, numbers)
+    return numbers
 
 
 @leaf
-def _hash(data: Bytes, offsets: Int64s, found: Int64s) -> None:
-    for i in range(len(found)):
+def _hash(data: Bytes, offsets: Int64s, numbers: Int64s) -> None:
+    for i in range(len(numbers)):
         begin, stop = offsets[i], offsets[i + 1]
         # Without a seed, its length alone would be made up for by a word of so many ones.
         value = hash_bytes(data, begin, stop, stop - begin, _NONE) * MULTIPLIER
-        found[i] = np.int64(value >> np.uint64(2)) | 1
+        numbers[i] = np.int64(value >> np.uint64(2)) | 1
 
 
 @leaf

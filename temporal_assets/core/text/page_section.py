@@ -34,8 +34,8 @@ _SECTION: Final = re.compile(SECTION)
 
 def section_of(url: str) -> str:
     """The section of a canonical URL; empty for what is none."""
-    found = _SECTION.match(url)
-    return found[1] if found else ""
+    match = _SECTION.match(url)
+    return match[1] if match else ""
 
 
 def sections_of(urls: Texts) -> Texts:

@@ -87,10 +87,10 @@ def births(days: Int32s | Int64s | None) -> Births | None:
     """Births that say what lasts; None where they are not known or too close together."""
     if days is None:
         return None
-    known = days[days >= 0]
-    if not len(known) or int(known.max()) - int(known.min()) < _LEAST_SPAN:
+    known_days = days[days >= 0]
+    if not len(known_days) or int(known_days.max()) - int(known_days.min()) < _LEAST_SPAN:
         return None
-    return Births(days.astype(np.int32), int(known.min()), int(known.max()))
+    return Births(days.astype(np.int32), int(known_days.min()), int(known_days.max()))
 
 
 @leaf
@@ -139,12 +139,12 @@ def passing_kinds(
     values = np.zeros(_KINDS, np.int64)
     for value in range(len(kinds)):
         values[kinds[value]] += has_support[value] and late <= first[value] < np.iinfo(np.int32).max
-    found = np.full(_KINDS, -1, np.int8)
+    verdicts = np.full(_KINDS, -1, np.int8)
     for kind in range(_KINDS):
         if pages[kind] >= least:
             is_new = values[kind] >= _NEW_VALUES[kind] and older[kind] < _LAST * pages[kind]
-            found[kind] = 1 if is_new else 0
-    return found
+            verdicts[kind] = 1 if is_new else 0
+    return verdicts
 
 
 def is_counter(numbers: list[int]) -> bool:

@@ -39,11 +39,11 @@ class Keys:
         return len(self.second)
 
 
-def merged(one: Keys, other: Keys) -> tuple[Int64s, Int64s]:
+def merged(first: Keys, other: Keys) -> tuple[Int64s, Int64s]:
     """Return, for each pair of either list in order, its place in both; -1 if it has none."""
-    size = len(one) + len(other)
+    size = len(first) + len(other)
     places, others = np.empty(size, np.int64), np.empty(size, np.int64)
-    count = _merge(_arrays(one), _arrays(other), places, others)
+    count = _merge(_arrays(first), _arrays(other), places, others)
     return places[:count], others[:count]
 
 
@@ -73,9 +73,9 @@ class Seeker:
         """Look among the next pairs, of which the first has the place `first`."""
         place = 0
         while self._block is not None:
-            found = self.places[self._before : self._before + len(self._block)]
+            block_places = self.places[self._before : self._before + len(self._block)]
             place, self._at = _walk(
-                _arrays(shown), place, first, _arrays(self._block), self._at, found
+                _arrays(shown), place, first, _arrays(self._block), self._at, block_places
             )
             if self._at < len(self._block):
                 return
@@ -99,7 +99,7 @@ def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
 
 @kernel
 def _walk(
-    shown: Pairs, place: int, first: int, wanted: Pairs, at: int, found: Int64s
+    shown: Pairs, place: int, first: int, wanted: Pairs, at: int, places: Int64s
 ) -> tuple[int, int]:
     """Go on in both until one has ended; how far each was gone."""
     count = len(shown[2])
@@ -114,28 +114,28 @@ def _walk(
             place += 1
             continue
         if order == 0:
-            found[at] = first + place
+            places[at] = first + place
             place += 1
         at += 1
     return place, at
 
 
 @kernel
-def _merge(one: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
+def _merge(first: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
     """Pairs of both in one order; how many there are together."""
     i, j, count = 0, 0, 0
     k, m, firsts = -1, -1, 0
-    while i < len(one[2]) and j < len(other[2]):
-        if one[2][i] != k or other[2][j] != m:
-            k, m = one[2][i], other[2][j]
-            firsts = _order_of_firsts(one, k, other, m)
-        order = firsts if firsts != 0 else _order_of_seconds(one, i, other, j)
+    while i < len(first[2]) and j < len(other[2]):
+        if first[2][i] != k or other[2][j] != m:
+            k, m = first[2][i], other[2][j]
+            firsts = _order_of_firsts(first, k, other, m)
+        order = firsts if firsts != 0 else _order_of_seconds(first, i, other, j)
         places[count] = i if order <= 0 else -1
         others[count] = j if order >= 0 else -1
         i += order <= 0
         j += order >= 0
         count += 1
-    while i < len(one[2]):
+    while i < len(first[2]):
         places[count], others[count] = i, -1
         i += 1
         count += 1
@@ -161,32 +161,39 @@ def _count(pairs: Pairs, start: int, last: Pairs) -> int:
 
 
 @inlined
-def _order_of_firsts(one: Pairs, k: int, other: Pairs, m: int) -> int:
-    a, a_at, _, _, _ = one
+def _order_of_firsts(first: Pairs, k: int, other: Pairs, m: int) -> int:
+    a, a_at, _, _, _ = first
     b, b_at, _, _, _ = other
     return _compare(a, a_at[k], a_at[k + 1], b, b_at[m], b_at[m + 1])
 
 
 @inlined
-def _order_of_seconds(one: Pairs, i: int, other: Pairs, j: int) -> int:
-    _, _, _, a, a_at = one
+def _order_of_seconds(second_of_one: Pairs, i: int, other: Pairs, j: int) -> int:
+    _, _, _, a, a_at = second_of_one
     _, _, _, b, b_at = other
     return _compare(a, a_at[i], a_at[i + 1], b, b_at[j], b_at[j + 1])
 
 
 @kernel
 def _compare(
-    one: Bytes, one_start: int, one_stop: int, other: Bytes, other_start: int, other_stop: int
+    left_text: Bytes,
+    left_start: int,
+    left_stop: int,
+    right_text: Bytes,
+    right_start: int,
+    right_stop: int,
 ) -> int:
     """Negative, 0 or positive, as the first is less than, equal to or greater than the second."""
-    length = min(one_stop - one_start, other_stop - other_start)
+    length = min(left_stop - left_start, right_stop - right_start)
     i = 0
     # URLs of a site begin alike.
-    while i + _WORD <= length and equal_bytes(one, one_start + i, other, other_start + i, _WORD):
+    while i + _WORD <= length and equal_bytes(
+        left_text, left_start + i, right_text, right_start + i, _WORD
+    ):
         i += _WORD
     while i < length:
-        difference = np.int64(one[one_start + i]) - np.int64(other[other_start + i])
+        difference = np.int64(left_text[left_start + i]) - np.int64(right_text[right_start + i])
         if difference != 0:
             return int(difference)
         i += 1
-    return (one_stop - one_start) - (other_stop - other_start)
+    return (left_stop - left_start) - (right_stop - right_start)

@@ -110,12 +110,12 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
 
 
 @inlined
-def alike(data: Bytes, one: int, other: int, most: int) -> int:
-    """Return how many bytes are the same from `one` and from `other` on; `most` at most."""
+def alike(data: Bytes, first: int, other: int, most: int) -> int:
+    """Return how many bytes are the same from `first` and from `other` on; `most` at most."""
     at = 0
     while at < most:
         left = most - at
-        odd = _word(data, one + at, left) ^ _word(data, other + at, left)
+        odd = _word(data, first + at, left) ^ _word(data, other + at, left)
         if odd:
             return at + int(np.int64(low_zeros(odd) >> np.uint64(3)))
         at += 8
@@ -131,14 +131,14 @@ def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
 @leaf
 def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> int:
     """Return the first position of either byte in `data[start:stop]`, or `stop`."""
-    one, two = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
+    first_mask, second_mask = np.uint64(byte) * _ONES, np.uint64(other) * _ONES
     at = start
     while at < stop and at + 8 <= len(data):
         word = eight_bytes(data, at)
-        found = _zeros(word ^ one) | _zeros(word ^ two)
-        if found:
+        matches = _zeros(word ^ first_mask) | _zeros(word ^ second_mask)
+        if matches:
             # Of all flags the lowest is surely right; as many bytes are below it.
-            below = (found & (~found + np.uint64(1))) - np.uint64(1)
+            below = (matches & (~matches + np.uint64(1))) - np.uint64(1)
             at += int(np.int64(((below & _ONES) * _ONES) >> np.uint64(56))) - 1
             return min(at, stop)
         at += 8
@@ -157,8 +157,8 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
         hit = False
         # No way out of the inner loop: the compiler makes a few wide comparisons of it.
         for i in range(_BLOCK):
-            found = data[at + np.uint64(i)]
-            hit |= (found == byte) | (found == other)
+            value = data[at + np.uint64(i)]
+            hit |= (value == byte) | (value == other)
         if hit:
             break
         at += np.uint64(_BLOCK)
@@ -190,9 +190,9 @@ def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
     while at + np.uint64(_BLOCK) <= end:
         hit = False
         for i in range(_BLOCK):
-            found = data[at + np.uint64(i)]
-            lower = found | np.uint8(32)
-            digit = (found >= np.uint8(48)) & (found <= np.uint8(57))
+            value = data[at + np.uint64(i)]
+            lower = value | np.uint8(32)
+            digit = (value >= np.uint8(48)) & (value <= np.uint8(57))
             hit |= not (digit | ((lower >= np.uint8(97)) & (lower <= last)))
         if hit:
             break

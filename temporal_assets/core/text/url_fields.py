@@ -118,16 +118,17 @@ def url_fields(urls: Texts) -> UrlFields:
     )
     while not _go_on(urls.data, urls.offsets, SEED, books):
         books = _with_room(books)
-    _, _, changes, known, slots = books.done.tolist()
-    values, found = books.values[:known], books.slots[:slots]
+    _, _, changes, value_count, slots = books.done.tolist()
+    values, used_slots = books.values[:value_count], books.slots[:slots]
     named = values[books.slots[QUERY_SLOT:slots, _NAME]]
     if len(named):
         values = values[values[:, SLOT] >= 0]
     return UrlFields(
         books.changes[:changes],
         values,
-        found[:, _PRESENT] + np.where(found[:, _SINCE] < 0, 0, len(urls) - found[:, _SINCE]),
-        found[:, _DISTINCT],
+        used_slots[:, _PRESENT]
+        + np.where(used_slots[:, _SINCE] < 0, 0, len(urls) - used_slots[:, _SINCE]),
+        used_slots[:, _DISTINCT],
         np.stack((named[:, START], named[:, STOP], named[:, SLOT] - _NAMES), axis=1),
     )
 

@@ -125,8 +125,8 @@ class SectionTrees:
 
     def beneath(self, sections: Flags) -> Flags:
         """Return which sections are among those flagged or lie beneath one that is."""
-        found: Flags = _beneath(self.parent, np.asarray(sections, np.bool_))
-        return found
+        flags_beneath: Flags = _beneath(self.parent, np.asarray(sections, np.bool_))
+        return flags_beneath
 
     def covered(self, sections: Flags) -> Flags:
         """Return which URLs lie in one of the flagged sections."""
@@ -142,9 +142,9 @@ def sections(urls: Texts) -> Sections:
 
 def section_trees(urls: Texts) -> SectionTrees:
     """The distinct sections of canonical URLs, numbered by first occurrence."""
-    found = sections(urls)
+    cut_urls = sections(urls)
     parent, depth, is_program, start, stop, innermost = _number(
-        urls.data, found.first, found.start, found.stop, found.is_program, SEED
+        urls.data, cut_urls.first, cut_urls.start, cut_urls.stop, cut_urls.is_program, SEED
     )
     return SectionTrees(urls, parent, depth, is_program, start, stop, innermost)
 
@@ -249,7 +249,7 @@ def _number(
     names = np.empty(bound, np.int64)  # where the section's own part begins
     innermost = np.empty(urls, np.int32)
     table = np.full(1024, -1, np.int32)
-    known = 0
+    section_count = 0
     for url in range(urls):
         above, begin = -1, host[url]
         for i in range(first[url], first[url + 1]):
@@ -258,21 +258,29 @@ def _number(
                 data, above, begin, ends[i], value, table, hashes, parent, names, stop
             )  # fmt: skip
             if table[at] < 0:
-                table[at] = known
-                hashes[known], parent[known], names[known] = value, above, begin
-                depth[known] = 0 if above < 0 else depth[above] + 1
-                start[known], stop[known], is_program[known] = host[url], ends[i], programs[i]
-                known += 1
+                table[at] = section_count
+                hashes[section_count], parent[section_count], names[section_count] = (
+                    value,
+                    above,
+                    begin,
+                )
+                depth[section_count] = 0 if above < 0 else depth[above] + 1
+                start[section_count], stop[section_count], is_program[section_count] = (
+                    host[url],
+                    ends[i],
+                    programs[i],
+                )
+                section_count += 1
             above, begin = table[at], ends[i]
-            if 2 * known > len(table):
-                table = _grown(table, hashes, known)
+            if 2 * section_count > len(table):
+                table = _grown(table, hashes, section_count)
         innermost[url] = above
     return (
-        parent[:known].copy(),
-        depth[:known].copy(),
-        is_program[:known].copy(),
-        start[:known].copy(),
-        stop[:known].copy(),
+        parent[:section_count].copy(),
+        depth[:section_count].copy(),
+        is_program[:section_count].copy(),
+        start[:section_count].copy(),
+        stop[:section_count].copy(),
         innermost,
     )
 
@@ -301,8 +309,8 @@ def _total(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
 
 @njit(nogil=True, cache=True)
 def _beneath(parent: Int32s, flags: Flags) -> Flags:
-    found = flags.copy()
+    is_beneath = flags.copy()
     for section in range(len(parent)):
-        if parent[section] >= 0 and found[parent[section]]:
-            found[section] = True
-    return found
+        if parent[section] >= 0 and is_beneath[parent[section]]:
+            is_beneath[section] = True
+    return is_beneath

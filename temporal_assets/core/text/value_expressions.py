@@ -274,13 +274,13 @@ def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
 
 def _of_expression(expression: str) -> list[_State]:
     """The states of a shape."""
-    found = Texts()
-    found.add_expression(expression)
-    numbers: dict[Places, int] = {found.start: 0}
+    automaton = Texts()
+    automaton.add_expression(expression)
+    numbers: dict[Places, int] = {automaton.start: 0}
     states: list[_State] = []
-    for places in (waiting := [found.start]):
+    for places in (waiting := [automaton.start]):
         arcs = []
-        for mask, reached in found.arcs(places):
+        for mask, reached in automaton.arcs(places):
             if reached not in numbers:
                 numbers[reached] = len(numbers)
                 waiting.append(reached)

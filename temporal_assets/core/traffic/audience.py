@@ -89,11 +89,11 @@ def _unite(parent: Int32s, count: Int64s, seen: Int64s) -> None:
 @leaf
 def _add(group: int, client: int, count: Int64s, seen: Int64s) -> None:
     """Count a client of a group that has not enough yet, once."""
-    known = count[group]
-    if known >= seen.shape[1]:
+    filled = count[group]
+    if filled >= seen.shape[1]:
         return
-    for i in range(known):
+    for i in range(filled):
         if seen[group, i] == client:
             return
-    seen[group, known] = client
-    count[group] = known + 1
+    seen[group, filled] = client
+    count[group] = filled + 1

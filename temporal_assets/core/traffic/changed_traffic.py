@@ -130,12 +130,13 @@ def changed_traffic(
         )  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:
-        made = list(pool.map(count, _parts(given.target, len(clients), threads)))
+        counted = list(pool.map(count, _parts(given.target, len(clients), threads)))
     few_sizes, few, target, referrer, transits = (
-        np.concatenate(parts) for parts in list(zip(*made, strict=True))[1:]
+        np.concatenate(parts) for parts in list(zip(*counted, strict=True))[1:]
     )
     return ChangedTraffic(
-        visits, referred, pages.referrals + sum(one.referrals for one in made), clients,
+        visits, referred,
+        pages.referrals + sum(part.referrals for part in counted), clients,
         np.concatenate(([0], np.cumsum(few_sizes))), few, target, referrer, transits,
     )  # fmt: skip
 
@@ -215,7 +216,7 @@ def _name_few(
 
     Of the pages from `first` on, one for each of `few_bounds` but the first of these.
     """
-    row, rows, made = 0, len(moved.target), 0
+    row, rows, written = 0, len(moved.target), 0
     while row < rows and moved.target[row] < 0:
         row += 1
     for page in range(first, first + len(few_bounds) - 1):
@@ -227,19 +228,19 @@ def _name_few(
                 windows |= moved.windows[row]
                 row += 1
             while is_few and old < stop and before[old] < client:
-                few[made] = before[old]
+                few[written] = before[old]
                 old += 1
-                made += 1
+                written += 1
             if is_few and old < stop and before[old] == client:
                 old += 1
             if is_few and windows & _LATER:
-                few[made] = client
-                made += 1
+                few[written] = client
+                written += 1
         while is_few and old < stop:
-            few[made] = before[old]
+            few[written] = before[old]
             old += 1
-            made += 1
-        few_bounds[page - first + 1] = made
+            written += 1
+        few_bounds[page - first + 1] = written
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:

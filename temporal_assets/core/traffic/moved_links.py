@@ -85,7 +85,7 @@ def _merge(
     transits: Int64s,
 ) -> None:
     """Two ascending lists into one, row by row."""
-    made = 0
+    written = 0
     for i in range(len(row)):
         old = old_bounds[row[i]] if row[i] >= 0 else 0
         old_stop = old_bounds[row[i] + 1] if row[i] >= 0 else 0
@@ -106,6 +106,6 @@ def _merge(
                 count += change_transits[change]
                 change += 1
             if count != 0:
-                page[made], transits[made] = number - first[i], count
-                made += 1
-        bounds[i + 1] = made
+                page[written], transits[written] = number - first[i], count
+                written += 1
+        bounds[i + 1] = written

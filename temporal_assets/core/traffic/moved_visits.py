@@ -73,8 +73,8 @@ def _same(visits: Visits) -> Visits:
     return Visits(readonly(visits.target), readonly(visits.referrer), readonly(visits.client))
 
 
-def chosen(visits: Visits, page: Int32s, traced: Flags, known: VisitFilter) -> Int64s:
-    """The rows of visits that `known` has, and of those from URLs that are traced.
+def chosen(visits: Visits, page: Int32s, traced: Flags, earlier: VisitFilter) -> Int64s:
+    """The rows of visits that `earlier` has, and of those from URLs that are traced.
 
     `page` is the page that each URL of the day is.
     """
@@ -84,8 +84,8 @@ def chosen(visits: Visits, page: Int32s, traced: Flags, known: VisitFilter) -> I
         readonly(page),
         readonly(traced),
         bool(traced.any()),
-        readonly(known.first),
-        readonly(known.words),
+        readonly(earlier.first),
+        readonly(earlier.words),
         rows,
     )
     return rows[:count]
@@ -109,9 +109,9 @@ class TextPages:
 
     def find(self, numbers: Int64s) -> Int32s:
         """The page of each; -1 where it is of none."""
-        found = np.empty(len(numbers), np.int32)
-        _find(readonly(numbers), self._numbers, self._pages, SEED, found)
-        return found
+        pages = np.empty(len(numbers), np.int32)
+        _find(readonly(numbers), self._numbers, self._pages, SEED, pages)
+        return pages
 
 
 class Numbered(NamedTuple):
@@ -187,9 +187,9 @@ def _word(hashed: np.uint64, words: int) -> int:
 @inlined
 def _bits(hashed: np.uint64) -> np.uint64:
     """Two bits of it, or one."""
-    one = np.uint64(1)
-    return (one << ((hashed >> np.uint64(20)) & np.uint64(63))) | (
-        one << ((hashed >> np.uint64(26)) & np.uint64(63))
+    lowest_bit = np.uint64(1)
+    return (lowest_bit << ((hashed >> np.uint64(20)) & np.uint64(63))) | (
+        lowest_bit << ((hashed >> np.uint64(26)) & np.uint64(63))
     )
 
 
@@ -250,12 +250,12 @@ def _put(numbers: Int64s, pages: Int32s, table: Int64s, values: Int32s, seed: np
 
 
 @leaf
-def _find(numbers: Int64s, table: Int64s, values: Int32s, seed: np.uint64, found: Int32s) -> None:
+def _find(numbers: Int64s, table: Int64s, values: Int32s, seed: np.uint64, pages: Int32s) -> None:
     for i in range(len(numbers)):
         at = _slot(numbers[i], len(table), seed)
         while table[at] not in (0, numbers[i]):
             at = (at + 1) & (len(table) - 1)
-        found[i] = values[at] if table[at] != 0 else -1
+        pages[i] = values[at] if table[at] != 0 else -1
 
 
 # Order ---------------------------------------------------------------------------------------
@@ -300,15 +300,15 @@ def _sort(bounds: Int64s, first: int, stop: int, moved: Transits) -> None:
             step = 3 * step + 1
         while step > 0:
             for row in range(begin + step, end):
-                one, source, bits = client[row], referrer[row], windows[row]
+                client_of_row, source, bits = client[row], referrer[row], windows[row]
                 at = row
                 while at >= begin + step and (
-                    client[at - step] > one
-                    or (client[at - step] == one and referrer[at - step] > source)
+                    client[at - step] > client_of_row
+                    or (client[at - step] == client_of_row and referrer[at - step] > source)
                 ):
                     client[at] = client[at - step]
                     referrer[at] = referrer[at - step]
                     windows[at] = windows[at - step]
                     at -= step
-                client[at], referrer[at], windows[at] = one, source, bits
+                client[at], referrer[at], windows[at] = client_of_row, source, bits
             step //= 3

@@ -48,7 +48,7 @@ def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
         # One more than there are: what is no page of the day is overwritten by the next.
         lists = tuple(np.empty(count + 1, np.int32) for count in counts)
         _list(given, days, lists)
-        pages += [one[:-1] for one in lists[: len(some)]]
+        pages += [day_pages[:-1] for day_pages in lists[: len(some)]]
     return pages
 
 
@@ -57,42 +57,42 @@ def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
 
     Values of the days are one behind the other; `first` is where those of each day begin.
     """
-    found = np.empty(places.shape, np.int32)
-    _look(places, values, first, found)
-    return found
+    day_values = np.empty(places.shape, np.int32)
+    _look(places, values, first, day_values)
+    return day_values
 
 
 @leaf
 def _count(seen: Int64s, days: tuple[int, ...]) -> tuple[int, ...]:
-    one, two, three, four = 0, 0, 0, 0
+    count_0, count_1, count_2, count_3 = 0, 0, 0, 0
     for page in range(len(seen)):
-        one += seen[page] >> days[0] & 1
-        two += seen[page] >> days[1] & 1
-        three += seen[page] >> days[2] & 1
-        four += seen[page] >> days[3] & 1
-    return one, two, three, four
+        count_0 += seen[page] >> days[0] & 1
+        count_1 += seen[page] >> days[1] & 1
+        count_2 += seen[page] >> days[2] & 1
+        count_3 += seen[page] >> days[3] & 1
+    return count_0, count_1, count_2, count_3
 
 
 @leaf
 def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> None:
     """Write every page to all lists, and go on in those of its days: there is nothing to guess."""
     first, second, third, fourth = lists
-    one, two, three, four = 0, 0, 0, 0
+    count_0, count_1, count_2, count_3 = 0, 0, 0, 0
     for page in range(len(seen)):
         days_of_page = seen[page]
-        first[one] = second[two] = third[three] = fourth[four] = page
-        one += days_of_page >> days[0] & 1
-        two += days_of_page >> days[1] & 1
-        three += days_of_page >> days[2] & 1
-        four += days_of_page >> days[3] & 1
+        first[count_0] = second[count_1] = third[count_2] = fourth[count_3] = page
+        count_0 += days_of_page >> days[0] & 1
+        count_1 += days_of_page >> days[1] & 1
+        count_2 += days_of_page >> days[2] & 1
+        count_3 += days_of_page >> days[3] & 1
 
 
 @leaf
-def _look(places: Int64s, values: Int64s, first: Int64s, found: Int32s) -> None:
+def _look(places: Int64s, values: Int64s, first: Int64s, day_values: Int32s) -> None:
     for page in range(places.shape[0]):
         for day in range(places.shape[1]):
             place = places[page, day]
-            found[page, day] = values[first[day] + place] if place >= 0 else 0
+            day_values[page, day] = values[first[day] + place] if place >= 0 else 0
 
 
 @leaf

@@ -122,9 +122,9 @@ def compose(
 
 def find(table: Ragged, byte: bytes) -> Int32s:
     """Position of the first such byte in each row; the row's size where there is none."""
-    found = np.empty(len(table), np.int32)
-    _find(table.data, table.start, table.size, ord(byte), found)
-    return found
+    places = np.empty(len(table), np.int32)
+    _find(table.data, table.start, table.size, ord(byte), places)
+    return places
 
 
 def _starts(size: NDArray[np.integer]) -> Int64s:
@@ -144,12 +144,12 @@ def _write_integers(values: Int64s, start: Int64s, data: Bytes) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _find(data: Bytes, start: Int64s, size: Int32s, byte: int, found: Int32s) -> None:
+def _find(data: Bytes, start: Int64s, size: Int32s, byte: int, places: Int32s) -> None:
     for i in range(start.size):
         at = 0
         while at < size[i] and data[start[i] + at] != byte:
             at += 1
-        found[i] = at
+        places[i] = at
 
 
 @njit(nogil=True, cache=True)

@@ -90,12 +90,12 @@ _TYPES: Final = dict(
 
 def make_requests(count: int, **columns: Any) -> Requests:
     """Requests from arrays or single values; columns not given are 0."""
-    made = []
+    request_columns = []
     for name, kind in _TYPES.items():
         column = np.empty(count, kind)
         column[:] = columns.get(name, 0)
-        made.append(column)
-    return Requests(*made)
+        request_columns.append(column)
+    return Requests(*request_columns)
 
 
 def join_requests(parts: Sequence[Requests]) -> Requests:

@@ -362,14 +362,15 @@ def make_sites(options: DemoOptions) -> tuple[Site, ...]:
 
 def _sections(blueprint: Blueprint, pages: int) -> tuple[Section, ...]:
     """Return the blueprint's sections and, for a large site, further, ever smaller ones."""
-    known = blueprint.sections
-    count = max(min(pages // _PAGES_A_SECTION, MOST_SECTIONS), len(known))
-    least = min(section.share for section in known)
-    wanted = [section.share for section in known]
+    sections = blueprint.sections
+    count = max(min(pages // _PAGES_A_SECTION, MOST_SECTIONS), len(sections))
+    least = min(section.share for section in sections)
+    wanted = [section.share for section in sections]
     wanted += [
-        least * (k / len(known)) ** -_SECTION_EXPONENT for k in range(len(known) + 1, count + 1)
+        least * (k / len(sections)) ** -_SECTION_EXPONENT
+        for k in range(len(sections) + 1, count + 1)
     ]
-    every = (*known, *_further(blueprint, count - len(known)))
+    every = (*sections, *_further(blueprint, count - len(sections)))
     return tuple(
         replace(section, share=share / sum(wanted))
         for section, share in zip(every, wanted, strict=True)

@@ -54,7 +54,7 @@ def understood(query: str, what: str) -> exp.Expression:
 
 def name_inputs(tree: exp.Expression, inputs: Collection[str], what: str) -> None:
     """Inputs get a placeholder, under the name they have in the query."""
-    inner = {one.alias for one in tree.find_all(exp.CTE)}
+    inner = {cte.alias for cte in tree.find_all(exp.CTE)}
     if both := inner & set(inputs):
         raise SqlError(f"{what} names both an input and a part {sorted(both)}")
     for table in list(tree.find_all(exp.Table)):
@@ -78,11 +78,11 @@ def in_braces(text: str) -> str:
 
 
 def _refuse_unknown(what: str, tree: exp.Expression) -> None:
-    unknown = {one.name.lower() for one in tree.find_all(exp.Anonymous)} - _REWRITTEN - _ALIKE
+    unknown = {node.name.lower() for node in tree.find_all(exp.Anonymous)} - _REWRITTEN - _ALIKE
     if unknown:
         raise SqlError(f"{what} uses {sorted(unknown)}, which has no word in Spark yet")
-    for one in tree.find_all(exp.ArrayAgg):
-        if isinstance(one.this, exp.Order):
+    for node in tree.find_all(exp.ArrayAgg):
+        if isinstance(node.this, exp.Order):
             raise SqlError(f"{what}: the order of an aggregated list is lost in Spark")
 
 
@@ -131,11 +131,11 @@ def _list_sum(node: exp.Expression) -> exp.Expression:
     if not _is(node, "list_sum"):
         return node
     text = "aggregate(x, CAST(NULL AS BIGINT), (s, v) -> coalesce(s, 0) + v)"
-    found = sqlglot.parse_one(text, read="spark")
-    for column in list(found.find_all(exp.Column)):
+    total = sqlglot.parse_one(text, read="spark")
+    for column in list(total.find_all(exp.Column)):
         if column.name == "x":
             column.replace(node.expressions[0].copy())
-    return found
+    return total
 
 
 def _range(node: exp.Expression) -> exp.Expression:
@@ -156,8 +156,8 @@ def _not_in(node: exp.Expression) -> exp.Expression:
     """
     if not (isinstance(node, exp.Not) and isinstance(node.this, exp.In)):
         return node
-    found = node.this
-    query = found.args.get("query")
+    condition = node.this
+    query = condition.args.get("query")
     if query is None:
         return node
     inner = query.this.copy()
@@ -166,7 +166,7 @@ def _not_in(node: exp.Expression) -> exp.Expression:
     select = (
         exp.select("1")
         .from_(inner.subquery("absent"))
-        .where(exp.EQ(this=exp.column("absent_key", "absent"), expression=found.this.copy()))
+        .where(exp.EQ(this=exp.column("absent_key", "absent"), expression=condition.this.copy()))
     )
     return exp.Not(this=exp.Exists(this=select))
 
@@ -175,12 +175,14 @@ def _unnest_together(node: exp.Expression) -> exp.Expression:
     """Several `unnest` in one SELECT go through their lists side by side; Spark has one there."""
     if not isinstance(node, exp.Select):
         return node
-    several = [one for one in node.selects if isinstance(one.unalias(), exp.Explode | exp.Unnest)]
+    several = [
+        select for select in node.selects if isinstance(select.unalias(), exp.Explode | exp.Unnest)
+    ]
     if len(several) < 2:
         return node
-    names = [one.alias for one in several]
-    lists = [_unnested(one.unalias()) for one in several]
-    rest = [one for one in node.selects if one not in several]
+    names = [select.alias for select in several]
+    lists = [_unnested(select.unalias()) for select in several]
+    rest = [select for select in node.selects if select not in several]
     zipped = exp.Anonymous(this="arrays_zip", expressions=lists)
     generator = exp.Anonymous(this="inline", expressions=[zipped])
     view = exp.Lateral(

@@ -56,8 +56,8 @@ def _refuse_unlike(tree: exp.Expression, query: str, what: str) -> None:
     """Refuse expressions that both engines answer, but differently."""
     if tree.find(exp.ArrayAgg):
         raise SqlError(f"{what} makes a list, which has no NULLs in Spark")
-    for one in tree.find_all(exp.Length):
-        start, end = one.meta.get("start", 0), one.meta.get("end", -1)
+    for node in tree.find_all(exp.Length):
+        start, end = node.meta.get("start", 0), node.meta.get("end", -1)
         if query[start : end + 1].lower() == "len":
             raise SqlError(f"{what} uses len: write length of a text, array_length of a list")
 

@@ -182,8 +182,8 @@ class SparkEngine:
         except Exception as error:
             session.interruptTag(tag)
             session.removeTag(tag)
-            if said := explained(error):
-                raise said from error
+            if explanation := explained(error):
+                raise explanation from error
             raise
         except BaseException:
             # The run was cancelled: executors would go on for nobody.
@@ -239,13 +239,15 @@ def _question(query: str, inputs: frozenset[str]) -> str:
     return question(query, inputs)
 
 
-def _answer(found: pa.Table) -> list[dict[str, Any]]:
+def _answer(answer: pa.Table) -> list[dict[str, Any]]:
     """Rows as Python's values; times are UTC without a zone, as they are in all tables."""
     naive = pa.schema(
-        pa.field(one.name, pa.timestamp("us") if pa.types.is_timestamp(one.type) else one.type)
-        for one in found.schema
+        pa.field(
+            field.name, pa.timestamp("us") if pa.types.is_timestamp(field.type) else field.type
+        )
+        for field in answer.schema
     )
-    rows: list[dict[str, Any]] = found.cast(naive).to_pylist()
+    rows: list[dict[str, Any]] = answer.cast(naive).to_pylist()
     return rows
 
 

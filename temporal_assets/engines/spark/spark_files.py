@@ -84,8 +84,8 @@ def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, i
     )
     # A map is one value; a condition for each file would be a plan as long as the list.
     named = {_plain_path(path): start for path, start in zip(paths, starts, strict=False)}
-    known = sf.create_map(*(sf.lit(one) for pair in named.items() for one in pair))
-    place = sf.element_at(known, file) + sf.col("_metadata.row_index")
+    order_of_file = sf.create_map(*(sf.lit(item) for pair in named.items() for item in pair))
+    place = sf.element_at(order_of_file, file) + sf.col("_metadata.row_index")
     return rows.select("*", place.alias(POSITION)), starts[-1]
 
 
@@ -96,7 +96,8 @@ def write(rows: Any, table: Table, out: Path) -> list[Path]:
     `out`, which is not published yet.
     """
     columns = [
-        _optional(rows[one.name], sql_type(one.type)).alias(one.name) for one in table.columns
+        _optional(rows[column.name], sql_type(column.type)).alias(column.name)
+        for column in table.columns
     ]
     folder = out / f"{table.name}.{uuid4().hex}"
     rows.select(*columns).write.option("compression", "zstd").parquet(_with_scheme(str(folder)))
@@ -143,7 +144,7 @@ def _type_of(field: pa.Field) -> str:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return f"ARRAY<{_type_of(kind.value_field)}>"
     if pa.types.is_struct(kind):
-        return f"STRUCT<{', '.join(f'`{one.name}`: {_type_of(one)}' for one in kind)}>"
+        return f"STRUCT<{', '.join(f'`{member.name}`: {_type_of(member)}' for member in kind)}>"
     if pa.types.is_timestamp(kind):
         return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
     for is_kind, name in _ARROW_TYPES:

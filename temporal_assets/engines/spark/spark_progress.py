@@ -71,11 +71,11 @@ def _asked(session: Any, progress: Progress) -> Iterator[None]:
             try:
                 jobs = [tracker.getJobInfo(job) for job in tracker.getActiveJobsIds()]
                 seen.update(stage for job in jobs if job for stage in job.stageIds)
-                found = [(stage, tracker.getStageInfo(stage)) for stage in seen]
+                stages = [(stage, tracker.getStageInfo(stage)) for stage in seen]
                 # A stage that has not begun has no tasks; it may never begin.
                 progress.see(
                     (stage, info.numCompletedTasks, info.numTasks)
-                    for stage, info in found
+                    for stage, info in stages
                     if info is not None
                 )
             except Exception as error:  # whatever it is, the work goes on

@@ -178,15 +178,15 @@ _SENTENCES: Final = (
 
 def _require_pyspark() -> None:
     try:
-        found = version("pyspark")
+        installed = version("pyspark")
     except PackageNotFoundError:
         raise EngineError(
             'engine.name is "spark", but pyspark is not installed: '
             "pip install -c requirements.lock '.[spark]' in the checkout"
         ) from None
-    if int(found.split(".")[0]) != SPARK_MAJOR:
+    if int(installed.split(".")[0]) != SPARK_MAJOR:
         raise EngineError(
-            f"pyspark {found} is installed, {SPARK_MAJOR}.x is needed: "
+            f"pyspark {installed} is installed, {SPARK_MAJOR}.x is needed: "
             "pip install -c requirements.lock '.[spark]' in the checkout"
         )
 
@@ -198,11 +198,11 @@ def _require_java() -> None:
     if java is None or not Path(java).exists():
         where = f"JAVA_HOME ({home}) has none" if home else "none is on the PATH"
         raise EngineError(f"{wanted}, and {where}: install one (docs/spark.md)")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', said.stderr)
-    if found is None:
+    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', answer.stderr)
+    if match is None:
         raise EngineError(f"{wanted}, and {java} does not say its version")
-    first, second = int(found[1]), int(found[2] or 0)
+    first, second = int(match[1]), int(match[2] or 0)
     major = second if first == 1 else first  # Java 8 calls itself 1.8
     if major < OLDEST_JAVA:
         raise EngineError(f"{wanted}, and {java} is Java {major}: install one, or set JAVA_HOME")

@@ -57,9 +57,9 @@ def outcomes(
     """Yield what a function makes of the items whose places are in the batches, or its error."""
     for batch in batches:
         places = batch.column(0)
-        made = [outcome_of(function, items[place]) for place in places.to_pylist()]
+        task_outcomes = [outcome_of(function, items[place]) for place in places.to_pylist()]
         yield pa.RecordBatch.from_arrays(
-            [places, pa.array(made, pa.binary())], names=["place", "outcome"]
+            [places, pa.array(task_outcomes, pa.binary())], names=["place", "outcome"]
         )
 
 

@@ -46,14 +46,14 @@ def translate(file: SqlFile) -> str:
 def write_all() -> list[Path]:
     """Write every translation anew, and remove those of files that are gone."""
     # All before any is written: one that cannot be translated leaves the others as they are.
-    made = {translated_path(name): translate(sql_file(name)) for name in sql_names()}
+    texts = {translated_path(name): translate(sql_file(name)) for name in sql_names()}
     folder = translated_path("any").parent
     folder.mkdir(exist_ok=True)
-    for path in set(folder.glob("*.sql")) - set(made):
+    for path in set(folder.glob("*.sql")) - set(texts):
         path.unlink()
-    for path, text in made.items():
+    for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
-    return list(made)
+    return list(texts)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ class Cleaner:
         url, site, rows = self._urls(records, verdict, rows, target)
         referrer, named = self._referrers(records, rows)
         client = self.clients.of_rows(records, rows, days[rows])
-        known = days[days != UNKNOWN_DAY]
+        known_days = days[days != UNKNOWN_DAY]
         return Cleaned(
             day=days[rows],
             time=records.time[rows],
@@ -175,8 +175,8 @@ class Cleaner:
             referrer=referrer,
             site=site,
             tally=self._tally(records, verdict, days),
-            first_known_day=int(known[0]) if known.size else UNKNOWN_DAY,
-            last_day=int(known[-1]) if known.size else UNKNOWN_DAY,
+            first_known_day=int(known_days[0]) if known_days.size else UNKNOWN_DAY,
+            last_day=int(known_days[-1]) if known_days.size else UNKNOWN_DAY,
             verdict=verdict,
             referrers_given=named,
             referrers_usable=int(np.count_nonzero(referrer.codes >= 0)),
@@ -221,9 +221,9 @@ class Cleaner:
         """Day of every line; lines without a time take that of the line before."""
         days = np.full(len(records), UNKNOWN_DAY, np.int32)
         days[rows] = clocks(records.time[rows], self.zone) // DAY
-        known = np.full(len(records), -1, np.int64)
-        known[rows] = rows
-        latest = np.maximum.accumulate(known)
+        last_known_row = np.full(len(records), -1, np.int64)
+        last_known_row[rows] = rows
+        latest = np.maximum.accumulate(last_known_row)
         return np.where(latest >= 0, days[latest], np.int32(UNKNOWN_DAY))
 
     # Canonical URLs --------------------------------------------------------------------------
@@ -285,14 +285,14 @@ class Cleaner:
                 absolute.add(i)
         position, values = _assemble(plain, prefixes, base, distinct, careful)
         site_position, site_values = _sites(bases, base, {i: careful[i] for i in absolute})
-        found = position[codes]
+        positions = position[codes]
         slashed = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
         homeless = (~has_base & slashed)[codes]
-        verdict[rows[found < 0]] = Reject.BAD_URL
-        verdict[rows[(found < 0) & homeless]] = Reject.NO_HOST
-        kept = found >= 0
+        verdict[rows[positions < 0]] = Reject.BAD_URL
+        verdict[rows[(positions < 0) & homeless]] = Reject.NO_HOST
+        kept = positions >= 0
         return (
-            Strings(found[kept], values),
+            Strings(positions[kept], values),
             Strings(site_position[codes][kept], site_values),
             rows[kept],
         )
@@ -349,8 +349,8 @@ class Cleaner:
         return tally
 
     def _sample(self, records: Records, row: int) -> str:
-        known = [records.address.value(row) or b""] if records.reason[row] == 0 else []
-        return redact(records.text.value(row) or b"", [value for value in known if value])
+        private_values = [records.address.value(row) or b""] if records.reason[row] == 0 else []
+        return redact(records.text.value(row) or b"", [value for value in private_values if value])
 
 
 def reason_of(verdict: int) -> str:
@@ -411,15 +411,15 @@ def _sites(
     bases: list[bytes | None], base: Codes, absolute: dict[int, bytes | None]
 ) -> tuple[Codes, pa.StringArray]:
     """Site of the distinct URLs: of their base, but of the URL itself where it is absolute."""
-    known: dict[str, int] = {}
+    site_codes: dict[str, int] = {}
 
     def number(url: bytes | None) -> int:
-        return -1 if url is None else known.setdefault(site_of(url.decode()), len(known))
+        return -1 if url is None else site_codes.setdefault(site_of(url.decode()), len(site_codes))
 
     codes = np.array([number(url) for url in bases], np.int32)[base]
     for i, url in absolute.items():
         codes[i] = number(url)
-    return codes, pa.array(list(known), pa.string())
+    return codes, pa.array(list(site_codes), pa.string())
 
 
 def _microseconds(moment: dt.datetime) -> int:

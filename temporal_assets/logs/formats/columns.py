@@ -92,14 +92,14 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
     free = set(present) - _all_columns(columns)
     # What is called just like a field of ours is meant, whatever else may be.
     names = {_plain(name): name for name in sorted(free, key=lambda n: (n in COLUMN_NAMES, n))}
-    found = {
-        slot.name.lower(): names[known]
+    mapping = {
+        slot.name.lower(): names[option]
         for slot, options in _KNOWN.items()
-        if slot not in named and (known := next(filter(names.__contains__, options.split()), None))
+        if slot not in named and (option := next(filter(names.__contains__, options.split()), None))
     }
-    if "date" in names and _OWN_TIME in names and found.get("time") == names[_OWN_TIME]:
-        found["date"] = names["date"]
-    return {**found, **columns}
+    if "date" in names and _OWN_TIME in names and mapping.get("time") == names[_OWN_TIME]:
+        mapping["date"] = names["date"]
+    return {**mapping, **columns}
 
 
 def by_number(columns: Mapping[str, str]) -> bool:
@@ -141,7 +141,7 @@ def check(columns: Mapping[str, str]) -> None:
         )
     for slot, template in templates(columns).items():
         if slot not in _JOINED:
-            allowed = ", ".join(one.name.lower() for one in _JOINED)
+            allowed = ", ".join(joined_slot.name.lower() for joined_slot in _JOINED)
             raise ColumnsError(f"columns: {template} joins columns, which only {allowed} can be of")
 
 

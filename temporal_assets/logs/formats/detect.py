@@ -150,25 +150,25 @@ def resolve(source: LogSource, head: bytes) -> Format:
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
     `PatternError`, `ServerFormatError` or `ColumnsError`.
     """
-    found = _named(source, head)
+    named_format = _named(source, head)
     is_table = head.startswith(_PARQUET)  # whose bytes may look like any end of a line
-    if found is None and (is_table or not _ends_lines_in_returns(head)):
-        found = _detect(source, head)
-    if found is None:
+    if named_format is None and (is_table or not _ends_lines_in_returns(head)):
+        named_format = _detect(source, head)
+    if named_format is None:
         raise UnknownFormatError(_why_unknown(source, head))
-    if source.format != "auto" and head.strip() and found.syntax in _WITHIN:
-        found = _as_shipped(found, source, _without_comments(_sample(head)))
-    if found.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
+    if source.format != "auto" and head.strip() and named_format.syntax in _WITHIN:
+        named_format = _as_shipped(named_format, source, _without_comments(_sample(head)))
+    if named_format.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
-    return _with_columns(found, source, head)
+    return _with_columns(named_format, source, head)
 
 
 def likely_format(head: bytes) -> str | None:
     """The name of the format that lines seem to have, for messages about a wrong one."""
     if not _sample(head).strip():
         return None
-    found = _detect(LogSource(path=""), head)
-    return found.name if found else None
+    detected = _detect(LogSource(path=""), head)
+    return detected.name if detected else None
 
 
 def shape(line: bytes) -> str:
@@ -242,8 +242,8 @@ def _detect(source: LogSource, head: bytes) -> Format | None:
     if header.fields:
         return FORMATS["cloudfront" if header.cloudfront else "w3c"]
     lines = _without_comments(sample)
-    if found := _json_format(source, lines) or _wrapped(source, lines):
-        return found
+    if detected := _json_format(source, lines) or _wrapped(source, lines):
+        return detected
     named = _delimited(source, lines)
     if named is None and (table := _table(source, sample)):
         return table
@@ -259,10 +259,10 @@ def _explaining_more(named: Format | None, source: LogSource, lines: bytes) -> F
     by_name = None if named is None else _Explained.by(named, lines)
     if named is not None and by_name is not None and _is_all_of(named, by_name, lines):
         return named
-    found = infer(lines, source.host)
-    if found is None:
+    better = infer(lines, source.host)
+    if better is None:
         return named
-    inferred = _written_as(found)
+    inferred = _written_as(better)
     if by_name is None:
         return inferred if _fits(inferred, source, lines, Address.INFERRED) else None
     by_value = _Explained.by(inferred, lines)
@@ -270,10 +270,12 @@ def _explaining_more(named: Format | None, source: LogSource, lines: bytes) -> F
     return inferred if is_better else named
 
 
-def _written_as(found: Inferred) -> Format:
+def _written_as(inference: Inferred) -> Format:
     """The format of a directive that was inferred, by the name under which it can be given."""
-    server, _, directive = found.directive.partition(":")
-    return replace(server_format(server, directive), name=found.directive, doubts=found.doubts)
+    server, _, directive = inference.directive.partition(":")
+    return replace(
+        server_format(server, directive), name=inference.directive, doubts=inference.doubts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,8 +358,8 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
         return None
     if source.columns:
         return FORMATS["jsonl"]
-    known = with_known_keys(FORMATS["jsonl"], source, _keys_of(sample))
-    return _first_that_fits((*(FORMATS[name] for name in _MAPPED), known), source, sample)
+    extended = with_known_keys(FORMATS["jsonl"], source, _keys_of(sample))
+    return _first_that_fits((*(FORMATS[name] for name in _MAPPED), extended), source, sample)
 
 
 def _wrapped(source: LogSource, sample: bytes) -> Format | None:
@@ -415,7 +417,9 @@ def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
     if not _may_be_shipped(fmt):
         return fmt
     candidates = [fmt, *_all_shipped([fmt])]
-    return max(candidates, key=lambda one: _plausible(one, source, sample, Address.REAL)[0])
+    return max(
+        candidates, key=lambda candidate: _plausible(candidate, source, sample, Address.REAL)[0]
+    )
 
 
 def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
@@ -520,8 +524,8 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
 
 def _is_served(host: bytes, address: bytes) -> bool:
     """Return whether a server without a name stands before the address of a visitor."""
-    found = _SERVED.fullmatch(host)
-    is_server = found is not None and int(found[2]) < _FIRST_PORT_OF_CLIENTS
+    match = _SERVED.fullmatch(host)
+    is_server = match is not None and int(match[2]) < _FIRST_PORT_OF_CLIENTS
     return is_server and _is_address(address, Address.REAL)
 
 

@@ -106,8 +106,8 @@ class Header:
 
     def missing(self) -> list[str]:
         """Fields the header should name and does not."""
-        known = {_SLOT_OF[name] for name in self.fields if name in _SLOT_OF}
-        return [name for slot, name in _NEEDED.items() if slot not in known]
+        named_slots = {_SLOT_OF[name] for name in self.fields if name in _SLOT_OF}
+        return [name for slot, name in _NEEDED.items() if slot not in named_slots]
 
     def layout(self) -> Layout | None:
         """Return how lines are divided; None where no header or not enough of it is known."""
@@ -221,8 +221,8 @@ def _changed(header: Header, line: bytes) -> Header:
         return replace(header, fields=tuple(names), tabs=b"\t" in value.strip())
     if name.lower() == b"#software":
         return replace(header, iis=_IIS in value.lower())
-    found = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
-    if found:
-        digits = np.frombuffer(found[0], np.uint8)
+    date = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
+    if date:
+        digits = np.frombuffer(date[0], np.uint8)
         return replace(header, day=parse_date(digits, 0, len(digits)))
     return header

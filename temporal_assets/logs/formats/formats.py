@@ -274,9 +274,9 @@ def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Fo
     }
     if not more:
         return fmt
-    known = {slot: (*paths.get(slot, ()), (name,)) for slot, name in more.items()}
+    more_paths = {slot: (*paths.get(slot, ()), (name,)) for slot, name in more.items()}
     taken = told({slot.name.lower(): name for slot, name in more.items()})
-    return replace(fmt, paths={**paths, **known}, by=taken)
+    return replace(fmt, paths={**paths, **more_paths}, by=taken)
 
 
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:

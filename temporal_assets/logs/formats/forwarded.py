@@ -34,14 +34,17 @@ def forwarded_or_remote(forwarded: Column, remote: Column) -> Column:
     unusual = np.flatnonzero(~good & (start >= 0))
     good[unusual] = _are_addresses(entry, unusual)
     later = unusual[~good[unusual]]
-    found = _later_addresses(forwarded, later)
+    later_addresses = _later_addresses(forwarded, later)
     start, stop = np.where(good, start, remote.start), np.where(good, stop, remote.stop)
-    has = found.start >= 0
+    has = later_addresses.start >= 0
     if not has.any():
         return Column(forwarded.data, start, stop)
     size = len(forwarded.data)
-    start[later[has]], stop[later[has]] = found.start[has] + size, found.stop[has] + size
-    return Column(np.concatenate([forwarded.data, found.data]), start, stop)
+    start[later[has]], stop[later[has]] = (
+        later_addresses.start[has] + size,
+        later_addresses.stop[has] + size,
+    )
+    return Column(np.concatenate([forwarded.data, later_addresses.data]), start, stop)
 
 
 def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
@@ -49,16 +52,16 @@ def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
     encoded = encode(entry, rows)
     distinct = to_list(encoded.distinct)
     # What is longer is none, and must not be remembered.
-    known = [len(one) <= MAX_ADDRESS and _packed(one) is not None for one in distinct]
-    return np.array(known, np.bool_)[encoded.codes]
+    is_address = [len(text) <= MAX_ADDRESS and _packed(text) is not None for text in distinct]
+    return np.array(is_address, np.bool_)[encoded.codes]
 
 
 def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
     """The first address anywhere in the fields of `rows`, in data of its own."""
     encoded = encode(forwarded, rows)
-    found = [first_forwarded(one) for one in to_list(encoded.distinct)]
-    known = np.array([n if one else -1 for n, one in enumerate(found)], np.int64)
-    return take(from_values([one or b"" for one in found]), known[encoded.codes])
+    firsts = [first_forwarded(text) for text in to_list(encoded.distinct)]
+    place = np.array([n if text else -1 for n, text in enumerate(firsts)], np.int64)
+    return take(from_values([text or b"" for text in firsts]), place[encoded.codes])
 
 
 @kernel

@@ -168,14 +168,14 @@ def _outside_quotes(line: bytes) -> bytes:
 
 def _tokens(line: bytes, separator: bytes) -> Iterator[Token]:
     """The fields of a line, as `tokenize` divides it; none where that cannot be."""
-    at, found = 0, 0
-    while at < len(line) and found < _MOST_FIELDS:
+    at, count = 0, 0
+    while at < len(line) and count < _MOST_FIELDS:
         if line[at : at + 1] == separator:
             at += 1  # runs of blanks separate once
             continue
         kind, start, stop, after = _token(line, at, separator)
         yield kind, line[start:stop]
-        found += 1
+        count += 1
         at = after + 1
 
 
@@ -210,8 +210,8 @@ def _common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
     """Return how the longest beginning of most lines is divided."""
     shapes = [tuple(kind for kind, _ in row) for row in rows]
     for length in range(max(map(len, shapes), default=0), 3, -1):
-        found = Counter(shape[:length] for shape in shapes if len(shape) >= length)
-        for shape, _ in found.most_common(3):
+        by_length = Counter(shape[:length] for shape in shapes if len(shape) >= length)
+        for shape, _ in by_length.most_common(3):
             if sum(_has_shape(row, shape) for row in rows) >= _ALIKE * lines:
                 return shape
     return None
@@ -256,14 +256,14 @@ def is_agent(value: bytes) -> bool:
 def _is_address(value: bytes) -> bool:
     if packed_address(value) is not None or _MASKED.fullmatch(value) is not None:
         return True
-    found = _PORT.fullmatch(value)
-    return found is not None and packed_address(found[1] or found[2] or found[3]) is not None
+    match = _PORT.fullmatch(value)
+    return match is not None and packed_address(match[1] or match[2] or match[3]) is not None
 
 
 def _is_upstream(value: bytes) -> bool:
     """Return whether a value is an address of an own network with a port below those of clients."""
-    found = _PORT.fullmatch(value)
-    own = found is not None and packed_address(found[1] or found[2] or found[3])
+    match = _PORT.fullmatch(value)
+    own = match is not None and packed_address(match[1] or match[2] or match[3])
     if not own:
         return False
     return ip_address(own).is_private and int(value.rpartition(b":")[2]) < _FIRST_PORT_OF_CLIENTS
@@ -275,8 +275,8 @@ def _is_address_list(value: bytes) -> bool:
 
 
 def _is_status(value: bytes) -> bool:
-    found = _STATUS.fullmatch(value)
-    return value in _NO_ANSWER or (found is not None and int(found[1]) in _STATUSES)
+    match = _STATUS.fullmatch(value)
+    return value in _NO_ANSWER or (match is not None and int(match[1]) in _STATUSES)
 
 
 def _fully(pattern: re.Pattern[bytes]) -> Callable[[bytes], bool]:
@@ -338,8 +338,8 @@ class _Roles:
 
     def _time(self) -> _Column | None:
         """The time; a date may stand before it."""
-        found = [c for c in self.columns if sum(_times(c.values)) >= _NEARLY_ALL * len(c.values)]
-        written = [c for c in found if not c.is_mostly(_fully(_NUMBER))]
+        columns = [c for c in self.columns if sum(_times(c.values)) >= _NEARLY_ALL * len(c.values)]
+        written = [c for c in columns if not c.is_mostly(_fully(_NUMBER))]
         bracketed = [c for c in written if c.kind is Delimiter.BRACKETS]
         for some in (bracketed, written):
             if some:
@@ -348,7 +348,7 @@ class _Roles:
             if date.is_mostly(_fully(_DAY)) and clock.is_mostly(_fully(_CLOCK)):
                 self._set(Slot.DATE, date)
                 return clock
-        return found[0] if found else None
+        return columns[0] if columns else None
 
     def _request(self) -> None:
         """The request as a whole, or its method and target apart, or a URL alone."""
@@ -358,9 +358,9 @@ class _Roles:
         method = self._first(_fully(_METHOD))
         self._set(Slot.METHOD, method)
         place = method.index if method else -1
-        found = [column for column in self._free() if column.is_mostly(is_target)]
-        behind = (column for column in found if column.index > place)
-        target = next(behind, found[0] if found else None)
+        columns = [column for column in self._free() if column.is_mostly(is_target)]
+        behind = (column for column in columns if column.index > place)
+        target = next(behind, columns[0] if columns else None)
         if method is None and target is not None and not target.is_mostly(is_url):
             target = None  # a path of whatever
         return self._set(Slot.TARGET, target)
@@ -368,23 +368,25 @@ class _Roles:
     def _status(self) -> _Column | None:
         """The first status behind the request, or of all; a column of zeros is none."""
         place = self._at(Slot.REQUEST, Slot.TARGET)
-        found = [
+        columns = [
             column
             for column in self._free()
             if column.is_mostly(_is_status) and column.is_mostly(_fully(_STATUS), _MOST)
         ]
-        behind = (column for column in found if column.index > place)
-        return next(behind, found[0] if found else None)
+        behind = (column for column in columns if column.index > place)
+        return next(behind, columns[0] if columns else None)
 
     def _addresses(self) -> None:
         """The visitor, and what proxies say of it."""
-        found = [
+        columns = [
             column
             for column in self._free()
             if column.share(_is_address_list, of_all=True) >= _MOST
         ]
-        found = [column for column in found if not column.is_mostly(_is_upstream, 1.0)] or found
-        alone = [column for column in found if column.kind is Delimiter.WORD] or found
+        columns = [
+            column for column in columns if not column.is_mostly(_is_upstream, 1.0)
+        ] or columns
+        alone = [column for column in columns if column.kind is Delimiter.WORD] or columns
         if alone:
             visitor = self._visitor(alone)
             self._set(Slot.ADDRESS, visitor)
@@ -398,12 +400,12 @@ class _Roles:
         )
         self._set(Slot.FORWARDED, next(forwarded, None))
 
-    def _visitor(self, found: Sequence[_Column]) -> _Column:
+    def _visitor(self, columns: Sequence[_Column]) -> _Column:
         """The first address, unless it is always the same and a later one is not.
 
         In front of many sites, that later one is theirs.
         """
-        first, most = found[0], max(found, key=lambda column: len(set(column.filled)))
+        first, most = columns[0], max(columns, key=lambda column: len(set(column.filled)))
         visitors, sites = len(set(most.filled)), self._most_hosts()
         if len(set(first.filled)) * 4 <= visitors and sites * 2 < visitors:
             self.doubts.append(
@@ -476,7 +478,7 @@ class _Roles:
 
     def _host(self, named: bytes | None) -> _Column | None:
         """The site: of several names of hosts, the one that referrers have in most lines."""
-        found = [
+        columns = [
             column
             for column in self._free()
             if column.is_mostly(is_host)
@@ -484,14 +486,16 @@ class _Roles:
             and not self._is_machine(column)
         ]
         if named is not None:
-            return next((c for c in found if named in map(_bare, c.filled)), None)
-        if not found:
+            return next((c for c in columns if named in map(_bare, c.filled)), None)
+        if not columns:
             return None
         linking = _hosts_of(self._values(Slot.REFERRER))
-        known = {c.index: sum(linking[_bare(value)] for value in set(c.filled)) for c in found}
-        best = max(found, key=lambda column: (known[column.index], -column.index))
-        if len(found) > 1 and not known[best.index]:
-            others = ", ".join(str(c.index + 1) for c in found if c is not best)
+        linking_count = {
+            c.index: sum(linking[_bare(value)] for value in set(c.filled)) for c in columns
+        }
+        best = max(columns, key=lambda column: (linking_count[column.index], -column.index))
+        if len(columns) > 1 and not linking_count[best.index]:
+            others = ", ".join(str(c.index + 1) for c in columns if c is not best)
             self.doubts.append(
                 f"field {best.index + 1} is taken for the host of the site; field {others} looks"
                 " like one as well, and no referrer of the first lines tells"

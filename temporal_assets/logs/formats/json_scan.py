@@ -255,16 +255,16 @@ def _choose(
     for way in range(keys.slot.size):
         slot = keys.slot[way]
         node = keys.nested[way] if what[keys.head[way]] != ABSENT else keys.flat[way]
-        found = what[node]
+        value_kind = what[node]
         # What has parts is no value: shippers put a `host` of theirs before the site's.
-        if firm[slot] or found in (ABSENT, NULL, NO_TEXT):
+        if firm[slot] or value_kind in (ABSENT, NULL, NO_TEXT):
             continue
         size = end[node] - at[node]
-        is_empty = found == PLAIN and (size == 0 or (size == 1 and data[at[node]] == MINUS))
+        is_empty = value_kind == PLAIN and (size == 0 or (size == 1 and data[at[node]] == MINUS))
         if is_empty and kind[slot, line] != ABSENT:
             continue
         firm[slot] = not is_empty
-        kind[slot, line] = found
+        kind[slot, line] = value_kind
         start[slot, line] = at[node]
         stop[slot, line] = end[node]
 
@@ -310,11 +310,11 @@ def _object(
                 just_opened = True
                 at += 1
                 continue
-            begin, end, at, found = _scalar(data, at, stop)
+            begin, end, at, kind = _scalar(data, at, stop)
             if at < 0:
                 return False
             if child >= 0:
-                value_at[child], value_end[child], what[child] = begin, end, found
+                value_at[child], value_end[child], what[child] = begin, end, kind
         just_opened = False
         at, depth = _after_value(data, at, stop, levels, depth)
         if at < 0 or depth < 0:
@@ -424,17 +424,17 @@ def _element(keys: Keys, parent: int, place: int) -> int:
 def _scalar(data: Bytes, at: int, stop: int) -> tuple[int, int, int, int]:
     """A value that has no parts: (begin, end, where the line goes on or -1, kind)."""
     if data[at] == QUOTE:
-        end, found = _text_end(data, at + 1, stop)
-        return at + 1, end, (end + 1 if end >= 0 else -1), found
+        end, kind = _text_end(data, at + 1, stop)
+        return at + 1, end, (end + 1 if end >= 0 else -1), kind
     if data[at] == MINUS or ZERO <= data[at] <= NINE:
-        end, after, found = _number(data, at, stop)
-        return at, end, after, found
-    for word, found in ((_NULL, NULL), (_TRUE, NO_TEXT), (_FALSE, NO_TEXT)):
+        end, after, kind = _number(data, at, stop)
+        return at, end, after, kind
+    for word, kind in ((_NULL, NULL), (_TRUE, NO_TEXT), (_FALSE, NO_TEXT)):
         same = at + word.size <= stop
         for i in range(word.size):
             same = same and data[at + i] == word[i]
         if same:
-            return -1, -1, at + word.size, found
+            return -1, -1, at + word.size, kind
     return -1, -1, -1, ABSENT
 
 
@@ -445,23 +445,23 @@ def _text_end(data: Bytes, at: int, stop: int) -> tuple[int, int]:
     PLAIN or ESCAPED.
     """
     begin = at
-    found = PLAIN
+    kind = PLAIN
     while True:
         at = find_either(data, at, stop, QUOTE, BACKSLASH)
         if at >= stop:
-            return -1, found
+            return -1, kind
         if data[at] == QUOTE:
             break
-        found = ESCAPED
+        kind = ESCAPED
         if at + 1 < stop and _AFTER_BACKSLASH[data[at + 1]]:
             at += 2
         elif at + _ESCAPE <= stop and data[at + 1] == _U and _is_character(data, at + 2):
             at += _ESCAPE
         else:
-            return -1, found
-    if found == ESCAPED and at - begin == _ESCAPE:
-        return -1, found
-    return at, found
+            return -1, kind
+    if kind == ESCAPED and at - begin == _ESCAPE:
+        return -1, kind
+    return at, kind
 
 
 @inlined

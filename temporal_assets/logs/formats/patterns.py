@@ -47,8 +47,8 @@ def compile_pattern(pattern: str) -> re.Pattern[bytes]:
 
 def groups(pattern: re.Pattern[bytes]) -> dict[str, Slot]:
     """Group -> slot, for the groups that have a name we know."""
-    known = COLUMN_NAMES | _ALIASES
-    return {name: known[name] for name in pattern.groupindex if name in known}
+    slot_names = COLUMN_NAMES | _ALIASES
+    return {name: slot_names[name] for name in pattern.groupindex if name in slot_names}
 
 
 def parse(

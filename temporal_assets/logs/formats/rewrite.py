@@ -84,9 +84,11 @@ def with_url_prefix(records: Records, prefix: str) -> Records:
 def _prefixed(column: Column, prefix: str, *, dotted: bool) -> Column:
     bare = _bare(column.data, column.start, column.stop, dotted)
     rest = Column(column.data, np.maximum(column.start, 0), np.maximum(column.stop, 0))
-    made = concatenate(from_values([b"", prefix.encode()]), bare, rest)
+    joined = concatenate(from_values([b"", prefix.encode()]), bare, rest)
     missing = column.start < 0
-    return Column(made.data, np.where(missing, -1, made.start), np.where(missing, -1, made.stop))
+    return Column(
+        joined.data, np.where(missing, -1, joined.start), np.where(missing, -1, joined.stop)
+    )
 
 
 @kernel

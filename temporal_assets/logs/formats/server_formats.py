@@ -129,11 +129,11 @@ def layout_of(server: str, directive: str) -> Layout:
             f"`{text}` is the name of a format: give the format itself (or --format {text}, where"
             " it has that name in docs/log-formats.md)"
         )
-    found = list(_FIELD.finditer(text))
-    fields = [field[0] for field in found]
+    fields_found = list(_FIELD.finditer(text))
+    fields = [field[0] for field in fields_found]
     if re.sub(r"\s", "", text) != re.sub(r"\s", "", "".join(fields)):
         raise ServerFormatError(f"quotes and brackets do not delimit fields: {_INSTEAD}")
-    gaps = [text[a.end() : b.start()] for a, b in pairwise(found)]
+    gaps = [text[a.end() : b.start()] for a, b in pairwise(fields_found)]
     slots = [_slot(server, field) for field in fields]
     if Slot.ADDRESS not in slots:
         # What a proxy says of the visitor is all there is.
@@ -175,7 +175,7 @@ def _unwrapped(directive: str) -> str:
 def _slot(server: str, field: str) -> Slot | None:
     """Return what a field of the directive is; None if it is of no use."""
     content = _BRACES.sub(r"$\1", _inside(field))
-    content = _HEADER.sub(lambda found: found[0].lower(), _CONDITION.sub("%", content))
+    content = _HEADER.sub(lambda match: match[0].lower(), _CONDITION.sub("%", content))
     is_written = server == "apache" and _STRFTIME.fullmatch(content) is not None
     has_blank = content in _BLANK_WITHIN or (is_written and " " in content)
     if has_blank and field == content and content != _IN_BRACKETS:

@@ -60,11 +60,11 @@ def parse(
     check_lines(checked, lines, reading.max_line_bytes)
     raw = checked.data.data
     objects = replace(lines, start=_object_starts(checked.data, lines.start, lines.stop))
-    found = scan(checked.data, objects, checked.reason, keys_of(paths), _is_utf8(checked.data))
-    values = _Values(checked, found)
+    scanned = scan(checked.data, objects, checked.reason, keys_of(paths), _is_utf8(checked.data))
+    values = _Values(checked, scanned)
     for slot in paths:
         values.decode(slot, raw)
-    unread = np.flatnonzero((checked.reason == Reject.NONE) & ~found.read)
+    unread = np.flatnonzero((checked.reason == Reject.NONE) & ~scanned.read)
     for i, start, stop in zip(
         unread.tolist(), objects.start[unread].tolist(), lines.stop[unread].tolist(), strict=True
     ):
@@ -111,9 +111,9 @@ def _is_utf8(data: Bytes) -> bool:
 class _Values:
     """The values of all lines: where they stand in the block, or else in a buffer behind it."""
 
-    def __init__(self, checked: Fields, found: Scan) -> None:
+    def __init__(self, checked: Fields, scanned: Scan) -> None:
         self._fields = checked
-        self._found = found
+        self._found = scanned
         self._more: list[bytes] = []
         self._size = len(checked.data)
 

@@ -297,37 +297,41 @@ def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple
     # Lines may be dated so that another zone's clocks would show no year that calendars have.
     times = np.clip(times, _FIRST, _LAST)
     days, day_of = np.unique(times // DAY, return_inverse=True)
-    known = {day: offsets(day * DAY) for day in {*days.tolist(), *(days + 1).tolist()}}
-    found = np.array([known[day] for day in days.tolist()], np.int64).reshape(-1, 2)[day_of]
-    change = np.array([known[day] != known[day + 1] for day in days.tolist()], np.bool_)
+    offsets_of_day = {day: offsets(day * DAY) for day in {*days.tolist(), *(days + 1).tolist()}}
+    offset_of_row = np.array([offsets_of_day[day] for day in days.tolist()], np.int64).reshape(
+        -1, 2
+    )[day_of]
+    change = np.array(
+        [offsets_of_day[day] != offsets_of_day[day + 1] for day in days.tolist()], np.bool_
+    )
     rows = np.flatnonzero(change[day_of])
     if rows.size:
         minutes, minute_of = np.unique(times[rows] // _MINUTE, return_inverse=True)
         asked = [offsets(minute * _MINUTE) for minute in minutes.tolist()]
-        found[rows] = np.array(asked, np.int64)[minute_of]
-    return found[:, 0], found[:, 1]
+        offset_of_row[rows] = np.array(asked, np.int64)[minute_of]
+    return offset_of_row[:, 0], offset_of_row[:, 1]
 
 
 @kernel
 def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDArray[np.bool_]:
     """Return which of the times in repeated hours, in file order, come after a step back."""
-    found = np.zeros(local.size, np.bool_)
+    is_second = np.zeros(local.size, np.bool_)
     for i in range(local.size):
         step = local[i] - last
         if abs(step) > change[i]:
             later = False
         elif step < -change[i] // 2:
             later = True
-        found[i] = later
+        is_second[i] = later
         last = local[i]
-    return found
+    return is_second
 
 
 def _offsets(time: int, zone: ZoneInfo) -> tuple[int, int]:
     """Offset in microseconds of a local time, at its first and second occurrence."""
     local = _EPOCH + dt.timedelta(microseconds=time)
-    found = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
-    first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in found)
+    utc_offsets = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
+    first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in utc_offsets)
     return first, second
 
 

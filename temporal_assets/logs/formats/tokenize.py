@@ -215,7 +215,7 @@ def _find_lines(
     number = np.empty(count, np.int64)
     starts = np.empty(count, np.int64)
     stops = np.empty(count, np.int64)
-    found = 0
+    line_count = 0
     line = first_line
     at = 0
     size = data.size
@@ -228,28 +228,28 @@ def _find_lines(
         while first < stop and (data[first] == SPACE or data[first] == TAB):
             first += 1
         if first < stop and not (skip_directives and data[first] == HASH):
-            number[found], starts[found], stops[found] = line, at, stop
-            found += 1
+            number[line_count], starts[line_count], stops[line_count] = line, at, stop
+            line_count += 1
         line += 1
         at = newline + 1
-    return number[:found].copy(), starts[:found].copy(), stops[:found].copy()
+    return number[:line_count].copy(), starts[:line_count].copy(), stops[:line_count].copy()
 
 
 @kernel
 def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
     starts, stops = np.empty(16, np.int64), np.empty(16, np.int64)
-    found = 0
+    count = 0
     at = find_byte(data, 0, data.size, HASH)
     while at < data.size:
         stop = at + 1
         if at == 0 or data[at - 1] == NEWLINE:
             stop = find_byte(data, at, data.size, NEWLINE)
-            if found == starts.size:
+            if count == starts.size:
                 starts, stops = np.append(starts, starts), np.append(stops, stops)
-            starts[found], stops[found] = at, stop
-            found += 1
+            starts[count], stops[count] = at, stop
+            count += 1
         at = find_byte(data, stop, data.size, HASH)
-    return starts[:found].copy(), stops[:found].copy()
+    return starts[:count].copy(), stops[:count].copy()
 
 
 @kernel

@@ -42,10 +42,10 @@ def unwrapped(block: Block, path: Path) -> Block:
 def lines_within(sample: bytes, path: Path) -> bytes:
     """The lines within those of a sample that hold any; empty if most hold none."""
     lines = [line for line in sample.splitlines() if line.strip()]
-    found = [(_texts(line, path) or []) for line in lines]
-    if 2 * sum(map(bool, found)) <= len(lines):
+    texts_of_line = [(_texts(line, path) or []) for line in lines]
+    if 2 * sum(map(bool, texts_of_line)) <= len(lines):
         return b""
-    return b"".join(text + b"\n" for texts in found for text in texts)
+    return b"".join(text + b"\n" for texts in texts_of_line for text in texts)
 
 
 def _within(line: bytes, path: Path) -> list[bytes]:
@@ -97,13 +97,13 @@ def _otel(record: Any) -> Iterator[bytes]:
 
 
 def _list(value: Any, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    entries = value.get(key) if isinstance(value, dict) else None
+    return entries if isinstance(entries, list) else []
 
 
 def _attributes(entry: Any) -> dict[str, Any]:
-    pairs = [one for one in _list(entry, "attributes") if isinstance(one, dict)]
-    return {str(one.get("key")): _any_value(one.get("value")) for one in pairs}
+    pairs = [pair for pair in _list(entry, "attributes") if isinstance(pair, dict)]
+    return {str(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
 
 
 def _any_value(value: Any) -> Any:
@@ -111,8 +111,8 @@ def _any_value(value: Any) -> Any:
     if not isinstance(value, dict):
         return None
     if "kvlistValue" in value:
-        pairs = [one for one in _list(value["kvlistValue"], "values") if isinstance(one, dict)]
-        return {str(one.get("key")): _any_value(one.get("value")) for one in pairs}
+        pairs = [pair for pair in _list(value["kvlistValue"], "values") if isinstance(pair, dict)]
+        return {str(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
     if "arrayValue" in value:
         return next(map(_any_value, _list(value["arrayValue"], "values")), None)
     return next((value[k] for k in ("stringValue", "intValue", "doubleValue") if k in value), None)

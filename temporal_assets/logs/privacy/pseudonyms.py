@@ -75,9 +75,9 @@ class KeyRing:
 
     def key(self, period: int) -> bytes:
         """The key of a period, made if there is none. Raises `KeyFileError`."""
-        known = self._keys.get(period)
-        if known is not None:
-            return known
+        key = self._keys.get(period)
+        if key is not None:
+            return key
         with self._lock:
             if period not in self._keys:
                 self._keys[period] = self._load(period)
@@ -170,16 +170,16 @@ def replaced(file: Path) -> str:
 
 def troubles(folder: Path) -> list[str]:
     """Return what is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
-    found = damaged_notes(folder)
+    messages = damaged_notes(folder)
     noted = marks(folder)
     for file in sorted(folder.glob("clients*.key")):
         try:
             _require_private(file, "600")
             if noted.get(file.name, mark := check(_read_key(file))) != mark:
-                found.append(replaced(file))
+                messages.append(replaced(file))
         except KeyFileError as error:
-            found.append(str(error))
-    return found
+            messages.append(str(error))
+    return messages
 
 
 def _require_private(path: Path, mode: str) -> None:

@@ -36,18 +36,18 @@ class _Span:
     word: str
 
 
-def redact(line: bytes, known: Sequence[bytes] = ()) -> str:
+def redact(line: bytes, private_values: Sequence[bytes] = ()) -> str:
     """Printable text of a line, at most SAMPLE_CHARACTERS long, without anything private.
 
-    `known` are values that are private whatever they look like: the client's address field.
+    `private_values` are private whatever they look like: the client's address field.
     """
     raw = line[:_SCANNED]
-    spans = [*_private(raw, known)]
+    spans = [*_private(raw, private_values)]
     for escapes in _readings(raw):
         decoded, origin = _decoded(raw, escapes)
         spans += [
             _Span(origin[span.start], origin[span.stop], span.word)
-            for span in _private(decoded, known)
+            for span in _private(decoded, private_values)
         ]
     end = len(raw) - _MARGIN if len(line) > _SCANNED else len(raw)
     text = "".join(_pieces(raw[:end], sorted(spans)))
@@ -130,10 +130,10 @@ def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, lis
 # ------------------------------------------------------------------------- what is private
 
 
-def _private(text: bytes, known: Sequence[bytes]) -> Iterator[_Span]:
+def _private(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
     for line in _LINE.finditer(text):
         yield from _clients(line[0], line.start())
-    yield from _known(text, known)
+    yield from _known(text, private_values)
     yield from _addresses(text)
     yield from _spans(_USER_INFO, text, "credentials")
     yield from _spans(_EMAIL, text, "email")
@@ -175,9 +175,11 @@ def _clients(line: bytes, start: int) -> Iterator[_Span]:
 _SHORT: Final = 4
 
 
-def _known(text: bytes, known: Sequence[bytes]) -> Iterator[_Span]:
+def _known(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
     """Every occurrence of the known values, and of the members of lists among them."""
-    for value in {part for whole in known for part in (whole, *re.split(rb"[\s,]+", whole))}:
+    for value in {
+        part for whole in private_values for part in (whole, *re.split(rb"[\s,]+", whole))
+    }:
         if value in (b"", b"-"):
             continue
         pattern = re.escape(value)

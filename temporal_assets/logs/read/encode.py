@@ -60,13 +60,15 @@ def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
 
 def take(column: Column, index: Offsets) -> Column:
     """Values by number; a negative number is no value."""
-    known = index >= 0
-    if not known.any():
+    has_value = index >= 0
+    if not has_value.any():
         nothing = np.full(len(index), -1, np.int64)
         return Column(column.data, nothing, nothing)
-    safe = np.where(known, index, 0)
+    safe = np.where(has_value, index, 0)
     return Column(
-        column.data, np.where(known, column.start[safe], -1), np.where(known, column.stop[safe], -1)
+        column.data,
+        np.where(has_value, column.start[safe], -1),
+        np.where(has_value, column.stop[safe], -1),
     )
 
 
@@ -138,7 +140,7 @@ def _encode(
     hashes = np.empty(rows.size, np.uint64)
     size = 1 << 12
     table = np.full(size, -1, np.int32)
-    found = 0
+    count = 0
     for i in range(rows.size):
         row = rows[i]
         begin, end = start[row], stop[row]
@@ -150,11 +152,11 @@ def _encode(
         while True:
             code = table[slot]
             if code < 0:
-                code = found
+                code = count
                 table[slot] = code
                 first[code] = row
                 hashes[code] = value
-                found += 1
+                count += 1
                 break
             other = first[code]
             if (
@@ -165,15 +167,15 @@ def _encode(
                 break
             slot = (slot + 1) & (size - 1)
         codes[i] = code
-        if 2 * found >= size:
+        if 2 * count >= size:
             size *= 2
             table = np.full(size, -1, np.int32)
-            for known in range(found):
-                slot = np.int64(hashes[known] & np.uint64(size - 1))
+            for code_ in range(count):
+                slot = np.int64(hashes[code_] & np.uint64(size - 1))
                 while table[slot] >= 0:
                     slot = (slot + 1) & (size - 1)
-                table[slot] = known
-    return codes, first[:found].copy()
+                table[slot] = code_
+    return codes, first[:count].copy()
 
 
 @kernel
@@ -230,26 +232,26 @@ def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
     distinct = np.empty(keys.size, np.int64)
     size = 1 << 10
     table = np.full(size, -1, np.int32)
-    found = 0
+    count = 0
     for i in range(keys.size):
         key = keys[i]
         slot = _slot(key, seed, size)
         while table[slot] >= 0 and distinct[table[slot]] != key:
             slot = (slot + 1) & (size - 1)
         if table[slot] < 0:
-            table[slot] = found
-            distinct[found] = key
-            found += 1
+            table[slot] = count
+            distinct[count] = key
+            count += 1
         codes[i] = table[slot]
-        if 2 * found >= size:
+        if 2 * count >= size:
             size *= 2
             table = np.full(size, -1, np.int32)
-            for known in range(found):
-                slot = _slot(distinct[known], seed, size)
+            for code_ in range(count):
+                slot = _slot(distinct[code_], seed, size)
                 while table[slot] >= 0:
                     slot = (slot + 1) & (size - 1)
-                table[slot] = known
-    return codes, distinct[:found].copy()
+                table[slot] = code_
+    return codes, distinct[:count].copy()
 
 
 @inlined

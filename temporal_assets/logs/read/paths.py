@@ -67,13 +67,13 @@ def found(path: str, closed: list[Path] | None = None) -> list[Path]:
 def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
     """Files that a glob names, and those below the folders that it names."""
     matches = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - absolute patterns too
-    folder = next((one for one in pattern.parents if _is_closed(one)), None)
+    folder = next((path for path in pattern.parents if _is_closed(path)), None)
     if folder:
         closed.append(folder)
         return []
     entries = [Path(match) for match in matches]
-    closed += sorted({one.parent for one in entries if _is_closed(one.parent)})
-    entries = [one for one in entries if one.parent not in closed]
+    closed += sorted({path.parent for path in entries if _is_closed(path.parent)})
+    entries = [path for path in entries if path.parent not in closed]
     folders = [entry for entry in entries if entry.is_dir()]
     files = [entry for entry in entries if _is_log(entry)]
     within = {*folders, *(file.parent for file in files)}
@@ -84,9 +84,9 @@ def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
 
 def _in_state(folder: Path, pattern: Path) -> bool:
     """Return whether a folder lies in a state folder that the glob does not name itself."""
-    stem = next(one for one in pattern.parents if not glob.has_magic(str(one)))
-    above = (one for one in (folder, *folder.parents) if one.is_relative_to(stem))
-    return any((one / STATE_MARK).is_file() for one in above)
+    stem = next(parent for parent in pattern.parents if not glob.has_magic(str(parent)))
+    above = (parent for parent in (folder, *folder.parents) if parent.is_relative_to(stem))
+    return any((parent / STATE_MARK).is_file() for parent in above)
 
 
 def _is_closed(folder: Path) -> bool:
@@ -149,7 +149,7 @@ def _is_log(path: Path) -> bool:
 
 def _walk(folder: Path, closed: list[Path]) -> list[Path]:
     """Files below a folder; links are followed, each real folder is entered once."""
-    found: list[Path] = []
+    paths: list[Path] = []
     entered: set[tuple[int, int]] = set()
 
     def fail(error: OSError) -> None:
@@ -172,5 +172,5 @@ def _walk(folder: Path, closed: list[Path]) -> list[Path]:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found.extend(Path(base, name) for name in sorted(files) if _is_log(Path(base, name)))
-    return found
+        paths.extend(Path(base, name) for name in sorted(files) if _is_log(Path(base, name)))
+    return paths

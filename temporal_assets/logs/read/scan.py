@@ -40,10 +40,10 @@ def _first_of(
         everywhere = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
         for wanted in values[2:]:
             nothing = ir.Constant(vector, ir.Undefined)
-            one = builder.insert_element(
+            first_lane = builder.insert_element(
                 nothing, builder.trunc(wanted, byte), ir.Constant(ir.IntType(32), 0)
             )
-            alike = builder.shuffle_vector(one, nothing, everywhere)
+            alike = builder.shuffle_vector(first_lane, nothing, everywhere)
             hits = builder.or_(hits, builder.icmp_unsigned("==", loaded, alike))
         first = builder.cttz(builder.bitcast(hits, count), ir.Constant(ir.IntType(1), 0))
         return builder.zext(first, ir.IntType(64))

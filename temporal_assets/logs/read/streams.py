@@ -326,7 +326,7 @@ class LogStream:
     def _decompressed(self, kind: str, data: bytes) -> Iterator[bytes]:
         """All members of an archive; whatever precedes damage is delivered first."""
         step = _ZSTD_INPUT if kind == "zstd" else _INPUT
-        given = made = members = 0
+        given = unpacked = members = 0
         unpacker = _decompressor(kind)
         inside = False
         while True:
@@ -356,18 +356,18 @@ class LogStream:
             given += len(piece)
             text = _decompress(unpacker, piece, kind, first_of_later=members > 0 and not inside)
             inside = True
-            made += len(text)
+            unpacked += len(text)
             if text:
                 yield text
-            if made > self._reading.max_expansion * given + _EXPANSION_SLACK:
-                raise _BrokenArchiveError(f"{kind} expands {made // given} times: refused")
+            if unpacked > self._reading.max_expansion * given + _EXPANSION_SLACK:
+                raise _BrokenArchiveError(f"{kind} expands {unpacked // given} times: refused")
         if inside:
             raise _BrokenArchiveError(f"truncated {kind}")
 
 
 def _may_begin(kind: str, data: bytes) -> bool:
     """Return whether a member may begin so. Unpackers wait for the rest of a head that is none."""
-    magics = [magic for magic, one in _MAGIC if one == kind]
+    magics = [magic for magic, magic_kind in _MAGIC if magic_kind == kind]
     magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
     return any(magic.startswith(data[: len(magic)]) for magic in magics)
 

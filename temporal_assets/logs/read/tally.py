@@ -49,8 +49,8 @@ class Tally:
         for day, lines in other.read.items():
             self.saw(day_before if day == UNKNOWN_DAY else day, lines)
         for (day, kind, reason), count in other.counts.items():
-            known = day_before if day == UNKNOWN_DAY else day
-            self.add(known, kind, reason, count.lines, count.samples)
+            known_day = day_before if day == UNKNOWN_DAY else day
+            self.add(known_day, kind, reason, count.lines, count.samples)
 
     def assign_unknown(self, day: int) -> None:
         """Give the lines before the first readable time their day."""

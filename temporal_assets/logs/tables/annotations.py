@@ -97,20 +97,20 @@ def read_annotations(content: bytes, rules: UrlRules) -> Annotations:
     lines = list(_lines(text))
     form = _form(lines[0][1], rules) if lines else _Form(",", 0, 1, False)
     bad: list[BadRow] = []
-    said: dict[str, list[tuple[int, bool]]] = {}
+    labels: dict[str, list[tuple[int, bool]]] = {}
     for number, line in lines[1:] if form.has_header else lines:
-        found = _row(line, form, rules)
-        if isinstance(found, str):
-            bad.append(BadRow(number, found, line[:_SHOWN]))
+        row = _row(line, form, rules)
+        if isinstance(row, str):
+            bad.append(BadRow(number, row, line[:_SHOWN]))
         else:
-            url, is_temporal = found
-            said.setdefault(url, []).append((number, is_temporal))
-    agreed = {url: rows for url, rows in said.items() if len({label for _, label in rows}) == 1}
+            url, is_temporal = row
+            labels.setdefault(url, []).append((number, is_temporal))
+    agreed = {url: rows for url, rows in labels.items() if len({label for _, label in rows}) == 1}
     return Annotations(
         tuple(AnnotatedPage(url, rows[0][1], rows[0][0]) for url, rows in agreed.items()),
         tuple(bad),
         tuple(_repeat(url, rows) for url, rows in agreed.items() if len(rows) > 1),
-        tuple(_repeat(url, rows) for url, rows in said.items() if url not in agreed),
+        tuple(_repeat(url, rows) for url, rows in labels.items() if url not in agreed),
         encoding,
     )
 

@@ -54,15 +54,19 @@ def batches(
         physical = [file.schema.column(n).physical_type for n in range(len(file.schema))]
         leaves = leaves_of(file, columns)
     texts = {name for name, number in leaves.items() if physical[number] in _TEXT}
-    found = require_bounded(path, columns, reading)
+    leaf_of_column = require_bounded(path, columns, reading)
     most = _most(path, reading)
-    kept = {name for name in texts if found[name].dictionary and not found[name].has_deltas}
+    kept = {
+        name
+        for name in texts
+        if leaf_of_column[name].dictionary and not leaf_of_column[name].has_deltas
+    }
     widest = sum(
         max(leaf.bytes_per_value, 0 if name in kept else leaf.dictionary)
-        for name, leaf in found.items()
+        for name, leaf in leaf_of_column.items()
     )
     rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))
-    names = sorted(found)
+    names = sorted(leaf_of_column)
     with pq.ParquetFile(path, read_dictionary=sorted(kept), buffer_size=_BUFFER_BYTES) as file:
         for batch in _joined(file.iter_batches(rows, columns=names)):
             for part in _written_out(batch, longest):
@@ -75,10 +79,10 @@ def batches(
 def require_bounded(path: Path, columns: Collection[str], reading: Reading) -> dict[str, Leaf]:
     """Return what the pages of some columns hold. Raises `PageError` where that is too much."""
     with pq.ParquetFile(path) as file:
-        found = {name: leaf_of(path, file, n) for name, n in leaves_of(file, columns).items()}
-    if sum(leaf.unpacked for leaf in found.values()) > _most(path, reading):
+        leaves = {name: leaf_of(path, file, n) for name, n in leaves_of(file, columns).items()}
+    if sum(leaf.unpacked for leaf in leaves.values()) > _most(path, reading):
         raise PageError(_BOMB)
-    return found
+    return leaves
 
 
 def _most(path: Path, reading: Reading) -> int:
@@ -140,7 +144,7 @@ def _sizes(column: pa.Array) -> NDArray[np.int64]:
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
         return lengths[places] if len(lengths) else np.zeros(len(column), np.int64)
     if pa.types.is_struct(column.type):
-        return sum((_sizes(one) for one in column.flatten()), np.zeros(len(column), np.int64))
+        return sum((_sizes(chunk) for chunk in column.flatten()), np.zeros(len(column), np.int64))
     if is_text(column):
         return np.asarray(pc.binary_length(column).fill_null(0), np.int64)
     return np.full(len(column), _NUMBER_BYTES, np.int64)

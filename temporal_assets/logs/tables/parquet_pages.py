@@ -79,14 +79,14 @@ def leaf_of(path: Path, file: pq.ParquetFile, leaf: int) -> Leaf:
 def leaves_of(file: pq.ParquetFile, names: Collection[str]) -> dict[str, int]:
     """Return the numbers of columns by their dotted paths; raises `PageError` for lists."""
     columns = [file.schema.column(number) for number in range(len(file.schema))]
-    found = {
+    leaves = {
         column.path: number
         for number, column in enumerate(columns)
         if column.path in names and not column.max_repetition_level
     }
-    if others := sorted(set(names) - found.keys()):
+    if others := sorted(set(names) - leaves.keys()):
         raise PageError(f"column {others[0]} holds lists or structures, and one value is wanted")
-    return found
+    return leaves
 
 
 def _pages(raw: IO[bytes], chunk: Any) -> Iterator[_Page]:

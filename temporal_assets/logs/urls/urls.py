@@ -662,8 +662,8 @@ def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> b
         return True
     if length > _LONGEST_EXTENSION:
         return False
-    found = np.searchsorted(others, extension)
-    return bool(found == others.size or others[found] != extension)
+    position = np.searchsorted(others, extension)
+    return bool(position == others.size or others[position] != extension)
 
 
 @kernel

@@ -73,27 +73,27 @@ def export(document: Document, target: str, folder: Path) -> Exported:
     files = TARGETS[target](document)
     if document["provisional"]:
         files = files | {PROVISIONAL_FILE: _provisional(document)}
-    with switched(folder) as made:
+    with switched(folder) as beside:
         for name, content in files.items():
-            path = made / name
+            path = beside / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(path, content)
-        left = _left(target, made, [made / name for name in files])
+        left = _left(target, beside, [beside / name for name in files])
         for path in left:
             path.unlink()
-    removed = tuple(folder / path.relative_to(made) for path in left)
+    removed = tuple(folder / path.relative_to(beside) for path in left)
     return Exported(tuple(folder / name for name in files), removed)
 
 
 def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:
     names = (*SOMETIMES.get(target, ()), PROVISIONAL_FILE)
-    found = (path for name in names for path in folder.glob(name))
-    return tuple(sorted(path for path in found if path not in written and is_marked(path)))
+    existing = (path for name in names for path in folder.glob(name))
+    return tuple(sorted(path for path in existing if path not in written and is_marked(path)))
 
 
 def _provisional(document: Document) -> str:
     """Return what people are told who find these files."""
-    sites = [one["site"] for one in document["sites"] if one["provisional"]]
+    sites = [row["site"] for row in document["sites"] if row["provisional"]]
     lines = [
         f"# {MARK}",
         f"The policy of {document['day']} is provisional for these sites:",

@@ -35,11 +35,11 @@ def _files(document: Document, anything: str) -> dict[str, str]:
         ]
         + [
             {
-                "url": one["url"],
-                "label": one["kind"],
-                "user_data": {"tier": one["tier"], "interval_seconds": one["interval_seconds"]},
+                "url": row["url"],
+                "label": row["kind"],
+                "user_data": {"tier": row["tier"], "interval_seconds": row["interval_seconds"]},
             }
-            for one in document["sources"]
+            for row in document["sources"]
         ],
         "include": allowed(document),
         "exclude": denied(document),

@@ -18,7 +18,7 @@ from temporal_assets.policy.exports.rules import by_rank, denied
 def files(document: Document) -> dict[str, str]:
     """Name -> content."""
     hubs = by_rank(document)
-    watched = [hub["url"] for hub in hubs] + [one["url"] for one in document["sources"]]
+    watched = [hub["url"] for hub in hubs] + [row["url"] for row in document["sources"]]
     return {
         "seeds.txt": "".join(f"{url}\n" for url in watched),
         "surts.txt": "".join(f"+{surt}\n" for surt in _scope(document)),

@@ -19,8 +19,8 @@ def files(document: Document) -> dict[str, str]:
     """Name -> content."""
     return {
         "seeds/feeds.txt": _text(
-            f"{one['url']}\t{metadata(one)}\tfetchInterval={minutes(one['interval_seconds'])}"
-            for one in document["sources"]
+            f"{row['url']}\t{metadata(row)}\tfetchInterval={minutes(row['interval_seconds'])}"
+            for row in document["sources"]
         ),
         "seeds/hubs.txt": _text(
             f"{hub['url']}\tisHtmlSeed=true\tpolicyTier={hub['tier']}"

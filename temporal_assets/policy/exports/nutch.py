@@ -25,15 +25,15 @@ SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
 def files(document: Document) -> dict[str, str]:
     """Name -> content."""
-    found = {
+    texts = {
         "seeds/seeds.txt": _seeds(document),
         "conf/regex-urlfilter.txt": _regex_filter(document),
         "conf/fast-urlfilter.txt": _fast_filter(document),
         "conf/adaptive-host-specific-intervals.txt": _intervals(document),
     }
     if not document["includes_subdomains"]:  # prefixes cannot say "any host below"
-        found["conf/prefix-urlfilter.txt"] = _prefix_filter(document)
-    return found
+        texts["conf/prefix-urlfilter.txt"] = _prefix_filter(document)
+    return texts
 
 
 def score(tier: int) -> float:
@@ -48,10 +48,10 @@ def _seeds(document: Document) -> str:
         for hub in by_rank(document)
     )
     sources = (
-        f"{one['url']}\tnutch.score={score(one['tier']):.1f}"
-        f"\tnutch.fetchInterval={one['interval_seconds']}\tpolicyTier={one['tier']}"
-        f"\tsourceKind={one['kind']}"
-        for one in document["sources"]
+        f"{row['url']}\tnutch.score={score(row['tier']):.1f}"
+        f"\tnutch.fetchInterval={row['interval_seconds']}\tpolicyTier={row['tier']}"
+        f"\tsourceKind={row['kind']}"
+        for row in document["sources"]
     )
     return _text([*lines, *sources])
 
@@ -61,7 +61,7 @@ def _regex_filter(document: Document) -> str:
     return _text(
         [
             "# The first expression that is found in a URL decides.",
-            *(f"+^{escape(one['url'])}$" for one in document["sources"]),
+            *(f"+^{escape(row['url'])}$" for row in document["sources"]),
             *(f"{'+' if rule.is_accepted else '-'}{rule.expression}" for rule in every),
             "# Anything else.",
             "-.",

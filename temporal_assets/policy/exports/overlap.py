@@ -71,17 +71,17 @@ def _branch(given: tuple[Any, Sequence[Any]], text: str, places: Places) -> Plac
 
 def _repeat(given: tuple[int, int, Any], text: str, places: Places) -> Places | None:
     least, most, steps = given
-    found: set[int] = set() if least else set(places)
+    reached: set[int] = set() if least else set(places)
     turn, turns = places, 0
     while turn and turns < most:
         after = _read(steps, text, turn)
         if after is None:
             return None
         turns += 1
-        turn = after if turns < least else after - found
+        turn = after if turns < least else after - reached
         if turns >= least:
-            found |= after
-    return frozenset(found)
+            reached |= after
+    return frozenset(reached)
 
 
 def _one(given: int, text: str, places: Places) -> Places | None:

@@ -21,8 +21,8 @@ def files(document: Document) -> dict[str, str]:
     lists["sources.tsv"] = [
         "url\tkind\ttier\tinterval_seconds",
         *(
-            f"{one['url']}\t{one['kind']}\t{one['tier']}\t{one['interval_seconds']}"
-            for one in document["sources"]
+            f"{source['url']}\t{source['kind']}\t{source['tier']}\t{source['interval_seconds']}"
+            for source in document["sources"]
         ),
     ]
     return {name: "".join(f"{line}\n" for line in lines) for name, lines in lists.items()}

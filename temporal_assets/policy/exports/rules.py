@@ -96,11 +96,11 @@ def rules(document: Document) -> list[Rule]:
 
 def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
     """Rules by site, without the general ones, in their order."""
-    found: dict[str, list[Rule]] = {}
+    by_site: dict[str, list[Rule]] = {}
     for rule in every:
         if rule.site:
-            found.setdefault(rule.site, []).append(rule)
-    return found
+            by_site.setdefault(rule.site, []).append(rule)
+    return by_site
 
 
 def allowed(document: Document) -> list[str]:

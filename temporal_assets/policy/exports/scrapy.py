@@ -37,12 +37,12 @@ def files(document: Document) -> dict[str, str]:
         for hub in by_rank(document)
     ] + [
         {
-            "url": one["url"],
-            "kind": one["kind"],
-            "priority": priority(one["tier"]),
-            "interval_seconds": one["interval_seconds"],
+            "url": row["url"],
+            "kind": row["kind"],
+            "priority": priority(row["tier"]),
+            "interval_seconds": row["interval_seconds"],
         }
-        for one in document["sources"]
+        for row in document["sources"]
     ]
     return {
         "links.json": json.dumps(links, indent=1) + "\n",

@@ -48,16 +48,16 @@ def _seeds(document: Document) -> str:
         for hub in by_rank(document)
     )
     sources = (
-        f"{one['url']}\tpolicyTier={one['tier']}"
-        f"\thubInterval={minutes(one['interval_seconds'])}\t{metadata(one)}\n"
-        for one in document["sources"]
+        f"{row['url']}\tpolicyTier={row['tier']}"
+        f"\thubInterval={minutes(row['interval_seconds'])}\t{metadata(row)}\n"
+        for row in document["sources"]
     )
     return "".join((*hubs, *sources))
 
 
 def _configuration(document: Document) -> str:
     visited = (*document["hubs"], *document["sources"])
-    classes = sorted({minutes(one["interval_seconds"]) for one in visited})
+    classes = sorted({minutes(row["interval_seconds"]) for row in visited})
     lines = [
         "# To be merged into the crawler's configuration.",
         "config:",
@@ -94,6 +94,6 @@ def _fast_filter(document: Document) -> str:
 
 def _regex_filter(document: Document) -> str:
     """The whole policy, sites included. No comments: a line of another kind ends the reading."""
-    own = [f"+^{escape(one['url'])}$" for one in document["sources"]]
+    own = [f"+^{escape(row['url'])}$" for row in document["sources"]]
     lines = [*own, *(f"{'+' if r.is_accepted else '-'}{r.expression}" for r in rules(document))]
     return "".join(f"{line}\n" for line in [*lines, "-."])

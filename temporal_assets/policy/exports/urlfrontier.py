@@ -30,17 +30,17 @@ def files(document: Document) -> dict[str, str]:
         # Protocol buffers write 64-bit integers as strings.
         item = {"known": {"info": info, "refetchableFromDate": str(hub["tier"])}}
         lines.append(json.dumps(item, separators=(",", ":")))
-    for one in document["sources"]:
+    for row in document["sources"]:
         info = {
-            "url": one["url"],
-            "key": one["site"],
+            "url": row["url"],
+            "key": row["site"],
             "crawlID": CRAWL,
             "metadata": {
-                "tier": {"values": [str(one["tier"])]},
-                "interval_seconds": {"values": [str(one["interval_seconds"])]},
-                "kind": {"values": [one["kind"]]},
+                "tier": {"values": [str(row["tier"])]},
+                "interval_seconds": {"values": [str(row["interval_seconds"])]},
+                "kind": {"values": [row["kind"]]},
             },
         }
-        item = {"known": {"info": info, "refetchableFromDate": str(one["tier"])}}
+        item = {"known": {"info": info, "refetchableFromDate": str(row["tier"])}}
         lines.append(json.dumps(item, separators=(",", ":")))
     return {"hubs.jsonl": "".join(f"{line}\n" for line in lines)}
