@@ -50,7 +50,7 @@ from temporal_assets.settings import LogSource, Settings, SettingsError, load_se
 from temporal_assets.storage.manifest import Manifest, ManifestError
 from tests import policies
 from tests.fuzz import mutate
-from tests.unit.test_formats import examples
+from tests.unit.logs.formats.test_formats import examples
 
 Dice = np.random.Generator
 Target = Callable[[Dice], int]

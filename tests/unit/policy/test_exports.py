@@ -1,7 +1,7 @@
 """Every export against its target's own rules, written down here once more and independently.
 
 What a target accepts must be what `match` does not skip; what it orders must be in the order of
-tiers. Where the target itself can be installed, `test_policy_exports_real.py` asks it.
+tiers. Where the target itself can be installed, `tests/unit/policy/test_exports_real.py` asks it.
 """
 
 from __future__ import annotations

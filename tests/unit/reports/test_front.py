@@ -17,7 +17,7 @@ from temporal_assets.reports.document import (
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections.front import Front, front
 from tests.reports import EVIL
-from tests.unit.test_report_sections import judged
+from tests.unit.reports.test_sections import judged
 
 DAY = dt.date(2026, 1, 31)
 

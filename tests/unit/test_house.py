@@ -133,15 +133,19 @@ def test_every_promise_names_the_test_that_holds_it(repository: Path, page: str)
     from tests.faults.__main__ import ALL
 
     text = (repository / "docs" / page).read_text("utf-8")
-    tests = {path.stem for path in (repository / "tests").rglob("test_*.py")}
+    tests = {
+        name
+        for path in (repository / "tests").rglob("test_*.py")
+        for name in (path.stem, f"{path.parent.name}/{path.stem}")
+    }
     rows = list(promises(text))
     assert len(rows) >= PROMISES[page]
     for promise, held in rows:
-        named = set(re.findall(r"`(test_\w+)`", held))
+        named = set(re.findall(r"`((?:\w+/)?test_\w+)`", held))
         kinds = set(re.findall(r"`(\w+)`", held.partition("kind")[2]))
         assert named | kinds or held == "all kinds", promise
         assert kinds <= ALL.keys(), promise
-    assert set(re.findall(r"`(test_\w+)`", text)) <= tests
+    assert set(re.findall(r"`((?:\w+/)?test_\w+)`", text)) <= tests
 
 
 def promises(text: str) -> Iterator[tuple[str, str]]:

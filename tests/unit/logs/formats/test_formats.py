@@ -22,7 +22,7 @@ from temporal_assets.settings import LogSource, Reading
 
 ReadLog = Callable[..., list]
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "log-formats.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "log-formats.md"
 OWN = ("regex", "apache")
 """Formats of the user's own, with an example; the other server's is a command of the shell."""
 FENCE = re.compile(

@@ -20,7 +20,7 @@ from temporal_assets.reports.document import (
     Threshold,
 )
 from temporal_assets.reports.sections.lists import precision_recall_chart
-from tests.unit.test_report_sections import judged
+from tests.unit.reports.test_sections import judged
 
 DAY = dt.date(2026, 1, 31).toordinal()
 
