@@ -44,6 +44,7 @@ from temporal_assets.core.curves.curves import Method, Options, fit
 from temporal_assets.core.curves.descent import ROOM, copy, descend
 from temporal_assets.core.curves.lognormal import bounds, density
 from temporal_assets.core.curves.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
+from temporal_assets.core.curves.problem import Model, PageViews, Rival, Scratch
 from temporal_assets.core.curves.starts import grid
 from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
 from temporal_assets.core.numerics.compiled import making
@@ -111,12 +112,13 @@ def _long_search(
     best: Floats,
 ) -> float:
     """The best objective of long descents from every start; its parameters into `best`."""
-    length = len(y)
-    works = np.empty((2, ROWS, length + 32))
     room = np.zeros((ROOM, PARAMETERS))
     free = np.zeros((2, PARAMETERS), np.bool_)
-    rival = np.zeros(PARAMETERS)
-    rival[MU] = math.inf  # near nothing
+    scratch = Scratch(np.empty((2, ROWS, len(y) + 32)), room, free)
+    model, page = Model(likelihood, False, 3.0, low, high), PageViews(y, weight, shift, 0.0)
+    nothing = np.zeros(PARAMETERS)
+    nothing[MU] = math.inf
+    rival = Rival(nothing, math.inf, 1.0)
     theta = np.zeros(PARAMETERS)
     lowest = math.inf
     for k in range(len(starts)):
@@ -124,10 +126,7 @@ def _long_search(
         copy(starts[k], theta[1:])
         if not likelihood:
             theta[OFFSET] = math.log(theta[OFFSET])
-        value, _, _ = descend(
-            likelihood, theta, y, weight, length, False, low, high, works, room, free, 1000,
-            1e-11, shift, 3.0, rival, math.inf, 0.0, 1.0,
-        )  # fmt: skip
+        value, _, _ = descend(model, page, theta, rival, scratch, 1000, 1e-11)
         if value < lowest:
             lowest = value
             copy(theta, best)

@@ -15,14 +15,14 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from temporal_assets.core.curves.descent import ROOM, allowed, copy, descend
-from temporal_assets.core.curves.interest import interval, ratio_of, share
+from temporal_assets.core.curves.interest import Support, interval, ratio_of, share
 from temporal_assets.core.curves.lognormal import MIN_SIGMA, SLOWEST, accumulated_with_base, bounds
 from temporal_assets.core.curves.page_equations import (
     AMPLITUDE,
@@ -35,6 +35,7 @@ from temporal_assets.core.curves.page_equations import (
     objective,
     offset_of,
 )
+from temporal_assets.core.curves.problem import Model, PageViews, Rival, Scratch
 from temporal_assets.core.curves.starts import (
     Grid,
     Singles,
@@ -201,7 +202,7 @@ def fit(
     pages, days = table.shape
     weight = _weights(observed, days)
     first_day = int(np.argmax(weight))
-    plan = _Plan(options, days, weight)
+    plan = _Plan(options, days)
     numbers = np.empty((pages, len(_NUMBERS)))
     states = np.zeros((pages, 4), np.int32)
 
@@ -213,8 +214,8 @@ def fit(
         births = np.argmax(block * weight > 0, axis=1)
         for born_inside in (True, False):
             chosen = np.flatnonzero((births > first_day) == born_inside)
-            arguments = [block, births, chosen, *plan.of(born_inside), numbers[rows], states[rows]]
-            _fit_rows(*arguments)
+            pages_of_batch = _Batch(block, births, weight, chosen, not born_inside)
+            _fit_rows(*plan.of(born_inside), pages_of_batch, numbers[rows], states[rows])
 
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         list(pool.map(work, range(0, pages, _CHUNK)))
@@ -242,23 +243,19 @@ def _weights(observed: ArrayLike | None, days: int) -> Floats:
 class _Plan:
     """Everything the compiled loop needs that is the same for all pages of a batch."""
 
-    def __init__(self, options: Options, days: int, weight: Floats) -> None:
+    def __init__(self, options: Options, days: int) -> None:
         if options.n <= 0:
             raise ValueError("n must be positive")
-        self._options, self._days, self._weight = options, days, weight
+        self._options, self._days = options, days
 
-    def of(self, born_inside: bool) -> list[Any]:
-        """Return the options for pages born inside the window, or before it."""
+    def of(self, born_inside: bool) -> tuple[Model, Grid, Floats]:
+        """Return model, grid and shares of its cells for pages born in the window, or before it."""
         options, days = self._options, self._days
         mass = options.method == "likelihood"
         cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
-        return [
-            *(self._weight, mass, options.base, float(options.n)),
-            *(cells.tiles, cells.sums, cells.squares, cells.cells, cells.groups, cells.neighbours),
-            _cell_shares(cells, options.n, days),
-            *_box(days, options, born_inside=born_inside),
-            not born_inside,
-        ]
+        box = _box(days, options, born_inside=born_inside)
+        model = Model(mass, options.base, float(options.n), *box)
+        return model, cells, _cell_shares(cells, options.n, days)
 
 
 def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
@@ -281,43 +278,41 @@ def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
     return np.minimum(shares, 1.0)
 
 
+class _Batch(NamedTuple):
+    """The pages of a batch, and which of them are fitted."""
+
+    views: Floats
+    births: NDArray[np.int64]
+    weight: Floats
+    """1 for each observed day, 0 for missing ones."""
+    chosen: NDArray[np.int64]
+    """Rows to fit."""
+    unseen: bool
+    """Whether these pages may have been born before the window."""
+
+
 @making
 def _fit_rows(
-    views: Floats,
-    births: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    weight: Floats,
-    likelihood: bool,
-    base: bool,
-    n: float,
-    tiles: Singles,
-    sums: Singles,
-    squares: Singles,
-    cells: Floats,
-    groups: NDArray[np.int64],
-    neighbours: NDArray[np.int64],
+    model: Model,
+    cells: Grid,
     cell_shares: Floats,
-    low: Floats,
-    high: Floats,
-    unseen: bool,
+    batch: _Batch,
     numbers: Floats,
     states: NDArray[np.int32],
 ) -> None:
-    """Fit the chosen rows of `views` into the same rows of `numbers` and `states`.
-
-    `unseen` says that these pages may have been born before the window.
-    """
+    """Fit the chosen rows of a batch into the same rows of `numbers` and `states`."""
+    likelihood, base, n = model.likelihood, model.base, model.n
+    views, births, weight, chosen, unseen = batch
     days = views.shape[1]
-    works = np.empty((2, ROWS, days + 2 * _LANES))
     padded = np.empty((2, days + _LANES))
     singles = np.empty((_ABREAST, days), np.float32)
     totals = np.empty(_ABREAST)
-    products = np.empty((_ABREAST, tiles.shape[0] * tiles.shape[2]), np.float32)
-    peaks = np.empty(len(groups) - 1, np.float32)
+    products = np.empty((_ABREAST, cells.tiles.shape[0] * cells.tiles.shape[2]), np.float32)
+    peaks = np.empty(len(cells.groups) - 1, np.float32)
     starts = np.empty(_STARTS, np.int64)
     values = np.empty(_STARTS, np.float32)
-    room = np.empty((ROOM, PARAMETERS))
-    free = np.empty((2, PARAMETERS), np.bool_)
+    works = np.empty((2, ROWS, days + 2 * _LANES))
+    scratch = Scratch(works, np.empty((ROOM, PARAMETERS)), np.empty((2, PARAMETERS), np.bool_))
     best = np.empty(PARAMETERS)
     for first in range(0, len(chosen), _ABREAST):
         abreast = min(_ABREAST, len(chosen) - first)
@@ -328,37 +323,42 @@ def _fit_rows(
             states[p, 0], states[p, 1], states[p, 3] = birth + 1, len(y), 0
             none = _degenerate(y, w, birth, days, n, unseen, numbers[p], states[p])
             totals[slot] = _filled(y, w, none, singles[slot])
-        compare(singles, abreast, tiles, products)
+        compare(singles, abreast, cells.tiles, products)
         for slot in range(abreast):
             if totals[slot] == 0:
                 continue
-            p, total, gains = chosen[first + slot], totals[slot], products[slot, : len(cells)]
+            p, total, gains = chosen[first + slot], totals[slot], products[slot, : len(cells.cells)]
             birth = births[p]
             y, w = views[p, birth:], weight[birth:]
             life = len(y)
+            sums = cells.sums[life - 1]
             if likelihood:
-                gains_of_mass(gains, sums[life - 1])
+                gains_of_mass(gains, sums)
             else:
-                gains_of_dots(gains, sums[life - 1], squares[life - 1], life, 1.0 / life, base)
-            peak_count = best_cells(gains, groups, peaks, starts, values)
+                gains_of_dots(gains, sums, cells.squares[life - 1], life, 1.0 / life, base)
+            peak_count = best_cells(gains, cells.groups, peaks, starts, values)
             flat, shift = _of_constant(likelihood, y, w)
-            length = _LANES * ((life + _LANES - 1) // _LANES)
-            for i in range(length):
-                padded[0, i] = y[i] if i < life else 0.0
-                padded[1, i] = w[i] if i < life else 0.0
-            y, w = padded[0, :length], padded[1, :length]
+            length = _pad(y, w, padded)
+            page = PageViews(padded[0, :length], padded[1, :length], shift, flat)
             states[p, 2], states[p, 3] = _best_of(
-                likelihood, y, w, n, base, low, high, works, cells, gains, neighbours,
-                starts[:peak_count], total, shift, flat, room, free, best,
-            )  # fmt: skip
-            value = objective(likelihood, best, y, w, length, base, works[0])
-            bottom, top = interval(
-                likelihood, best, y, w, length, base, low, high, n, float(days), works[0], gains,
-                groups, peaks, cell_shares, value, unseen,
-            )  # fmt: skip
+                model, page, cells, gains, starts[:peak_count], total, scratch, best
+            )
+            value = objective(likelihood, best, page.views, page.weight, length, base, works[0])
+            support = Support(gains, peaks, cells.groups, cell_shares)
+            bottom, top = interval(model, page, best, float(days), works[0], value, support, unseen)
             value = max(value + shift, 0.0)
             goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
             _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
+
+
+@kernel
+def _pad(y: Floats, w: Floats, padded: Floats) -> int:
+    """Copy views and weights, and pad them with weight 0; returns the padded length."""
+    length = _LANES * ((len(y) + _LANES - 1) // _LANES)
+    for i in range(length):
+        padded[0, i] = y[i] if i < len(y) else 0.0
+        padded[1, i] = w[i] if i < len(y) else 0.0
+    return length
 
 
 @making
@@ -479,23 +479,13 @@ def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
 
 @making
 def _best_of(
-    likelihood: bool,
-    y: Floats,
-    w: Floats,
-    n: float,
-    base: bool,
-    low: Floats,
-    high: Floats,
-    works: Floats,
-    cells: Floats,
+    model: Model,
+    page: PageViews,
+    cells: Grid,
     gains: Singles,
-    neighbours: NDArray[np.int64],
     starts: NDArray[np.int64],
     total: float,
-    shift: float,
-    flat: float,
-    room: Floats,
-    free: NDArray[np.bool_],
+    scratch: Scratch,
     best: Floats,
 ) -> tuple[int, int]:
     """Descend from every start that may yet lead further than the best so far, into `best`.
@@ -503,6 +493,7 @@ def _best_of(
     `gains` are of the cells, in single precision, and of a page of `total` views whose missing
     days were filled. Returns how the fit ended, and how often the objective was evaluated.
     """
+    likelihood, y, w = model.likelihood, page.views, page.weight
     theta = np.empty(PARAMETERS)
     best[MU] = math.inf  # near nothing
     lowest, settled, evaluations = math.inf, False, 0
@@ -512,29 +503,27 @@ def _best_of(
         size += w[i] * y[i] * y[i]
     for start in starts:
         patience = _NO_PEAK_OF_MASS if likelihood else _NO_PEAK_OF_DOTS
-        if is_peak(gains, neighbours, start):
+        if is_peak(gains, cells.neighbours, start):
             patience = 1.0
         expected = size - total * total * gains[start]
         if likelihood:
             expected = -2.0 * views * (math.log(views) + gains[start])
-        allow = allowed(likelihood, 0, patience, lowest + shift, flat)
+        allow = allowed(likelihood, 0, patience, lowest + page.shift, page.flat)
         if lowest < math.inf and expected - lowest > allow:
             continue
         theta[AMPLITUDE] = 0.0
-        copy(cells[start], theta[BASE:])
+        copy(cells.cells[start], theta[BASE:])
         if not likelihood:
             theta[OFFSET] = math.log(theta[OFFSET])
-        value, done, asked = descend(
-            likelihood, theta, y, w, len(y), base, low, high, works, room, free, _ROUNDS, _ENOUGH,
-            shift, n, best, lowest, flat, patience,
-        )  # fmt: skip
-        evaluations += asked
+        rival = Rival(best, lowest, patience)
+        value, is_done, used = descend(model, page, theta, rival, scratch, _ROUNDS, _ENOUGH)
+        evaluations += used
         if value < lowest:
-            lowest, settled = value, done
+            lowest, settled = value, is_done
             copy(theta, best)
     reason = 0 if settled else _OUT_OF_ROUNDS
     for k in range(OFFSET, PARAMETERS):
-        at_edge = best[k] <= low[k] + 1e-9 or best[k] >= high[k] - 1e-9
+        at_edge = best[k] <= model.low[k] + 1e-9 or best[k] >= model.high[k] - 1e-9
         if at_edge and reason == 0:
             reason = _AT_BOUND
     return reason, evaluations

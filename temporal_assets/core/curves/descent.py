@@ -24,6 +24,7 @@ from temporal_assets.core.curves.page_equations import (
     mass_curvature,
     objective,
 )
+from temporal_assets.core.curves.problem import Model, PageViews, Rival, Scratch
 from temporal_assets.core.numerics.compiled import exp, kernel
 
 Floats = NDArray[np.float64]
@@ -134,35 +135,25 @@ def _is_near(likelihood: bool, theta: Floats, other: Floats) -> bool:
 
 @kernel
 def descend(
-    likelihood: bool,
+    model: Model,
+    page: PageViews,
     theta: Floats,
-    y: Floats,
-    weight: Floats,
-    life: int,
-    base: bool,
-    low: Floats,
-    high: Floats,
-    works: Floats,
-    room: Floats,
-    free: NDArray[np.bool_],
+    rival: Rival,
+    scratch: Scratch,
     rounds: int,
     enough: float,
-    shift: float,
-    n: float,
-    rival: Floats,
-    goal: float,
-    flat: float,
-    patience: float,
 ) -> tuple[float, bool, int]:
     """Improve theta in place; returns the objective, whether it stopped by itself, evaluations.
 
-    It stops when the next step promises less than `enough` of the objective (+ `shift`, which
-    turns the likelihood into a deviance) and leaves the interest accumulated after `n` days where
-    it is, when steps gain no more, and when it is not worth going on: in the valley of `rival`, or
-    too far behind `goal`, the objective there (infinite where there is no rival; `patience` is
-    explained at `allowed`). In long flat valleys the objective is settled long before the label
-    is. `works`, `room` and `free` (2 rows) are scratch.
+    It stops when the next step promises less than `enough` of the deviance and leaves the interest
+    accumulated after n days where it is, when steps gain no more, and when it is not worth going
+    on: in the valley of the rival, or too far behind it (`allowed`). In long flat valleys the
+    objective is settled long before the label is.
     """
+    likelihood, base, n, low, high = model
+    y, weight, shift, flat = page
+    works, room, free = scratch
+    life = len(y)
     h, newton = room[:PARAMETERS], room[PARAMETERS : 2 * PARAMETERS]
     g, step, trial = room[10], room[11], room[12]
     copy(theta, trial)
@@ -182,24 +173,16 @@ def descend(
             if done > 0:
                 damping = _damped(damping, gain, promised)
                 small = small + 1 if gain <= (_SETTLED if moved else enough) * scale else 0
-                twin = best >= goal and _is_near(likelihood, theta, rival)
+                twin = best >= rival.value and _is_near(likelihood, theta, rival.theta)
                 if small == 2 or done == rounds or twin:
                     return best, small == 2, evaluations
             done += 1
-            equations(likelihood, theta, y, weight, life, base, works[current], h, g)
-            for k in range(PARAMETERS):
-                copy(h[k], newton[k])
-            if likelihood:
-                mass_curvature(theta, life, works[current], newton)
-            else:
-                dots_curvature(theta, life, works[current], g, newton)
+            _equations(likelihood, base, theta, y, weight, works[current], room)
             _release(theta, g, low, high, free[0])
         else:
             damping *= 4.0
         promised, damping = _promise(theta, newton, h, g, low, high, free, damping, step, room)
-        if promised < 0.0 or _is_hopeless(
-            likelihood, best - goal, promised, done - 1, patience, goal + shift, flat
-        ):
+        if promised < 0.0 or _is_hopeless(model, page, rival, best, promised, done - 1):
             return best, True, evaluations
         copy(theta, trial)
         for k in range(1, PARAMETERS):
@@ -208,6 +191,27 @@ def descend(
         little = promised <= enough * scale and damping <= _FREE_DAMPING
         if little and (promised <= _SETTLED * scale or not _moved(theta, trial, n)):
             return best, True, evaluations
+
+
+@kernel
+def _equations(
+    likelihood: bool,
+    base: bool,
+    theta: Floats,
+    y: Floats,
+    weight: Floats,
+    work: Floats,
+    room: Floats,
+) -> None:
+    """Write the normal equations and the matrix of Newton's step into `room`."""
+    h, newton, g = room[:PARAMETERS], room[PARAMETERS : 2 * PARAMETERS], room[10]
+    equations(likelihood, theta, y, weight, len(y), base, work, h, g)
+    for k in range(PARAMETERS):
+        copy(h[k], newton[k])
+    if likelihood:
+        mass_curvature(theta, len(y), work, newton)
+    else:
+        dots_curvature(theta, len(y), work, g, newton)
 
 
 @kernel
@@ -232,18 +236,13 @@ def allowed(likelihood: bool, done: int, patience: float, goal: float, flat: flo
 
 @kernel
 def _is_hopeless(
-    likelihood: bool,
-    behind: float,
-    promised: float,
-    done: int,
-    patience: float,
-    goal: float,
-    flat: float,
+    model: Model, page: PageViews, rival: Rival, best: float, promised: float, done: int
 ) -> bool:
     """Return whether a descent so far behind its rival will not overtake it."""
-    if behind > allowed(likelihood, done, patience, goal, flat):
+    behind, goal = best - rival.value, rival.value + page.shift
+    if behind > allowed(model.likelihood, done, rival.patience, goal, page.flat):
         return True
-    return likelihood and behind > _PROMISES_OF_MASS * promised
+    return model.likelihood and behind > _PROMISES_OF_MASS * promised
 
 
 @kernel

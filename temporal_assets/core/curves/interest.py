@@ -15,7 +15,7 @@ The interval is the union of two, each honest where the other is not:
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from temporal_assets.core.curves.page_equations import (
     PARAMETERS,
     equations,
 )
+from temporal_assets.core.curves.problem import Model, PageViews
 from temporal_assets.core.curves.starts import Singles
 from temporal_assets.core.numerics.compiled import making_part, numbers, part
 
@@ -47,6 +48,18 @@ _FEWEST: Final = 0.25
 _MOST_SHARE: Final = 1.0 - 1e-12
 _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
+
+
+class Support(NamedTuple):
+    """The cells of the start grid, and how well each fits one page."""
+
+    gains: Singles
+    peaks: Singles
+    """The most that a cell of each group gains."""
+    groups: NDArray[np.int64]
+    """First cell of each group, and the number of cells."""
+    shares: Floats
+    """Accumulated interest after n days of each cell's curve."""
 
 
 @part
@@ -103,37 +116,30 @@ def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out
 
 @making_part
 def interval(
-    likelihood: bool,
+    model: Model,
+    page: PageViews,
     theta: Floats,
-    y: Floats,
-    weight: Floats,
-    life: int,
-    base: bool,
-    low: Floats,
-    high: Floats,
-    n: float,
     window: float,
     work: Floats,
-    gains: Singles,
-    groups: NDArray[np.int64],
-    peaks: Singles,
-    cell_shares: Floats,
     value: float,
+    support: Support,
     unseen: bool,
 ) -> tuple[float, float]:
     """Lowest and highest credible accumulated interest after n days.
 
     `unseen` says that the page may have been born before the window: then it may be slower than
     anything its views show, and nothing bounds the answer from below. `value` and `work` are what
-    `objective` returned and left there for theta, `peaks` the most that a cell of each group gains.
+    `objective` returned and left there for theta.
     """
+    likelihood, base, n = model.likelihood, model.base, model.n
+    y, weight, life = page.views, page.weight, len(page.views)
     expected = np.empty(life)
     expected_views(likelihood, theta, work, life, expected)
     parameters = 5 if base else 4
     noise = scatter(y, weight, expected, life, parameters)
     ratio = ratio_of(likelihood, theta)
     best = share(n, window, ratio, theta[MU], theta[LOG_SIGMA])
-    spread = _spread(likelihood, theta, y, weight, life, base, low, high, n, window, work, noise)
+    spread = _spread(model, page, theta, window, work, noise)
     centre = _logit(best) if base else (math.log(n) - theta[MU]) / math.exp(theta[LOG_SIGMA])
     bottom = _from_scale(centre - _QUANTILE * spread, base)
     top = _from_scale(centre + _QUANTILE * spread, base)
@@ -148,9 +154,10 @@ def interval(
     else:
         excess = value * (1.0 + _SUPPORT / max(days - parameters, 1.0))
         least = (squares - excess) / (views * views)
-    for g in range(len(peaks)):
-        if peaks[g] >= least:
-            low_share, high_share = _supported(gains, cell_shares, groups[g], groups[g + 1], least)
+    for g in range(len(support.peaks)):
+        if support.peaks[g] >= least:
+            first, last = support.groups[g], support.groups[g + 1]
+            low_share, high_share = _supported(support.gains, support.shares, first, last, least)
             bottom, top = min(bottom, low_share), max(top, high_share)
     if unseen:
         bottom = 0.0
@@ -218,20 +225,11 @@ def _gradient(
 
 @making_part
 def _spread(
-    likelihood: bool,
-    theta: Floats,
-    y: Floats,
-    weight: Floats,
-    life: int,
-    base: bool,
-    low: Floats,
-    high: Floats,
-    n: float,
-    window: float,
-    work: Floats,
-    noise: float,
+    model: Model, page: PageViews, theta: Floats, window: float, work: Floats, noise: float
 ) -> float:
     """Standard error of the scaled share at the curve that `objective` left in `work`."""
+    likelihood, base, n, low, high = model
+    y, weight, life = page.views, page.weight, len(page.views)
     h = np.zeros((PARAMETERS, PARAMETERS))
     g = np.zeros(PARAMETERS)
     slope = np.zeros(PARAMETERS)

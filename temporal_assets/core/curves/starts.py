@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +44,7 @@ _NARROW: Final = 0.3
 """Below this sigma a curve is a hump of its own day, and mu outside the window shows nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """Curves of a grid and what comparing them with a page of any life needs.
 
     Cells are sorted by group: cells of one group have similar sigma, mu and offset.
