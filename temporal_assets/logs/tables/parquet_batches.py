@@ -61,8 +61,10 @@ def batches(
         for name in texts
         if leaf_of_column[name].dictionary and not leaf_of_column[name].has_deltas
     }
+    # A text may be as long as its dictionary; a number has its size whatever the dictionary has.
+    longest_text = {name: leaf_of_column[name].dictionary for name in texts - kept}
     widest = sum(
-        max(leaf.bytes_per_value, 0 if name in kept else leaf.dictionary)
+        max(leaf.bytes_per_value, longest_text.get(name, _NUMBER_BYTES))
         for name, leaf in leaf_of_column.items()
     )
     rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))

@@ -120,6 +120,15 @@ def test_rows_are_numbered_across_batches(tmp_path: Path) -> None:
     assert last.target.value(len(last) - 1) == b"/149999"
 
 
+def test_a_dictionary_of_moments_does_not_make_batches_small(tmp_path: Path) -> None:
+    rows = 150_000
+    moments = pa.array(np.arange(rows) + MICROSECONDS, pa.timestamp("us", "UTC"))
+    many = pa.table({"time": moments, "address": ["a"] * rows, "url": ["/a"] * rows})
+    batches = read(tmp_path, many)
+    assert len(batches) == 3
+    assert sum(len(records) for records in batches) == rows
+
+
 def test_why_a_row_is_rejected(tmp_path: Path) -> None:
     rows = pa.table(
         {
