@@ -1,0 +1,155 @@
+"""`ingest`: log files are read, counted and remembered as sources."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from temporal_assets.cli.sources import source_options
+from temporal_assets.settings import load_settings
+from tests.command_line import call, line
+
+
+def test_options_that_are_not_given_again_stay(log: Path, tmp_path: Path) -> None:
+    """Naming the host took a source back to finding its format."""
+    state = tmp_path / "state"
+    first = ("--format", "combined", "--timezone", "Europe/Berlin", "--host", "a.example")
+    assert call("ingest", log, *first, "--state", state).exit_code == 0
+    assert call("ingest", log, "--host", "b.example", "--state", state).exit_code == 0
+    (source,) = load_settings(state).sources
+    assert (source.host, source.format, source.timezone) == (
+        "b.example",
+        "combined",
+        "Europe/Berlin",
+    )
+    assert call("ingest", log, "--format", "auto", "--state", state).exit_code == 0
+    (source,) = load_settings(state).sources
+    assert (source.host, source.format, source.timezone) == ("b.example", "auto", "Europe/Berlin")
+
+
+def test_ingest_counts_every_line_by_what_became_of_it(
+    log: Path, ingested: tuple[Path, Any]
+) -> None:
+    _, report = ingested
+    assert report["days"] == ["2026-01-30", "2026-01-31"]
+    assert report["unchanged"] == 0
+    (file,) = report["files"]
+    assert file == {
+        "file": str(log),
+        "format": "combined",
+        "lines": 10,
+        "kept": 5,
+        "dropped": {"bot_agent": 1, "method": 1, "static": 1, "status": 1},
+        "rejected": {"not_the_format": 1},
+        "days": ["2026-01-30", "2026-01-31"],
+        "has_referrers": True,
+        "problem": None,
+        "error": None,
+    }
+
+
+def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    other = call("ingest", log.parent, "--host", "b.example", "--state", state)
+    said = " ".join(other.stderr.split())
+    assert f"1 file of {log.parent} with options of another source, as {log} of {log}" in said
+    own = call("ingest", log, "--host", "b.example", "--state", state)
+    assert "options of another source" not in own.stderr
+
+
+def test_ingest_says_what_to_do_where_lines_do_not_name_their_site(log: Path, state: Path) -> None:
+    result = call("ingest", log, "--state", state)
+    said = " ".join(result.stderr.split())
+    assert "lines do not name their site" in said
+    assert "--host www.example.com" in said
+    assert "materialize" not in result.stdout + said
+
+
+def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: Path) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for n in range(25):
+        (folder / f"{n:02}.png").write_bytes(bytes(range(30)) * 9)
+    result = call("ingest", folder, "--state", state)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert said.count("no text but binary") == 11  # ten files, and the source as a whole
+    assert "and 15 more files that cannot be read" in said
+    listed = call("ingest", folder, "--json", "--state", state)
+    assert len(json.loads(listed.stdout)["files"]) == 25
+
+
+def test_ingest_reads_no_standard_input(state: Path) -> None:
+    result = call("ingest", "-", "--state", state, stdin=line("192.0.2.1", "30 10:00:00", "GET /"))
+    assert result.exit_code == 2
+    assert "standard input is not read: name the files" in " ".join(result.stderr.split())
+
+
+def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("ingest", log, "--host", "a.example", "--state", state)
+    assert result.exit_code == 0
+    assert "No new log files; 1 file known already" in result.stderr
+
+
+def test_ingest_says_what_is_left_to_build(windows: Path) -> None:
+    again = ("ingest", windows.parent / "four.log", "--host", "a.example", "--state", windows)
+    assert "Next: " in call(*again).stderr
+    call("materialize", "--state", windows)
+    assert "Nothing to build. What is there: " in call(*again).stderr
+
+
+def test_an_unreadable_file_fails_but_does_not_stop_the_others(
+    log: Path, tmp_path: Path, state: Path
+) -> None:
+    odd = tmp_path / "odd.log"
+    odd.write_text("what is this? 1\nwhat is that? 2\n")
+    result = call("ingest", log, odd, "--host", "a.example", "--state", state)
+    assert result.exit_code == 1
+    assert "10 lines, 5 page requests kept" in result.stderr
+    assert f"error: {odd}: 1 of 1 files cannot be read" in " ".join(result.stderr.split())
+    assert [source.path for source in load_settings(state).sources] == [str(log)]
+    assert "--format" in call("ingest", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "way"),
+    [
+        ('192.0.2.1 - - [30/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 512\n', "common",
+         "say what the server was told to write: `--format nginx:…`"),
+        ("time,visitor,url\n2026-01-30T10:00:00Z,a,/\n", "csv by address=visitor",
+         "say under which name: `--column referrer=NAME`"),
+    ],
+)  # fmt: skip
+def test_a_format_without_referrers_is_said_plainly(
+    tmp_path: Path, state: Path, line: str, name: str, way: str
+) -> None:
+    log = tmp_path / "access.log"
+    log.write_text(line)
+    result = call("ingest", log, "--host", "a.example", "--state", state)
+    assert result.exit_code == 0
+    said = " ".join(result.stderr.split())
+    assert f"1 file in a format without referrers ({name})" in said
+    assert way in said
+
+
+def test_help_lists_every_format() -> None:
+    from temporal_assets.logs.formats.formats import FORMATS
+
+    assert set(source_options.FORMAT_NAMES.split(", ")) == set(FORMATS)
+
+
+def test_no_address_is_shown_or_written(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    shown = [
+        call("status", "--state", state).output,
+        call("query", "SELECT * FROM requests", "--json", "--state", state).output,
+        call("query", "SELECT * FROM rejects", "--csv", "--state", state).output,
+    ]
+    assert "192.0.2." not in "".join(shown)
+    written = [path.read_bytes() for path in state.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert not any(b"192.0.2." in content for content in written)

@@ -1,0 +1,227 @@
+"""`materialize`: assets from a log of ten lines whose results are counted by hand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
+from sqlalchemy.exc import OperationalError
+
+from temporal_assets.windows.registry import WINDOW_NAMES
+from tests.command_line import EARLY_NAMES, HOME, answer, call, line
+
+
+def test_an_event_that_does_not_fit_on_the_disk_is_told_in_a_sentence(
+    ingested: tuple[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dagster writes the words of SQLite beside it, with all that it wanted to write."""
+    store = SqliteEventLogStorage.store_event
+
+    def full(self: SqliteEventLogStorage, event: Any) -> None:
+        if event.dagster_event and event.dagster_event.event_type_value == "ASSET_MATERIALIZATION":
+            raise OperationalError(
+                "INSERT", (), sqlite3.OperationalError("database or disk is full")
+            )
+        store(self, event)
+
+    state = shutil.copytree(ingested[0], tmp_path / "state")
+    monkeypatch.setattr(SqliteEventLogStorage, "store_event", full)
+    result = call("materialize", "--state", state)
+    assert result.exit_code == 1
+    assert "error: log_files: the disk of the state folder is full." in result.stderr
+    for words in ("Exception", "OperationalError", "sqlalche.me"):
+        assert words not in result.stderr
+
+
+def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
+    _, report = built
+    assert report["ok"] is True
+    assert report["days"] == ["2026-01-30", "2026-01-31"]
+    made = {(one["asset"], one["day"]): one["rows"] for one in report["built"]}
+    assert {key: rows for key, rows in made.items() if key[0] not in WINDOW_NAMES} == {
+        ("requests", "2026-01-30"): 4,
+        ("rejects", "2026-01-30"): 5,
+        ("page_views", "2026-01-30"): 2,
+        ("transits", "2026-01-30"): 3,
+        ("requests", "2026-01-31"): 1,
+        ("rejects", "2026-01-31"): 0,
+        ("page_views", "2026-01-31"): 1,
+        ("transits", "2026-01-31"): 1,
+    }
+    # Of the first days, all but what judges lists.
+    windows = {(asset, day) for asset, day in made if asset in WINDOW_NAMES}
+    assert windows == {(asset, "2026-01-31") for asset in EARLY_NAMES}
+    assert [check for check in report["checks"] if check["blocking"] and not check["passed"]] == []
+
+
+def test_views_are_distinct_clients(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    assert answer(state, "SELECT * FROM page_views ORDER BY day, url") == [
+        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/", "views": 1},
+        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/news/1", "views": 2},
+        {"day": "2026-01-31", "site": "a.example", "url": "https://a.example/news/2", "views": 1},
+    ]
+
+
+def test_transits_are_distinct_triples(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    counted = answer(
+        state,
+        "SELECT referrer, target, count(DISTINCT client) AS clients FROM transits "
+        "GROUP BY ALL ORDER BY target",
+    )
+    assert counted == [
+        {"referrer": None, "target": "https://a.example/", "clients": 1},
+        {"referrer": HOME, "target": "https://a.example/news/1", "clients": 2},
+        {
+            "referrer": "https://a.example/news/1",
+            "target": "https://a.example/news/2",
+            "clients": 1,
+        },
+    ]
+
+
+def test_a_second_materialize_has_nothing_to_do(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("materialize", "--state", state)
+    assert result.exit_code == 0
+    assert "Nothing to build" in result.stderr
+
+
+def test_a_late_file_makes_its_day_stale_until_it_is_built(
+    log: Path, tmp_path: Path, state: Path
+) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    call("materialize", "--state", state)
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.9", "31 23:00:00", "GET /news/2") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", state)
+    before = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert before["requests"]["stale"] == ["2026-01-31"]
+    assert before["transits"]["stale"] == ["2026-01-31"]
+    built = json.loads(call("materialize", "--json", "--state", state).stdout)
+    assert built["days"] == ["2026-01-31"]
+    assert answer(state, "SELECT views FROM page_views WHERE day = '2026-01-31'") == [{"views": 2}]
+    after = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert after["requests"]["stale"] == []
+
+
+def test_one_day_and_one_asset_can_be_built(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    chosen = ("requests", "page_views", "--from", "2026-01-31", "--to", "2026-02-05")
+    report = json.loads(call("materialize", *chosen, "--json", "--state", state).stdout)
+    assert report["days"] == ["2026-01-31"]
+    assert {one["asset"] for one in report["built"]} == {"requests", "rejects", "page_views"}
+    missing = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
+    assert missing["requests"]["missing"] == ["2026-01-30"]
+    assert missing["transits"]["missing"] == ["2026-01-30", "2026-01-31"]
+
+
+def test_materialize_makes_the_window_of_the_latest_day(windows: Path) -> None:
+    built = json.loads(call("materialize", "--json", "--state", windows).stdout)
+    of_pages = ("page_totals", "page_histories", "page_labels")
+    assert [
+        (one["asset"], one["day"], one["rows"])
+        for one in built["built"]
+        if one["asset"] in of_pages
+    ] == [
+        ("page_totals", "2026-01-04", 3),
+        ("page_histories", "2026-01-04", 2),
+        ("page_labels", "2026-01-04", 2),
+    ]
+    assert answer(windows, "SELECT url, views, is_born_before FROM page_histories") == [
+        {"url": "https://a.example/", "views": [1, 1, 1], "is_born_before": True},
+        {"url": "https://a.example/news/1", "views": [0, 1, 1], "is_born_before": False},
+    ]
+    again = call("materialize", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_what_is_named_is_made_with_what_it_is_made_from(windows: Path, tmp_path: Path) -> None:
+    made = call("materialize", "crawl_policy", "--state", windows)
+    assert made.exit_code == 0
+    assert "there is no policy" not in call("policy", "--state", windows).stderr
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.1", "05 10:00:00", "GET /news/2") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", windows)
+    built = json.loads(call("materialize", "crawl_policy", "--json", "--state", windows).stdout)
+    assert built["days"] == ["2026-01-05"]
+    assert ("crawl_policy", "2026-01-05") in {(one["asset"], one["day"]) for one in built["built"]}
+    assert "evaluation_report" not in {one["asset"] for one in built["built"]}
+    again = call("materialize", "crawl_policy", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_a_daily_asset_brings_its_own_source(windows: Path) -> None:
+    built = json.loads(call("materialize", "page_views", "--json", "--state", windows).stdout)
+    assert built["ok"]
+    assert {one["asset"] for one in built["built"]} == {"requests", "rejects", "page_views"}
+    assert len(built["days"]) == 4
+    # Windows are due now, and nobody asked for one.
+    again = call("materialize", "page_views", "--state", windows)
+    assert "Nothing to build" in again.stderr
+
+
+def test_an_asset_is_made_again_for_its_own_late_days_alone(windows: Path, tmp_path: Path) -> None:
+    def built(*names: str) -> set[tuple[str, str]]:
+        report = json.loads(call("materialize", *names, "--json", "--state", windows).stdout)
+        assert report["ok"]
+        return {(one["asset"], one["day"]) for one in report["built"] if one["asset"] != "rejects"}
+
+    days = [f"2026-01-{day:02}" for day in range(1, 5)]
+    assert built("requests") == {("requests", day) for day in days}
+    late = tmp_path / "late.log"
+    late.write_text(line("192.0.2.1", "03 10:00:00", "GET /late") + "\n")
+    call("ingest", late, "--host", "a.example", "--state", windows)
+    of_views = {("page_views", day) for day in days}
+    assert built("page_views") == {("requests", "2026-01-03"), *of_views}
+    made = built()
+    assert {one for one in made if one[0] in ("requests", "page_views")} == set()
+    assert {("transits", day) for day in days} < made
+
+
+def test_windows_of_other_days_are_made_when_both_are_named(windows: Path) -> None:
+    call("materialize", "--state", windows)
+    chosen = ("page_histories", "--day", "2026-01-03", "--json", "--state", windows)
+    built = json.loads(call("materialize", *chosen).stdout)
+    assert [(one["asset"], one["day"]) for one in built["built"]] == [
+        ("page_totals", "2026-01-03"),
+        ("page_histories", "2026-01-03"),
+    ]
+    short = call("materialize", "evaluation_report", "--day", "2026-01-01", "--state", windows)
+    assert short.exit_code == 1
+    assert "fewer than the 2 that `window.min_days` asks for" in " ".join(short.stderr.split())
+
+
+def test_a_day_without_logs_fails_and_says_which_days_there_are(log: Path, state: Path) -> None:
+    call("ingest", log, "--host", "a.example", "--state", state)
+    result = call("materialize", "--day", "2026-02-02", "--state", state)
+    assert result.exit_code == 1
+    assert "2026-02-02 was left out: the logs end with 2026-01-31" in result.stderr
+    ahead = call("materialize", "--day", "2999-01-01", "--state", state)
+    assert ahead.exit_code == 1, "a day that was named and left out"
+    assert "2999-01-01 was left out: the day has not begun" in ahead.stderr
+    before = call("materialize", "--day", "2026-01-02", "--state", state)
+    assert before.exit_code == 1
+    assert "2026-01-02 was left out: the first partition is 2026-01-30" in before.stderr
+
+
+def test_where_no_log_has_been_read_nothing_is_up_to_date(tmp_path: Path) -> None:
+    result = call("materialize", "--state", tmp_path)
+    assert result.exit_code == 0
+    assert "no log lines are known yet" in result.stderr
+    assert f"temporal-assets ingest PATH --state {tmp_path}" in result.stderr
+
+
+def test_a_report_of_too_few_days_says_what_is_missing(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("report", "--state", state)
+    assert result.exit_code == 1
+    said = " ".join(result.stderr.split())
+    assert "no report of 2026-01-31 yet. 2 days are there, and 7 are needed" in said
+    assert "Read more days: temporal-assets ingest PATH" in said

@@ -1,0 +1,101 @@
+"""`status`, and the settings and state folder that it is asked with."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import EARLY_NAMES, call
+
+
+def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
+    state, _ = built
+    report = json.loads(call("status", "--json", "--state", state).stdout)
+    assert report["log_files"] == {
+        "read": 1,
+        "lines": 10,
+        "first": "2026-01-30",
+        "last": "2026-01-31",
+        "new": 0,
+        "unreadable": [],
+        "partial": [],
+        "faults": [],
+        "warnings": [],
+        "gives_nothing": [],
+        "damaged": [],
+        "source_error": None,
+    }
+    views = report["assets"]["page_views"]
+    assert {key: views[key] for key in ("days", "first", "last", "rows", "missing", "stale")} == {
+        "days": 2,
+        "first": "2026-01-30",
+        "last": "2026-01-31",
+        "rows": 3,
+        "missing": [],
+        "stale": [],
+    }
+    assert {check["asset"] for check in report["checks"]} == {
+        "log_files",
+        "requests",
+        "rejects",
+        "page_views",
+        "transits",
+        *EARLY_NAMES,
+    }
+
+
+def test_status_for_people(built: tuple[Path, Any]) -> None:
+    state, _ = built
+    result = call("status", "--state", state)
+    assert result.exit_code == 0
+    assert re.search(r"│ page_views +│ +2 │ 2026-01-30 │ 2026-01-31 │ +3 │", result.stdout)
+    assert "10 lines of 2026-01-30..2026-01-31" in result.stderr
+    assert "The latest day of page_views is 2026-01-31, " in result.stderr
+    assert "ago. Switched on: nothing" in result.stderr
+
+
+def test_status_tells_of_the_latest_window(windows: Path) -> None:
+    call("materialize", "page_views", "requests", "--state", windows)
+
+    def said() -> Any:
+        assets = json.loads(call("status", "--json", "--state", windows).stdout)["assets"]
+        return {
+            name: (assets[name]["missing"], assets[name]["stale"])
+            for name in ("page_totals", "page_histories")
+        }
+
+    latest = ["2026-01-04"]
+    assert said() == {"page_totals": (latest, []), "page_histories": (latest, [])}
+    call("materialize", "page_histories", "--state", windows)
+    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+    call("materialize", "page_histories", "--day", "2026-01-02", "--state", windows)
+    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+
+
+def test_settings_are_utf_8(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_bytes("[cleaning]".encode("utf-16"))
+    result = call("status", "--state", state)
+    assert result.exit_code == 1
+    assert "settings.toml: this is no UTF-8: save it as UTF-8" in result.stderr
+
+
+def test_broken_settings_are_named(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_text("[window]\ndays = 0\n")
+    result = call("status", "--state", state)
+    assert result.exit_code == 1
+    assert "settings.toml" in result.stderr
+    assert "window.days" in result.stderr
+
+
+def test_the_state_folder_can_come_from_the_environment(
+    built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, _ = built
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    assert json.loads(call("status", "--json").stdout)["state"] == str(state)
