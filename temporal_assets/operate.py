@@ -317,12 +317,15 @@ class _Operation:
     def kept(
         self, assets: Sequence[str], days: Sequence[dt.date]
     ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
-        """Assets to make for contiguous days: what `clean` has removed is not made again."""
+        """Assets to make for contiguous days: what `doctor clean` has removed is not made again."""
         kept = Kept.load(self.settings.state)
         gone = [day for day in days if not kept.has_daily(day)]
         alone = [asset for asset in assets if asset not in DERIVED]
         if len(alone) < len(assets):
-            reason = f"`clean` removed its views and transits, which are kept from {kept.daily} on"
+            reason = (
+                "`doctor clean` removed its views and transits, which are kept from"
+                f" {kept.daily} on"
+            )
             self.skipped += [Skipped(day, reason) for day in gone]
         if alone and gone:
             yield alone, gone

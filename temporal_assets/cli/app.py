@@ -18,15 +18,11 @@ from temporal_assets import __version__
 _EVERY_DAY: Final = {
     "demo": "Write a demo corpus, read it, build every day, and show what came out.",
     "ingest": "Add log files to the sources in settings.toml and read them.",
-    "sources": "List the log sources with what each has given; add, change or remove some.",
     "materialize": "Read new log files, then build assets day by day, and the windows of the"
     " latest day.",
     "status": "Show what is there per asset, what is missing or stale, and the last checks.",
-    "policy": "Show what the crawl policy says to watch, or how it differs from an older one.",
-    "match": "Decide which URLs to fetch now, later or not at all.",
-    "export": "Write the crawl policy as configuration of a crawler (docs/crawlers).",
+    "policy": "Show the crawl policy, ask it about URLs, or write it for another crawler.",
     "crawl": "Crawl what the policy wants now, into WARC files; Ctrl-C or the budget ends it.",
-    "ui": "Open the Dagster UI of a state folder; Ctrl-C ends it.",
 }
 _UNDERSTAND: Final = {
     "show": "Show a page, a site, or all sites, and why they are judged as they are.",
@@ -38,16 +34,17 @@ _UNDERSTAND: Final = {
     " logs.",
 }
 _OPERATE: Final = {
+    "sources": "List the log sources with what each has given; add, change or remove some.",
     "try": "Try other settings, rules or thresholds beside those in use.",
-    "mirror": "Build the mirror of the state folder; one that is there is replaced.",
-    "clean": "Remove days, policies and runs that are older than `retention` in settings.toml"
-    " allows.",
-    "upgrade": "Show what an earlier release wrote in another schema, and migrate what can be"
-    " migrated.",
-    "doctor": "Check Python, packages, settings, the state folder, keys, disk, engine, published"
-    " files.",
+    "ui": "Open the Dagster UI of a state folder; Ctrl-C ends it.",
+    "doctor": "Check the installation and the state folder, clean it up, bring it up to date.",
 }
 PARTS: Final = {
+    "policy": {
+        "show": "Show what the crawl policy says to watch, or how it differs from an older one.",
+        "match": "Decide which URLs to fetch now, later or not at all.",
+        "export": "Write the crawl policy as configuration of a crawler (docs/crawlers).",
+    },
     "show": {
         "page": "Show a page's daily views, its interest curve, and why it has its labels.",
         "site": "Show how the pages of a site are labelled, where its news is, and its URL"
@@ -64,6 +61,7 @@ PARTS: Final = {
         "lists": "Compare the list in use with sites, sections, prefixes and hubs learned from the"
         " logs.",
         "crawls": "Crawl the mirror from every site's home page, in every order, and compare them.",
+        "mirror": "Build the mirror of the state folder; one that is there is replaced.",
     },
     "try": {
         "settings": "Make a window with other settings beside the published one, and show what"
@@ -72,6 +70,14 @@ PARTS: Final = {
         " reported one.",
         "thresholds": "Find the thresholds of labels that agree best with pages annotated by"
         " people.",
+    },
+    "doctor": {
+        "check": "Check Python, packages, settings, the state folder, keys, disk, engine, published"
+        " files.",
+        "clean": "Remove days, policies and runs that are older than `retention` in settings.toml"
+        " allows.",
+        "upgrade": "Show what an earlier release wrote in another schema, and migrate what can be"
+        " migrated.",
     },
 }
 """Parts of a command, each with the first sentence of its own help."""
@@ -83,12 +89,12 @@ _ROOMS: Final = {
 }
 """The room of every command's module; parts of a command have a room of its name."""
 
-_PARTS_ROOMS: Final = {"show": "show", "evaluate": "evaluate", "try": "trial"}
+_PARTS_ROOMS: Final = {name: name for name in PARTS} | {"try": "trial"}
 
 GROUPS: Final = {
     "Every day": _EVERY_DAY,
     "Understand": _UNDERSTAND,
-    "Adjust and operate": _OPERATE,
+    "Operate": _OPERATE,
 }
 """Every command with the first sentence of its own help, by what people do with it."""
 
@@ -140,7 +146,7 @@ def _from_module(room: str, name: str) -> Any:
 def _default_part(command: str, arguments: list[str]) -> str:
     """Return the part that is meant by arguments that name none."""
     if command != "show":
-        return {"evaluate": "lists", "try": "settings"}[command]
+        return _DEFAULT_PARTS[command]
     named = [argument for argument in arguments if not argument.startswith("-")]
     if any("://" in argument for argument in named):
         return "page"
@@ -170,9 +176,19 @@ class _Parts(TyperGroup):
         asks_help = args[:1] in (["-h"], ["--help"])
         if not asks_help and args[:1] and args[0] in PARTS[name]:
             return super().parse_args(ctx, args)
+        if ctx.resilient_parsing and not args:  # a shell completes the next word
+            return super().parse_args(ctx, args)
         if asks_help or (name == "try" and not args):
             return super().parse_args(ctx, ["--help"])
         return super().parse_args(ctx, [_default_part(name, args), *args])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a part, or an option of the part that is meant without one."""
+        if not incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        part = self.commands[_default_part(str(self.name), [])]
+        meant = part.make_context(part.name, [], parent=ctx, resilient_parsing=True)
+        return part.shell_complete(meant, incomplete)
 
 
 def _parts_of(name: str) -> Any:
@@ -181,7 +197,17 @@ def _parts_of(name: str) -> Any:
     return typer.main.get_group(group)
 
 
+_DEFAULT_PARTS: Final = {
+    "policy": "show",
+    "evaluate": "lists",
+    "try": "settings",
+    "doctor": "check",
+}
+"""The part that a command without one means; of `show` it depends on what is to be shown."""
+
 _HELP: Final = {
+    "policy": "Show the crawl policy, ask it about URLs, or write it for another crawler.\n\n"
+    "`policy` alone means `policy show`.",
     "show": "Show a page, a site, or all sites, and why they are judged as they are.\n\n"
     "`show URL` means `show page URL`, `show SITE` means `show site SITE`, and `show` alone"
     " `show labels`.",
@@ -189,6 +215,8 @@ _HELP: Final = {
     "\n\n`evaluate [LIST]` means `evaluate lists [LIST]`.",
     "try": "Try other settings, rules or thresholds beside those in use.\n\n"
     "`try SETTING=VALUE...` means `try settings SETTING=VALUE...`.",
+    "doctor": "Check the installation and the state folder, clean it up, bring it up to date.\n\n"
+    "`doctor` alone means `doctor check`.",
 }
 
 
@@ -201,6 +229,14 @@ class _Group(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
         return list(SUMMARIES)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Say of a part that is called as a command whose part it is."""
+        if args[0] not in SUMMARIES:
+            for name, parts in PARTS.items():
+                if args[0] in parts:
+                    ctx.fail(f"No such command {args[0]!r}. It is a part: {name} {args[0]}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - likewise
         for title, commands in GROUPS.items():

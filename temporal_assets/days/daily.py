@@ -375,8 +375,8 @@ def _refuse_removed(settings: Settings, day: dt.date) -> None:
     kept = Kept.load(settings.state)
     if not kept.has_requests(day):
         raise NoLogs(
-            f"the log lines of {day} were removed by `temporal-assets clean`: lines are kept from"
-            f" {kept.requests} on. What was made of that day stays as it is"
+            f"the log lines of {day} were removed by `temporal-assets doctor clean`: lines are kept"
+            f" from {kept.requests} on. What was made of that day stays as it is"
         )
 
 

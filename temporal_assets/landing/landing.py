@@ -85,7 +85,7 @@ class LandingReport:
     torn: tuple[str, ...] = ()
     """Damage found in the landing zone, and what became of it."""
     too_old: str | None = None
-    """Sentence about new lines of days that `clean` has removed."""
+    """Sentence about new lines of days that `doctor clean` has removed."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
     Another log under its name does not hold the lines: with what is left of them they would go.
     """
     torn = inventory.torn(Kept.load(settings.state).has_requests)
-    if torn:  # unless `clean` has removed the lines since, which it notes before
+    if torn:  # unless `doctor clean` has removed the lines since, which it notes before
         torn = inventory.torn(Kept.load(settings.state).has_requests)
     listed = {item.sighting for item in inventory.listed(settings)} if torn else set()
     return [(file, not listed.isdisjoint(file.sightings)) for file in torn]

@@ -93,7 +93,7 @@ def _mirror(settings: Settings) -> Iterator[Damage]:
     except mirror.NoMirror:
         is_whole = False
     if not is_whole:
-        yield Damage(str(home), "store it again (temporal-assets mirror)")
+        yield Damage(str(home), "store it again (temporal-assets evaluate mirror)")
 
 
 def _databases(home: Path) -> Iterator[Damage]:

@@ -63,7 +63,7 @@ class Plan:
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
-    """Return what `clean` removes. Raises `SettingsError` where windows still need it."""
+    """Return what `doctor clean` removes. Raises `SettingsError` where windows still need it."""
     wanted = settings.retention
     _refuse_too_short(settings)
     requests = _first_kept(store, REQUESTS, wanted.requests_days)

@@ -138,7 +138,7 @@ class Orchestration(Section):
 class Retention(Section):
     """Days before the latest that results are kept; unset: for ever.
 
-    Nothing is removed but by `temporal-assets clean` (docs/running-daily.md).
+    Nothing is removed but by `temporal-assets doctor clean` (docs/running-daily.md).
     """
 
     requests_days: int | None = Field(None, ge=1)

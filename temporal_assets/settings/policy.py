@@ -81,8 +81,8 @@ class Simulation(Section):
 
     mirror: Path | None = None
     """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one
-    that `temporal-assets mirror` stored in the state folder, and without one the transits of the
-    window: every page that was opened, every step of a user a link."""
+    that `temporal-assets evaluate mirror` stored in the state folder, and without one the transits
+    of the window: every page that was opened, every step of a user a link."""
 
     most_sites: int = Field(20, ge=1)
     """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as

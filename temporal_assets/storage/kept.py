@@ -40,8 +40,8 @@ class Kept:
         except (TypeError, ValueError):
             raise DamagedFile(
                 f"{_file(state)} cannot be read: restore it from a backup. It says before which day"
-                " `temporal-assets clean` removed everything; without it those days seem to be"
-                " missing"
+                " `temporal-assets doctor clean` removed everything; without it those days seem to"
+                " be missing"
             ) from None
 
     def has_requests(self, day: dt.date) -> bool:

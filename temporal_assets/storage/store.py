@@ -236,7 +236,8 @@ class Store:
         if not _is_current(manifest):
             raise MissingPartition(
                 f"{asset} of {day} was written in schema {manifest.schema_version} and this release"
-                f" reads {contracts.table(asset).version}: temporal-assets upgrade says what to do"
+                f" reads {contracts.table(asset).version}: temporal-assets doctor upgrade says what"
+                " to do"
             )
         return manifest
 

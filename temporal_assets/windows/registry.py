@@ -122,7 +122,8 @@ def unfinished_days(store: Store, settings: Settings, name: str) -> tuple[dt.dat
 def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) -> bool:
     """Return whether what a day was made from is still there, which its checks compare it with.
 
-    What is stale is made again instead, or is of an older day, whose days `clean` may have removed.
+    What is stale is made again instead, or is of an older day, whose days `doctor clean` may have
+    removed.
     """
     asset = next((one for one in WINDOW_ASSETS if one.name == name), None)
     if asset is not None:

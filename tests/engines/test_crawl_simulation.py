@@ -163,7 +163,9 @@ def test_json_of_a_simulation_names_no_site_that_few_know(
     shutil.copytree(site.state, state)
     (state / "settings.toml").write_text(f"[privacy]\nmin_clients = {least}\n")
     run = CliRunner()
-    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    assert (
+        run.invoke(app, ["evaluate", "mirror", "--transits", "--state", str(state)]).exit_code == 0
+    )
     shown = run.invoke(app, ["evaluate", "crawls", "--json", "--state", str(state)])
     report = json.loads(shown.stdout)
     assert [one["site"] for one in report["sites"]] == [site_named]
@@ -175,7 +177,9 @@ def test_clicks_that_cannot_be_read_are_named(site: Site, tmp_path: Path) -> Non
     state, clicks = tmp_path / "state", tmp_path / "clicks.csv"
     shutil.copytree(site.state, state)
     run = CliRunner()
-    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    assert (
+        run.invoke(app, ["evaluate", "mirror", "--transits", "--state", str(state)]).exit_code == 0
+    )
     ask = ["evaluate", "crawls", "--clicks", str(clicks), "--state", str(state)]
     shown = run.invoke(app, ask)
     assert (shown.exit_code, "there is no " in shown.stderr) == (2, True)
@@ -190,7 +194,9 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_crawl(
     state = tmp_path / "state"
     shutil.copytree(site.state, state)
     run = CliRunner()
-    assert run.invoke(app, ["mirror", "--transits", "--state", str(state)]).exit_code == 0
+    assert (
+        run.invoke(app, ["evaluate", "mirror", "--transits", "--state", str(state)]).exit_code == 0
+    )
     ask = ["evaluate", "crawls", "--state", str(state), "--png"]
     picture = tmp_path / "curves.png"
     assert run.invoke(app, [*ask, str(picture)]).exit_code == 0

@@ -354,7 +354,7 @@ def test_lines_whose_record_is_gone_are_named(here: Here) -> None:
 @pytest.mark.parametrize("name", ["clean", "upgrade"])
 def test_what_removes_or_judges_by_records_wants_all_of_them(here: Here, name: str) -> None:
     empty(records(here)[0])
-    result = call(name, "--yes", "--state", here.state)
+    result = call("doctor", name, "--yes", "--state", here.state)
     assert result.exit_code == 1
     assert "`temporal-assets materialize` reads the log again" in " ".join(result.output.split())
 

@@ -257,7 +257,7 @@ def test_exports_are_whole_and_hold_one_entry_a_line(
     attacked: Attacked, target: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    attacked.call("export", target, "--to", out)
+    attacked.call("policy", "export", target, "--to", out)
     files = [path for path in out.rglob("*") if path.is_file()]
     assert files
     for file in files:

@@ -192,7 +192,7 @@ def test_what_windows_read_cannot_go(made: Installation, name: str, days: int, l
 
 
 def clean(made: Installation, *options: str) -> Result:
-    return CliRunner().invoke(app, ["clean", "--state", str(made.state), *options])
+    return CliRunner().invoke(app, ["doctor", "clean", "--state", str(made.state), *options])
 
 
 def configure(made: Installation, text: str) -> None:

@@ -85,7 +85,7 @@ def cli(settings: Settings, *arguments: str) -> Any:
 
 def test_what_is_of_this_release_needs_nothing(settings: Settings) -> None:
     assert ways(settings) == {}
-    said = cli(settings, "upgrade")
+    said = cli(settings, "doctor", "upgrade")
     assert said["unfinished"]["days"] == {}
     assert (said["migrated"], said["outdated"], said["checks"]) == (0, [], [])
 
@@ -113,7 +113,7 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
         ["2026-03-01", "2026-03-02"],
     )
     shown = CliRunner().invoke(
-        app, ["upgrade", "--state", str(settings.state)], env={"COLUMNS": "200"}
+        app, ["doctor", "upgrade", "--state", str(settings.state)], env={"COLUMNS": "200"}
     )
     assert "materialize page_views --from 2026-03-01 --to 2026-03-02" in shown.output
     (doctor,) = (one for one in cli(settings, "doctor") if one["check"] == "schema versions")
@@ -207,7 +207,9 @@ def test_labels_of_earlier_versions_are_migrated(
         )
     written_in(store, "page_labels", DAY, version)
     assert ways(settings) == {"page_labels": (Way.MIGRATE, 1)}
-    done = CliRunner().invoke(app, ["upgrade", "--yes", "--json", "--state", str(settings.state)])
+    done = CliRunner().invoke(
+        app, ["doctor", "upgrade", "--yes", "--json", "--state", str(settings.state)]
+    )
     said = json.loads(done.stdout)
     assert (said["migrated"], said["outdated"]) == (1, [])
     # Its histories are not there to be compared with: what cannot be judged is said, not passed.
@@ -225,7 +227,7 @@ def test_labels_of_earlier_versions_are_migrated(
         "s",
     )
     assert manifest.extra["window_days"] == 60
-    assert cli(settings, "upgrade", "--yes")["migrated"] == 0
+    assert cli(settings, "doctor", "upgrade", "--yes")["migrated"] == 0
 
 
 def test_migrations_are_of_earlier_versions_of_tables_there_are() -> None:

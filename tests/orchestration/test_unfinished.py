@@ -70,7 +70,7 @@ def test_what_was_left_is_found(killed: Settings) -> None:
     assert left.days == {"requests": days, "crawl_policy": (LAST,)}
 
 
-@pytest.mark.parametrize("command", ["materialize", "upgrade --yes", "report --no-earlier"])
+@pytest.mark.parametrize("command", ["materialize", "doctor upgrade --yes", "report --no-earlier"])
 def test_the_next_command_finishes_it(whole: Path, killed: Settings, command: str) -> None:
     run(*command.split(), settings=killed)
     is_finished(whole, killed)

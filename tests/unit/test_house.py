@@ -203,4 +203,4 @@ def test_dagster_stays_in_its_shells(repository: Path, room: str) -> None:
         if own == room and any(name.split(".")[0] == "dagster" for name in imported(path))
     }
     # The doctor opens the Dagster home to see whether it can be opened.
-    assert users <= {"doctor.py"}
+    assert users <= {"check.py"}

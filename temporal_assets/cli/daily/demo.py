@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from temporal_assets.cli.operate.mirror import make as make_mirror
-from temporal_assets.cli.operate.precompile import precompiling
+from temporal_assets.cli.evaluate.mirror import make as make_mirror
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
 from temporal_assets.cli.shared.console import counted, place
@@ -22,6 +21,7 @@ from temporal_assets.cli.shared.days import day_option
 from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.shared.landing import land, show_troubles
 from temporal_assets.cli.shared.options import Json, State, settings_of
+from temporal_assets.cli.shared.precompile import precompiling
 from temporal_assets.cli.shared.summary import show_summary, summarize
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from temporal_assets.cli.operate.precompile import precompiling
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
 from temporal_assets.cli.shared.days import parse_day, ranges, span
@@ -19,6 +18,7 @@ from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, comman
 from temporal_assets.cli.shared.landing import land, show_landing, show_troubles
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.policies import latest_document
+from temporal_assets.cli.shared.precompile import precompiling
 from temporal_assets.cli.shared.watch import show_watch, watch_list
 
 if TYPE_CHECKING:
@@ -230,14 +230,14 @@ def _late(
 
 
 def _kept(settings: Settings, inventory: Inventory) -> str:
-    """Since when, where `clean` has removed what was before."""
+    """Since when, where `doctor clean` has removed what was before."""
     from temporal_assets.storage.kept import Kept
 
     kept = Kept.load(settings.state)
     first = max((day for day in (kept.requests, kept.daily) if day), default=None)
     if first is None or all(day >= first for day in inventory.days()):
         return ""
-    return f" from {first} on, before which `clean` has removed something,"
+    return f" from {first} on, before which `doctor clean` has removed something,"
 
 
 def _is_due(settings: Settings, windows: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from temporal_assets.cli.operate import upgrade
+from temporal_assets.cli.doctor import upgrade
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.checks import check_report, show_checks
 from temporal_assets.cli.shared.console import counted

@@ -1,1 +1,1 @@
-"""`temporal-assets evaluate`: lists and crawl orders judged, also out of time."""
+"""`temporal-assets evaluate`: lists and crawl orders judged, and the mirror to crawl."""

@@ -157,7 +157,7 @@ def _mirror(settings: Settings) -> Mirror:
     try:
         return load(mirror_folder(settings))
     except NoMirror as error:
-        make = invocation("mirror PATH...", settings.state)
+        make = invocation("evaluate mirror PATH...", settings.state)
         raise CommandError(f"{error}: {make}") from None
 
 

@@ -1,1 +1,1 @@
-"""Commands that adjust and operate: calibration, trials, mirror, upgrade, clean-up, checks."""
+"""Commands that operate: log sources and the servers of Dagster."""

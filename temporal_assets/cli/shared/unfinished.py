@@ -1,4 +1,4 @@
-"""Unfinished work of killed runs, as `status`, `doctor` and `upgrade` show it."""
+"""Unfinished work of killed runs, as `status`, `doctor` and `doctor upgrade` show it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def run(
     from temporal_assets.cli.explorer.rows import Window
     from temporal_assets.cli.explorer.server import serve
     from temporal_assets.cli.explorer.static import one_file
-    from temporal_assets.cli.operate.precompile import precompiling
+    from temporal_assets.cli.shared.precompile import precompiling
 
     check_results(out)
     window = Window(existing_settings(state), day)

@@ -159,8 +159,8 @@ CRAWL_SIMULATION: Final = Table(
         ColumnSpec(
             "mirror",
             Type.VARCHAR,
-            "`stored`: made by `temporal-assets mirror`; `transits`: of what users did in the"
-            " window, so that no page is without traffic.",
+            "`stored`: made by `temporal-assets evaluate mirror`; `transits`: of what users did in"
+            " the window, so that no page is without traffic.",
         ),
         ColumnSpec("learned_from", Type.DATE, "First day that orders are learned from."),
         ColumnSpec("learned_until", Type.DATE, "Last day that orders are learned from."),

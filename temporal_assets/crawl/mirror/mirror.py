@@ -345,8 +345,8 @@ def _pointer(home: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         pass
     raise DamagedMirror(
-        f"{file} does not say where the mirror is: make it again (temporal-assets mirror), or"
-        " remove the file"
+        f"{file} does not say where the mirror is: make it again (temporal-assets evaluate"
+        " mirror), or remove the file"
     )
 
 

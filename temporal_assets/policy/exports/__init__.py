@@ -43,7 +43,7 @@ TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
     "url-matcher": url_matcher.files,
     "urlfrontier": urlfrontier.files,
 }
-"""Targets of `temporal-assets export`."""
+"""Targets of `temporal-assets policy export`."""
 
 SOMETIMES: Final[Mapping[str, Sequence[str]]] = {
     "nutch": nutch.SOMETIMES,

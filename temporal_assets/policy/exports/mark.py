@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-MARK: Final = "written by temporal-assets export"
+MARK: Final = "written by temporal-assets"
 """Words of a comment at the beginning of a file, which may go when it is not written any more."""
 
 _HEAD: Final = 200

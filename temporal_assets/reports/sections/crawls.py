@@ -67,7 +67,7 @@ _PAPER_80: Final = {
     "discovery": "about 10% of the pages, against 35% for PageRank and 55% for breadth first",
 }
 _MAKE: Final = (
-    "`temporal-assets mirror PATH...` (or its `--transits`), then `temporal-assets report`"
+    "`temporal-assets evaluate mirror PATH...` (or its `--transits`), then `temporal-assets report`"
 )
 _NO_CRAWL: Final = Missing("no site could be crawled", _MAKE)
 _NOTHING_BORN: Final = Missing("no page was born during a crawl that could be simulated", _MAKE)

@@ -76,7 +76,7 @@ def last_usual(requests: Sequence[int]) -> tuple[int, float]:
 
 
 def _requests(store: Store, days: Sequence[dt.date]) -> list[int]:
-    """Requests of each day; the pages opened where `clean` has removed the requests of some."""
+    """Requests of each day; the pages opened where `doctor clean` has removed requests of some."""
     for asset in ("requests", LATEST_OF):
         found = [store.manifest(asset, day) for day in days]
         rows = [one.rows for one in found if one is not None]

@@ -11,7 +11,7 @@ import fsspec
 import pytest
 
 from temporal_assets.alerts.delivery import Webhook
-from temporal_assets.cli.operate import doctor
+from temporal_assets.cli.doctor import check as doctor
 from temporal_assets.policy import bundle
 from tests.command_line import call
 from tests.mail_server import MailServer, WebServer, serving

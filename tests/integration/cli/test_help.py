@@ -29,7 +29,8 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "ingest", "materialize", "status", "query", "show page", "ui", "doctor"]
+    "command",
+    ["demo", "ingest", "materialize", "status", "query", "show page", "ui", "doctor check"],
 )
 def test_every_command_has_help(command: str) -> None:
     result = call(*command.split(), "--help")
@@ -66,6 +67,9 @@ def test_parts_of_commands_say_of_themselves_what_is_listed() -> None:
         (["evaluate", "list.txt"], "evaluate lists"),
         (["evaluate"], "evaluate lists"),
         (["try", "labels.q=0.8"], "try settings"),
+        (["policy"], "policy show"),
+        (["policy", "--json"], "policy show"),
+        (["doctor", "--contents"], "doctor check"),
     ],
 )
 def test_what_names_no_part_goes_to_the_one_that_is_meant(words: list[str], part: str) -> None:
@@ -73,6 +77,21 @@ def test_what_names_no_part_goes_to_the_one_that_is_meant(words: list[str], part
     result = call(*words, "--no-such-option")
     assert result.exit_code == 2
     assert f"{part} [OPTIONS]" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("export", "policy export"), ("mirror", "evaluate mirror"), ("clean", "doctor clean")],
+)
+def test_a_part_that_is_called_as_a_command_is_told_its_command(typed: str, meant: str) -> None:
+    result = call(typed, "--help")
+    assert result.exit_code == 2
+    assert f"It is a part: {meant}" in result.output
+
+
+def test_there_are_few_commands_in_three_groups() -> None:
+    assert len(GROUPS) == 3
+    assert len(SUMMARIES) <= 15
 
 
 def test_try_alone_shows_its_parts() -> None:
@@ -115,9 +134,11 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_every_option_says_what_it_is_for() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    parts = [one for name in PARTS for one in commands[name].commands.items()]
+    assert len(parts) == sum(map(len, PARTS.values()))
     silent = [
         f"{name} {option.name}"
-        for name, one in commands.items()
+        for name, one in [*commands.items(), *parts]
         for option in one.params
         if not getattr(option, "help", None)
     ]
@@ -126,7 +147,13 @@ def test_every_option_says_what_it_is_for() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("temporal-assets ma", {"materialize", "match"}), ("temporal-assets export --js", {"--json"})],
+    [
+        ("temporal-assets ma", {"materialize"}),
+        ("temporal-assets policy ma", {"match"}),
+        ("temporal-assets policy export --js", {"--json"}),
+        ("temporal-assets policy --ag", {"--against"}),
+        ("temporal-assets doctor --cont", {"--contents"}),
+    ],
 )
 def test_a_shell_completes_commands_and_options(typed: str, offered: set[str]) -> None:
     asked = {

@@ -60,7 +60,7 @@ def test_a_mistyped_state_folder_is_not_an_empty_one(state: Path, command: str) 
     [
         ("evaluate", "gone.txt"),
         ("try", "thresholds", "gone.txt"),
-        ("mirror", "gone.txt"),
+        ("evaluate", "mirror", "gone.txt"),
         ("query", "--file", "gone.txt"),
         ("evaluate", "crawls", "--clicks", "gone.txt"),
     ],

@@ -14,7 +14,9 @@ from tests.policies import document
 def test_an_export_tells_its_files_as_json(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(json.dumps(document()), "utf-8")
     out = tmp_path / "out"
-    result = call("export", "scrapy", "--policy", tmp_path / "policy.json", "--to", out, "--json")
+    result = call(
+        "policy", "export", "scrapy", "--policy", tmp_path / "policy.json", "--to", out, "--json"
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert (told["target"], told["folder"], told["removed"]) == ("scrapy", str(out), [])
@@ -24,7 +26,11 @@ def test_an_export_tells_its_files_as_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("policy",), ("export", "nutch", "--to", "out"), ("crawl", "--to", "out", "--contact", "a@b")],
+    [
+        ("policy",),
+        ("policy", "export", "nutch", "--to", "out"),
+        ("crawl", "--to", "out", "--contact", "a@b"),
+    ],
 )
 def test_a_damaged_policy_is_said_before_anything_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]

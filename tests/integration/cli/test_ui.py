@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.cli.daily import ui
+from temporal_assets.cli.operate import ui
 from tests.command_line import call
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from temporal_assets.cli.operate.precompile import compile_all
+from temporal_assets.cli.shared.precompile import compile_all
 from temporal_assets.core.curves import curves
 from temporal_assets.core.patterns import pattern_match, pattern_tree
 from temporal_assets.core.text.texts import texts

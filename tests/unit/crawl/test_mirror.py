@@ -588,7 +588,9 @@ def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     state.mkdir()
     for names, pages in (("a.parquet", 2), ("a.parquet c.csv", 3)):
         files = [str(tmp_path / name) for name in [*names.split(), "b.parquet"]]
-        done = CliRunner().invoke(app, ["mirror", *files, "--state", str(state), "--json"])
+        done = CliRunner().invoke(
+            app, ["evaluate", "mirror", *files, "--state", str(state), "--json"]
+        )
         assert done.exit_code == 1, done.output
         assert "b.parquet" in done.stderr
         assert json.loads(done.stdout)["pages"] == pages

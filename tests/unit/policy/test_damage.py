@@ -132,8 +132,8 @@ def test_the_field_is_named(tmp_path: Path, path: tuple[Any, ...], value: Any, s
     assert says in str(raised.value)
     for command in (
         ["policy"],
-        ["match", "https://x.example/"],
-        ["export", "nutch", "--to", "out"],
+        ["policy", "match", "https://x.example/"],
+        ["policy", "export", "nutch", "--to", "out"],
     ):
         result = CliRunner().invoke(app, [*command, "--policy", str(file)])
         assert result.exit_code == 1

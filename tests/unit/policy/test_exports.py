@@ -553,7 +553,7 @@ def test_an_empty_policy_has_an_export(doc: Document, target: str) -> None:
 
 
 def test_the_command_knows_all_targets() -> None:
-    from temporal_assets.cli.daily.export import TARGET_NAMES
+    from temporal_assets.cli.policy.export import TARGET_NAMES
 
     assert TARGET_NAMES.split(", ") == sorted(TARGETS)
 

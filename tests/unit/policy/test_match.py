@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.cli.daily.match import _as_shown_tsv
+from temporal_assets.cli.policy.match import _as_shown_tsv
 from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plant, portable, walk
 from temporal_assets.core.patterns.pattern_match import compile_matcher
 from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
@@ -434,7 +434,7 @@ def test_the_command_decides_on_whatever_bytes_it_is_given(tmp_path: Path) -> No
     for piped in (b"\xff\n", None):
         argument = [] if piped else ["\udcff"]
         result = CliRunner().invoke(
-            app, ["match", *argument, "--tsv", "--policy", str(path)], input=piped
+            app, ["policy", "match", *argument, "--tsv", "--policy", str(path)], input=piped
         )
         assert result.exit_code == 0, result.output
         assert result.stdout.splitlines()[1].split("\t")[:2] == ["\ufffd", "skip"]
@@ -444,7 +444,9 @@ def test_a_list_may_begin_with_a_mark(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(as_text(document()))
     piped = b"\xef\xbb\xbfhttps://news.example/\r\n\r\nhttps://news.example/\x1b[2Jx\ty\n"
-    result = CliRunner().invoke(app, ["match", "--tsv", "--policy", str(path)], input=piped)
+    result = CliRunner().invoke(
+        app, ["policy", "match", "--tsv", "--policy", str(path)], input=piped
+    )
     rows = [line.split("\t")[:4] for line in result.stdout.splitlines()[1:]]
     assert rows == [
         ["https://news.example/", "now", "1", "hub"],
@@ -458,7 +460,16 @@ def test_a_crawler_may_wait_for_each_decision(repository: Path, tmp_path: Path) 
 
     path = tmp_path / "policy.json"
     path.write_text(as_text(document()))
-    command = [sys.executable, "-m", "temporal_assets", "match", "--tsv", "--policy", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "temporal_assets",
+        "policy",
+        "match",
+        "--tsv",
+        "--policy",
+        str(path),
+    ]
     with subprocess.Popen(
         command, cwd=repository, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as filter_:
@@ -523,7 +534,7 @@ def test_one_line_of_a_gigabyte_is_decided_in_little_memory(tmp_path: Path) -> N
         "    print(int(status.split('VmHWM:')[1].split()[0]) >> 10, file=sys.stderr)"
     )
     (tmp_path / "policy.json").write_text(as_text(document()))
-    command = [sys.executable, "-c", code, "match", "--policy", str(tmp_path)]
+    command = [sys.executable, "-c", code, "policy", "match", "--policy", str(tmp_path)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -547,7 +558,9 @@ def test_a_dash_is_standard_input_as_elsewhere(tmp_path: Path) -> None:
     path.write_text(as_text(document()))
     urls = "https://nowhere.example/1\nhttps://nowhere.example/2\n"
     said = [
-        CliRunner().invoke(app, ["match", *dash, "--policy", str(path)], input=urls).stdout
+        CliRunner()
+        .invoke(app, ["policy", "match", *dash, "--policy", str(path)], input=urls)
+        .stdout
         for dash in ([], ["-"])
     ]
     assert said[0] == said[1]

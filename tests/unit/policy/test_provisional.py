@@ -103,7 +103,7 @@ def test_a_policy_of_nothing_is_exported_with_a_warning(tmp_path: Path) -> None:
         tmp_path, sites=[], hubs=[], prefixes=[], patterns=[], trees=[], notes=["Too few days."]
     )
     assert is_empty(read(file))
-    said = call("export", "scrapy", "--to", tmp_path / "out", "--policy", file)
+    said = call("policy", "export", "scrapy", "--to", tmp_path / "out", "--policy", file)
     assert said.exit_code == 0
     assert "names nothing to fetch" in said.stderr
     assert "Too few days." in said.stderr

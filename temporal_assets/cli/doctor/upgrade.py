@@ -1,4 +1,4 @@
-"""`temporal-assets upgrade`: what an earlier release wrote, and bringing it up to date.
+"""`temporal-assets doctor upgrade`: what an earlier release wrote, and bringing it up to date.
 
 Here: the command and its table. Not here: what is out of date (`temporal_assets.ops.upgrade`).
 """
@@ -106,7 +106,7 @@ def _advice(one: Outdated, state: Path) -> str:
     from temporal_assets.ops.upgrade import Way
 
     if one.way is Way.MIGRATE:
-        return invocation("upgrade --yes", state)
+        return invocation("doctor upgrade --yes", state)
     if one.way is Way.REBUILD:
         days = f"--from {one.days[0]} --to {one.days[-1]}"
         return invocation(f"materialize {one.asset} {days}", state)

@@ -39,7 +39,7 @@ def precompiling() -> Iterator[None]:
     console.say("Compiling numerical loops meanwhile, once for this installation")
     quiet = subprocess.DEVNULL
     child = subprocess.Popen(  # noqa: S603 - a module of ours
-        same_python.command("temporal_assets.cli.operate.precompile"),
+        same_python.command("temporal_assets.cli.shared.precompile"),
         stdout=quiet,
         stderr=quiet,
         env=same_python.environment(),

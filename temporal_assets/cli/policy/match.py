@@ -1,4 +1,4 @@
-"""`temporal-assets match`: what the policy says of URLs, a line each.
+"""`temporal-assets policy match`: what the policy says of URLs, a line each.
 
 Here: lines in, lines out, in constant memory. Not here: deciding (`policy.matcher`).
 """

@@ -375,7 +375,7 @@ def _schemas(settings: Settings) -> tuple[str, str]:
     names = ", ".join(dict.fromkeys(manifest.asset for manifest in outdated))
     return WARNING, (
         f"{counted(len(outdated), 'partition')} of {names} in another schema:"
-        " temporal-assets upgrade says what to do"
+        " temporal-assets doctor upgrade says what to do"
     )
 
 

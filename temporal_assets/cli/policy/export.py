@@ -1,4 +1,4 @@
-"""`temporal-assets export`: the policy in the files of another crawler."""
+"""`temporal-assets policy export`: the policy in the files of another crawler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`temporal-assets mirror`: make the copy of sites on which crawls are simulated."""
+"""`temporal-assets evaluate mirror`: make the copy of sites on which crawls are simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`temporal-assets clean`: remove what is older than the settings allow.
+"""`temporal-assets doctor clean`: remove what is older than the settings allow.
 
 Here: the command and its table. Not here: what is old (`retention`), runs (`operate`).
 """
@@ -63,7 +63,7 @@ def run(
     elif yes:
         console.say("Removed.")
     else:
-        console.say(f"Nothing was removed yet: {invocation('clean --yes', settings.state)}")
+        console.say(f"Nothing was removed yet: {invocation('doctor clean --yes', settings.state)}")
 
 
 def _warn_of_unmade(found: Plan, state: Path, removed: bool) -> None:
