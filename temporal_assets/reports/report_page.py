@@ -58,6 +58,9 @@ _DRAWN: Final = (Chart, HeatMap, Graph, Forest)
 _COUNTED_ROWS: Final = 12
 """Tables with more rows scroll in their box, and say how many they have."""
 
+PAPER_ROWS: Final = 40
+"""Rows of a table that are printed; the stylesheet has the same number, and the page says it."""
+
 _MOST_POINTS: Final = 60
 """Rows of the table behind a chart; longer series are thinned evenly."""
 
@@ -195,7 +198,7 @@ def _section(section: Section, number: str) -> Iterator[str]:
 
 def _prose(sentence: str) -> str:
     """Our sentences: what stands between backticks is to be typed."""
-    parts = _text(sentence).split("`")
+    parts = _DATE.sub(r'<span class="whole">\g<0></span>', _text(sentence)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
     return "".join(f"<code>{one}</code>" if k % 2 else one for k, one in enumerate(parts))
@@ -225,7 +228,7 @@ def _block(block: Block, number: str) -> Iterator[str]:
 
 
 def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
-    yield f"<figure><figcaption>{_text(title)}</figcaption>{drawn}"
+    yield f"<figure><figcaption>{_broken(title)}</figcaption>{drawn}"
     yield f'<details><summary>Numbers<span class="aside">: {_text(title)}</span></summary>'
     yield from _table(numbers)
     yield "</details></figure>\n"
@@ -258,6 +261,9 @@ def _table(table: Table) -> Iterator[str]:
             yield f"<td{kind}>{_broken(said) if column.kind == 'text' else _text(said)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
+    if len(table.rows) > PAPER_ROWS:
+        yield '<p class="note paper-only">On paper: the first '
+        yield f"{PAPER_ROWS} of {len(table.rows):,} rows.</p>\n"
     if table.note:
         yield f'<p class="note">{_text(table.note)}</p>\n'
 
@@ -286,7 +292,9 @@ def _text(value: str) -> str:
     return escape(shown(value, LONGEST_TEXT))
 
 
-_PLACES: Final = re.compile(r"([/?&=._]+)")
+_PLACES: Final = re.compile(r"([/?&=]+|[._]+(?=[^\W\d]))")
+"""Places in which a host, a path or a name may be broken; not the point of a number."""
+_DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _LONGEST_PIECE: Final = 24
 """Characters that a line need not break within; longer pieces break anywhere."""
 
@@ -299,10 +307,18 @@ def _broken(value: str) -> str:
         if k % 2
         else f'<span class="long">{escape(one)}</span>'
         if len(one) > _LONGEST_PIECE and " " not in one
-        else escape(one)
+        else _whole(one)
         for k, one in enumerate(pieces)
     )
     return "".join(found)
+
+
+_HYPHENATED: Final = re.compile(r"[^\s-]+(?:-+[^\s-]+)+")
+
+
+def _whole(piece: str) -> str:
+    """A piece whose words do not break at their hyphens: labels of hosts, dates."""
+    return _HYPHENATED.sub(r'<span class="whole">\g<0></span>', escape(piece))
 
 
 # Tables behind pictures -------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _BEHIND: Final = (
 
 TIMELY_SIMULATION: Final = Table(
     name="timely_simulation",
-    version=2,
+    version=3,
     description=(
         "Crawls while pages are born: how much of the interest in them is still to come when they"
         " are fetched for the first time (after Lefortier et al., CIKM 2013), under a budget of"
@@ -91,6 +91,20 @@ TIMELY_SIMULATION: Final = Table(
             sources=("interest_curves.b",),
         ),
         ColumnSpec(
+            "median_delay_low_hours",
+            Type.DOUBLE,
+            "Lower bound of `median_delay_hours` (95 %, by order statistics).",
+            nullable=True,
+            sources=("interest_curves.b",),
+        ),
+        ColumnSpec(
+            "median_delay_high_hours",
+            Type.DOUBLE,
+            "Upper bound of it.",
+            nullable=True,
+            sources=("interest_curves.b",),
+        ),
+        ColumnSpec(
             "delay_90_hours",
             Type.DOUBLE,
             "The 90th percentile of the same.",
@@ -129,7 +143,8 @@ TIMELY_SIMULATION: Final = Table(
                 for name in ("remaining", "temporal_remaining", "temporal_fetched")
             )
             + " OR wasted < 0 OR wasted > fetches OR temporal > born"
-            " OR median_delay_hours > delay_90_hours OR median_delay_hours < 0",
+            " OR median_delay_hours > delay_90_hours OR median_delay_low_hours < 0"
+            " OR median_delay_hours NOT BETWEEN median_delay_low_hours AND median_delay_high_hours",
             protects="Strategies are compared between budgets and days.",
             remedy=_AT_FAULT,
         ),

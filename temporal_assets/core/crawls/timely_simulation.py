@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 from numba import njit
+from scipy.special import bdtr
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
@@ -107,6 +108,9 @@ class TimelyResult:
     """Share of the temporal pages that were fetched at all."""
     median_delay: float
     """Hours from birth to first fetch of temporal pages that were fetched; NaN without any."""
+    median_delay_low: float
+    median_delay_high: float
+    """95 % of it, by order statistics; the shortest and the longest of fewer than six."""
     delay_90: float
     """The 90th percentile of the same."""
     fetches: int
@@ -175,6 +179,7 @@ def _judged(
     waits = delay[temporal & ~np.isnan(delay)]
     median, late = np.percentile(waits, [50, 90]) if len(waits) else (np.nan, np.nan)
     low, high = _bounds(world.interest[born], left[born])
+    soonest, latest = median_bounds(waits)
     return TimelyResult(
         first_fetch=first_fetch,
         remaining=_share(world.interest, left, born),
@@ -183,10 +188,26 @@ def _judged(
         temporal_remaining=_share(world.interest, left, temporal),
         temporal_fetched=len(waits) / max(int(temporal.sum()), 1),
         median_delay=float(median),
+        median_delay_low=soonest,
+        median_delay_high=latest,
         delay_90=float(late),
         fetches=fetches,
         wasted=wasted,
     )
+
+
+def median_bounds(values: Floats) -> tuple[float, float]:
+    """Return the order statistics that hold the median with 95 %; NaN without values.
+
+    The values below the median are binomial with one half, whatever their distribution is.
+    """
+    if not len(values):
+        return np.nan, np.nan
+    count = len(values)
+    place = int(np.searchsorted(bdtr(np.arange(count), count, 0.5), 0.025))
+    outside = max(place - 1, 0)
+    ordered = np.sort(values)
+    return float(ordered[outside]), float(ordered[count - 1 - outside])
 
 
 def left_at(world: TimelyWorld, first_fetch: Floats) -> Floats:

@@ -92,11 +92,22 @@ _LEGEND_LINE: Final = 18.0
 
 
 def _named(series: Sequence[Series]) -> list[Series]:
-    """Series with a name in the legend: dots on a line of their colour are points of it."""
+    """Series with a name in the legend.
+
+    Dots on a line of their colour are points of it, and dashes named after a line of their colour
+    (`ours, two hops` after `ours`) are explained by it.
+    """
     if len(series) < 2:
         return []
-    lines = {one.colour for one in series if one.mark != "dots"}
-    return [one for one in series if one.mark != "dots" or one.colour not in lines]
+    lines = {one.colour: one.name for one in series if one.mark == "line"}
+    drawn = {one.colour for one in series if one.mark not in ("dots", "diamonds")}
+
+    def is_explained(one: Series) -> bool:
+        if one.mark == "dashes":
+            return one.name.startswith(f"{lines.get(one.colour, one.name)},")
+        return one.mark == "dots" and one.colour in drawn
+
+    return [one for one in series if not is_explained(one)]
 
 
 def _key(series: Series) -> str:

@@ -21,8 +21,8 @@ from temporal_assets.reports.document import Forest, Interval, Series
 _TOP, _BOTTOM = 4, 40
 _ROW: Final = 36
 _SIDE: Final = 10
-_LONGEST_NAME: Final = 34
-"""Characters beside the value, in the larger letters of a phone; the numbers have whole names."""
+_LETTERS: Final = {"wide": 6.9, "narrow": 9.0}
+"""Width of a letter, generously: on a screen, and in the larger letters of phones and panels."""
 
 
 def forest(one: Forest, number: str) -> str:
@@ -53,15 +53,30 @@ def _row(row: Interval, place: int, scale: Scale) -> str:
     kind = scale.axis.kind
     said = f"{_short(row.value, kind)} ({_short(row.low, kind)} to {_short(row.high, kind)})"
     return (
-        f'<text class="label" x="{_SIDE}" y="{top + 14}">{escaped(_cut(row.name))}</text>'
+        f"{_name(row.name, top + 14, len(said))}"
         f'<text class="tick" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{said}</text>'
         f'<path class="line {colour}" d="M{low:.1f} {at - 4}v8m0 -4H{high:.1f}m0 -4v8"/>'
         f'<circle class="fill {colour}" cx="{middle:.1f}" cy="{at}" r="5"/>'
     )
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+def _name(name: str, at: int, beside: int) -> str:
+    """A name as long as it fits beside the value; the stylesheet shows that of the size there is.
+
+    The numbers below the figure have whole names.
+    """
+    found = {kind: _cut(name, letter, beside) for kind, letter in _LETTERS.items()}
+    if len(set(found.values())) == 1:
+        return f'<text class="label" x="{_SIDE}" y="{at}">{escaped(name)}</text>'
+    return "".join(
+        f'<text class="label {kind}" x="{_SIDE}" y="{at}">{escaped(text)}</text>'
+        for kind, text in found.items()
+    )
+
+
+def _cut(name: str, letter: float, beside: int) -> str:
+    most = int((WIDTH - 2 * _SIDE) / letter) - beside
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _short(value: float, kind: str) -> str:

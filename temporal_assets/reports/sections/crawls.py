@@ -63,8 +63,8 @@ _THROUGHPUTS: Final = (0.01, 0.05, 0.1, 0.2, 0.4, 0.8)
 _SCENARIOS: Final = {"fetch": "traffic downloaded", "discovery": "traffic seen"}
 _TRIALS: Final = {"in_sample": "in sample", "out_of_time": "out of time"}
 _PAPER_80: Final = {
-    "fetch": "under 40% of the pages, against more than 60% for both others",
-    "discovery": "about 10% of the pages, against 35% for PageRank and 55% for breadth first",
+    "fetch": "behaviour graph under 40%, PageRank and breadth first more than 60%",
+    "discovery": "behaviour graph about 10%, PageRank 35%, breadth first 55%",
 }
 _MAKE: Final = (
     "`temporal-assets evaluate mirror PATH...` (or its `--transits`), then `temporal-assets report`"
@@ -132,7 +132,7 @@ def _wholes(own: Sequence[Row]) -> dict[str, Row]:
 
 def _needs(row: Row) -> str:
     share = row["pages_80"]
-    return "never has it" if share is None else f"needs {percent(share)} of the pages"
+    return "never" if share is None else percent(share)
 
 
 def _links_said(own: Sequence[Row], scenario: str) -> str:
@@ -146,9 +146,10 @@ def _links_said(own: Sequence[Row], scenario: str) -> str:
         (False, False): "There the paper's claim does not hold",
     }[_holds(own)]
     return (
-        f"{_trial(own)}: for 80% of the traffic the behaviour graph's order {_needs(graph)},"
-        f" combined {_needs(ours)}, PageRank {_needs(rank)}, breadth first {_needs(breadth)},"
-        f" random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]}). {verdict}."
+        f"{_trial(own)}, pages needed for 80% of the traffic: combined (ours) {_needs(ours)},"
+        f" behaviour graph {_needs(graph)}, PageRank {_needs(rank)}, breadth first"
+        f" {_needs(breadth)}, random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]})."
+        f" {verdict}."
         f" {_early_said(own)} {_best_said(own)}"
     )
 
@@ -360,7 +361,7 @@ def _in_time(own: Sequence[Row]) -> str:
         if name not in ("ours", "split")
     }
     head = own[0]
-    said = f"{_span(own).capitalize()}: with {least:g} fetches an hour"
+    said = f"{_span(own).capitalize()}: with {least:.3g} fetches an hour"
     if "ours" not in few or not others:
         return f"{said}, {counted(head['born'], 'page')} are born."
     best = max(others, key=lambda name: others[name])
@@ -407,6 +408,7 @@ def _strategies(own: Sequence[Row]) -> Table:
             Column("of temporal pages", "share"),
             Column("temporal pages fetched", "share"),
             Column("median delay (hours)", "number"),
+            Column("95 % of it"),
             Column("90 % within (hours)", "number"),
             Column("fetches", "count"),
             Column("wasted", "count"),
@@ -415,9 +417,23 @@ def _strategies(own: Sequence[Row]) -> Table:
             (
                 _STRATEGIES[row["strategy"]][0],
                 *(row[n] for n in ("fetches_per_hour", "remaining", "temporal_remaining")),
-                *(row[n] for n in ("temporal_fetched", "median_delay_hours", "delay_90_hours")),
-                *(row[n] for n in ("fetches", "wasted")),
+                *(row[n] for n in ("temporal_fetched", "median_delay_hours")),
+                delay_span(row),
+                *(row[n] for n in ("delay_90_hours", "fetches", "wasted")),
             )
             for row in own
         ),
     )
+
+
+def delay_span(row: Row) -> str | None:
+    """The interval of the median delay, in the unit that reads best; None without a fetch."""
+    low, high = row["median_delay_low_hours"], row["median_delay_high_hours"]
+    if low is None or high is None:
+        return None
+    return f"{hours(low)} to {hours(high)}"
+
+
+def hours(value: float) -> str:
+    """Hours as people say them: `13 min`, `4.5 h`."""
+    return f"{60 * value:.0f} min" if value < 2 else f"{value:.1f} h"

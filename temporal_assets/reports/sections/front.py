@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
 from temporal_assets.reports.document import (
     Axis,
     Block,
@@ -26,12 +27,16 @@ from temporal_assets.reports.document import (
     Table,
     Tone,
 )
+from temporal_assets.reports.sections.crawls import delay_span, hours
 from temporal_assets.reports.sections.lists import forest_rows
 from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut, percent
 from temporal_assets.reports.text import readable
 
 _MOST_CHANGES: Final = 6
 _WEEK: Final = 7
+_USUAL_HUBS: Final = 10
+"""Hubs whose yield is shown where no list in use says how many to compare."""
+_LATER: Final = "`temporal-assets report` makes the earlier windows it needs"
 PLAIN: Final[Tone] = "plain"
 GOOD: Final[Tone] = "good"
 BAD: Final[Tone] = "bad"
@@ -73,6 +78,8 @@ class Front:
     and the same data give the same report."""
     lists: Sequence[Row]
     """`seed_evaluation`."""
+    reach: Sequence[Row]
+    """`hub_evaluation`."""
     timely: Sequence[Row]
     """`timely_simulation`."""
 
@@ -110,7 +117,8 @@ def _said(found: Front) -> str:
         health = f"no check is broken, {counted(len(found.warned), 'check')} to look at"
     else:
         health = "all checks pass"
-    return f"Watch {watch} now. {counted(found.days - found.missing, 'day')} of data; {health}."
+    days = counted(found.days - found.missing, "day")
+    return f"Watch {watch} now. {days} of data; {health}. Ranges are intervals of 95 %."
 
 
 # Key figures ------------------------------------------------------------------------------------
@@ -119,9 +127,10 @@ def _said(found: Front) -> str:
 def _figures(found: Front) -> Iterator[Figure]:
     yield _views(found)
     yield _new_pages(found)
+    yield _f(found)
     yield _hub_yield(found)
     yield _delay(found)
-    yield _f(found)
+    yield _left(found)
     yield _data(found)
     yield _checks(found)
 
@@ -152,31 +161,84 @@ def _since(now: float, before: Sequence[float]) -> str:
 
 
 def _hub_yield(found: Front) -> Figure:
-    title = "Yield of the first hub"
-    if not found.hubs:
-        return Figure(title, "–", "no hub is known")
-    best = found.hubs[0]
-    note = (
-        f"new temporal pages a day, {best['new_per_day_low']:.1f} to"
-        f" {best['new_per_day_high']:.1f} (95 %)"
-    )
-    return Figure(title, f"{best['new_per_day']:.1f}", note)
+    """The new temporal pages that the first hubs lead to, beside as many fronts of the list."""
+    title = "Hubs' yield out of time"
+    rows = [row for row in found.reach if row["trial"] == "out_of_time" and row["wanted"]]
+    longest = max((row["horizon_days"] for row in rows), default=0)
+    later = [row for row in rows if row["horizon_days"] == longest]
+    if not later:
+        return Figure(title, "–", _LATER)
+    listed = [row for row in later if row["baseline_one_hop"] is not None]
+    row = max(listed, key=lambda one: one["k"]) if listed else _nearest(later, _USUAL_HUBS)
+    ours = _reached(row, "ours")
+    says = f"{_span(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
+    if not listed:
+        return Figure(title, percent(ours[0]), f"{says}; no list in use is known")
+    theirs = _reached(row, "baseline")
+    note = f"{says}; by as many fronts of the list in use {_said_of(theirs)}"
+    return Figure(title, percent(ours[0]), note, _tone(ours, theirs))
+
+
+def _nearest(rows: Sequence[Row], k: int) -> Row:
+    return min(rows, key=lambda row: abs(row["k"] - k))
+
+
+def _reached(row: Row, seeds: str) -> tuple[float, float, float]:
+    """The share of wanted pages one hop from the first seeds, with its 95 % bounds."""
+    share, pages = row[f"{seeds}_one_hop"] / row["wanted"], row["wanted"]
+    low, high = (float(bound(share, pages, 0.975)) for bound in (lower_bound, upper_bound))
+    return share, low, high
+
+
+def _span(value: tuple[float, float, float]) -> str:
+    return f"{percent(value[1])} to {percent(value[2])}"
+
+
+def _said_of(value: tuple[float, float, float]) -> str:
+    return f"{percent(value[0])} ({_span(value)})"
+
+
+def _tone(ours: tuple[float, float, float], theirs: tuple[float, float, float]) -> Tone:
+    """Good or bad only where the intervals are apart."""
+    return GOOD if ours[1] > theirs[2] else BAD if ours[2] < theirs[1] else PLAIN
 
 
 def _delay(found: Front) -> Figure:
+    """Hours from birth to fetch, with what share of the pages was fetched at all."""
+    title = "Delay to the first fetch"
+    rows = {row["strategy"]: row for row in _latest_crawl(found.timely)}
+    ours = rows.get("ours")
+    if ours is None or ours["median_delay_hours"] is None:
+        return Figure(title, "–", "no crawl could be simulated")
+    note = f"median, {delay_span(ours)}, {_fetched(ours)}"
+    if "baseline" in rows:
+        before = rows["baseline"]["median_delay_hours"]
+        row = rows["baseline"]
+        said = "" if before is None else f"{hours(before)} ({delay_span(row)}), "
+        note += f"; list in use {said}{_fetched(row)}"
+    return Figure(title, hours(ours["median_delay_hours"]), note)
+
+
+def _fetched(row: Row) -> str:
+    return f"{percent(row['temporal_fetched'])} of temporal pages fetched"
+
+
+def _left(found: Front) -> Figure:
     title = "Interest left at fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(found.timely)}
     ours = rows.get("ours")
     if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
-    span = f"{percent(ours['remaining_low'])} to {percent(ours['remaining_high'])}"
-    delay = ours["median_delay_hours"]
-    late = "" if delay is None else f"; half in {_hours(delay)}"
-    note = f"{span} (95 %){late}"
-    if "baseline" in rows:
-        note += f"; list in use {percent(rows['baseline']['remaining'])}"
-    is_better = "baseline" not in rows or ours["remaining_low"] > rows["baseline"]["remaining_high"]
-    return Figure(title, percent(ours["remaining"]), note, GOOD if is_better else PLAIN)
+    mine = _remaining(ours)
+    if "baseline" not in rows:
+        return Figure(title, percent(mine[0]), _span(mine))
+    theirs = _remaining(rows["baseline"])
+    note = f"{_span(mine)}; list in use {_said_of(theirs)}"
+    return Figure(title, percent(mine[0]), note, _tone(mine, theirs))
+
+
+def _remaining(row: Row) -> tuple[float, float, float]:
+    return row["remaining"], row["remaining_low"], row["remaining_high"]
 
 
 def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
@@ -188,25 +250,30 @@ def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
     return [row for row in later if (row["horizon_days"], -row["fetches_per_hour"]) == key]
 
 
-def _hours(hours: float) -> str:
-    return f"{60 * hours:.0f} min" if hours < 2 else f"{hours:.1f} h"
-
-
 def _f(found: Front) -> Figure:
     title = "F out of time"
     rows = _judged(found.lists)
     ours = next((row for row in rows if row["rule"] == "published"), None)
     ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
     if ours is None:
-        return Figure(title, "–", "`temporal-assets report` makes the earlier windows it needs")
+        return Figure(title, "–", _LATER)
     before = next(
         (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
     )
-    note = f"{ours['f_low']:.2f} to {ours['f_high']:.2f} (95 %)"
+    note = _f_span(ours)
     if before is None:
         return Figure(title, f"{ours['f']:.2f}", f"{note}; no list in use is known")
     tone = GOOD if ours["f_gain_low"] > 0 else BAD if ours["f_gain_high"] < 0 else PLAIN
-    return Figure(title, f"{ours['f']:.2f}", f"{note}; list in use {before['f']:.2f}", tone)
+    return Figure(
+        title,
+        f"{ours['f']:.2f}",
+        f"{note}; list in use {before['f']:.2f} ({_f_span(before)})",
+        tone,
+    )
+
+
+def _f_span(row: Row) -> str:
+    return f"{row['f_low']:.2f} to {row['f_high']:.2f}"
 
 
 def _data(found: Front) -> Figure:
@@ -305,8 +372,12 @@ def _trusted(found: Front) -> Iterator[Forest]:
 
 
 def _beside(rows: Sequence[Row]) -> list[Row]:
-    """Return what was published and what it is compared with; without it, every list."""
+    """Return the policy, or the lists that were published, and what they are compared with.
+
+    Every list where none was published.
+    """
     published = [row for row in rows if row["rule"] == "published"]
+    published = [row for row in published if row["method"] == "policy"] or published
     return (
         [*published, *(row for row in rows if row["method"] == "baseline")]
         if published

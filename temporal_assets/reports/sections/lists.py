@@ -69,6 +69,8 @@ _GAINED: Final = (
 _BASELINES: Final = (("baseline", "list"), ("baseline", "everything"), ("baseline", "majority"))
 _AS_USED: Final = " (as used)"
 _COLOURS: Final = {"baseline": 5, "sites": 3, "sections": 4, "prefixes": 2, "policy": 1}
+_SIMPLE: Final = {"everything": 7, "majority": 0}
+"""Colours of baselines that stand beside the list in use in one chart."""
 _NO_LIST: Final = (
     "No list in use is known (setting `baseline.path`), so that only learned lists are compared"
     " here."
@@ -294,23 +296,25 @@ def _difference(row: Row, name: str) -> tuple[str | None, str | None]:
 
 
 def _leads(own: Sequence[Row]) -> Iterator[str]:
-    """Yield what was published against the best that anybody can do without it, won or lost."""
-    shown = [row for row in own if row["rule"] == "published"]
-    for row in shown:
-        best = METHODS["baseline", row["best_baseline"]]
+    """Yield what was published against the best that anybody can do without it, won or lost.
+
+    Lists that hold the same pages are one sentence.
+    """
+    published = [row for row in own if row["rule"] == "published"]
+    for rows in grouped(published, ("f", "f_low", "f_high", "best_baseline")).values():
+        row = rows[0]
         low, high = row["f_lead_low"], row["f_lead_high"]
-        end = (
-            "is ahead of"
-            if low > 0
-            else "LOSES to"
-            if high < 0
-            else "is level with (the interval holds 0)"
-        )
+        end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
+        names = [METHODS[one["method"], one["rule"]].partition(",")[0] for one in rows]
         yield (
-            f"{METHODS[row['method'], row['rule']].capitalize()}: F {row['f']:.3f}"
-            f" ({row['f_low']:.3f} to {row['f_high']:.3f}) {end} the best baseline, {best}:"
-            f" {row['f_lead']:+.3f} ({low:+.3f} to {high:+.3f})."
+            f"F of {_all_of(names)} is {row['f']:.3f} ({row['f_low']:.3f} to {row['f_high']:.3f}),"
+            f" {end} the best baseline, {METHODS['baseline', row['best_baseline']]}"
+            f" ({row['f_lead']:+.3f}, interval {low:+.3f} to {high:+.3f})."
         )
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _verdict(own: Sequence[Row]) -> str:
@@ -318,7 +322,7 @@ def _verdict(own: Sequence[Row]) -> str:
     leads = [*_leads(own)]
     if leads:
         what = f"{head['label'].capitalize()} pages born in the {head['horizon_days']} days after"
-        return " ".join([f"{what} {head['learned_until']}.", *leads])
+        return " ".join([f"{what} {head['learned_until']}, as published.", *leads])
     return _learned(own)
 
 
@@ -374,7 +378,7 @@ def precision_recall_chart(own: Sequence[Row]) -> Chart:
         points = sorted(covering, key=lambda row: (row["recall"], -row["precision"]))
         x = tuple(row["recall"] for row in points)
         y = tuple(row["precision"] for row in points)
-        colour = _COLOURS[method]
+        colour = _SIMPLE.get(rule, _COLOURS[method])
         if len(points) > 1:
             mark: Mark = "dashes" if rule == "paper" else "line"
             series.append(Series(METHODS[method, rule], mark, colour, x, y))
@@ -452,8 +456,8 @@ def seed_chart(own: Sequence[Row]) -> Chart:
 
 
 _HOPS: Final[tuple[tuple[str, Mark, str], ...]] = (
-    ("one_hop", "line", "one hop"),
-    ("two_hops", "dashes", "two hops"),
+    ("one_hop", "line", ""),
+    ("two_hops", "dashes", ", two hops"),
 )
 
 
@@ -464,7 +468,7 @@ def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
             kept = _some(there)
             if kept:
                 yield Series(
-                    f"{title}, {words}",
+                    f"{title}{words}",
                     "dots" if len(kept) == 1 else mark,
                     colour,
                     tuple(float(row["k"]) for row in kept),

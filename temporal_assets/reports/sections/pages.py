@@ -131,8 +131,8 @@ def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] |
             f" {percent(shares[1])}.",
         ),
         tuple(_daily(kind, *one) for kind, one in (("News", news), ("No news", other))),
-        "Both labels agree on each. Typical: of the quarter of their kind with the most views, the"
-        " one of median concentration.",
+        "Both labels agree on each. Typical: from the site that has many pages of the kind and few"
+        " of the other, the page of median concentration in the quarter with the most views.",
     )
 
 

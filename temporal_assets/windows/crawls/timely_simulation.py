@@ -370,6 +370,8 @@ def _row(done: TimelyResult, strategy: Strategy, is_born: Flags) -> Row:
         "temporal_remaining": done.temporal_remaining,
         "temporal_fetched": done.temporal_fetched,
         "median_delay_hours": _known_or_none(done.median_delay),
+        "median_delay_low_hours": _known_or_none(done.median_delay_low),
+        "median_delay_high_hours": _known_or_none(done.median_delay_high),
         "delay_90_hours": _known_or_none(done.delay_90),
         "fetches": done.fetches,
         "wasted": done.wasted,

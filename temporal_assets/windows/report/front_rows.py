@@ -92,6 +92,7 @@ def front_of(job: Job, reader: Reader) -> Front:
         warned=[f"{one.asset}: {one.check}" for one in wrong if not one.blocking],
         is_judged=bool(judgements),
         lists=reader.table("seed_evaluation"),
+        reach=reader.table("hub_evaluation"),
         timely=reader.table("timely_simulation"),
     )
 
@@ -118,12 +119,12 @@ def _budget(reader: Reader) -> Iterator[Row]:
 def _watched(reader: Reader) -> Iterator[Row]:
     for row in reader.rows(_HUBS, "hub_seeds")[:3]:
         name = row["name"].partition("//")[2]
-        yield {"kind": "hub", "name": name, "why": f"every {row['revisit_minutes']:,} minutes"}
+        yield {"kind": "hub", "name": name, "why": f"every {row['revisit_minutes']:,} min"}
     for row in reader.rows(_PREFIXES, "news_prefixes"):
-        why = f"{row['news_pages']:,} of {row['pages']:,} are news"
+        why = f"{row['news_pages']:,} of {row['pages']:,} news"
         yield {"kind": "prefix", "name": row["name"], "why": why}
     for row in reader.rows(_SITES, "site_scores"):
-        why = f"{row['temporal_pages']:,} of {row['pages']:,} are temporal"
+        why = f"{row['temporal_pages']:,} of {row['pages']:,} temporal"
         yield {"kind": "site", "name": row["name"], "why": why}
 
 

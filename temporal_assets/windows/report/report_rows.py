@@ -57,15 +57,22 @@ _TYPICAL: Final = (
     "SELECT day, url, views, is_news FROM ("
     "SELECT *, row_number() OVER (PARTITION BY is_news ORDER BY concentration, url) AS place,"
     " count(*) OVER (PARTITION BY is_news) AS pages FROM ("
-    "SELECT lives.day, lives.url, lives.views, labels.is_news, labels.concentration,"
-    " cume_dist() OVER (PARTITION BY labels.is_news ORDER BY lives.total) AS standing"
+    "SELECT *, first_value(site) OVER (PARTITION BY is_news"
+    " ORDER BY of_kind * of_kind / of_site DESC, site) AS typical_site FROM ("
+    "SELECT lives.day, lives.url, lives.site, lives.views, labels.is_news, labels.concentration,"
+    " CAST(count(*) OVER (PARTITION BY lives.site, labels.is_news) AS DOUBLE) AS of_kind,"
+    " count(*) OVER (PARTITION BY lives.site) AS of_site,"
+    " cume_dist() OVER (PARTITION BY lives.site, labels.is_news ORDER BY lives.total) AS standing"
     " FROM page_labels AS labels"
     " INNER JOIN page_histories AS lives ON lives.url = labels.url"
     " INNER JOIN page_traffic AS traffic ON traffic.url = labels.url"
     " WHERE labels.has_concentration AND traffic.clients >= {least}"
     " AND labels.is_news = labels.is_temporal_by_curve AND labels.is_news = labels.is_temporal"
-    ") AS known WHERE standing >= 0.75) AS large WHERE place = CAST(ceil(pages / 2.0) AS BIGINT)"
+    ") AS known) AS sited WHERE site = typical_site AND standing >= 0.75) AS large"
+    " WHERE place = CAST(ceil(pages / 2.0) AS BIGINT)"
 )
+"""Statement for a page of each kind from the site that most stands for it: many pages of the kind,
+and few of the other. Of its quarter with the most views, the page of median concentration."""
 
 _TEMPORAL_SITE: Final = (
     "SELECT site FROM prefix_trees WHERE depth = 0 AND clients >= {least} AND temporal_pages > 0"

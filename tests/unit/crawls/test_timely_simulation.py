@@ -14,6 +14,7 @@ from temporal_assets.core.crawls.timely_simulation import (
     Strategy,
     TimelyWorld,
     hub_intervals,
+    median_bounds,
     simulate_timely,
 )
 from temporal_assets.core.crawls.timely_strategies import HubFacts, Knowledge, strategies, stretched
@@ -244,3 +245,13 @@ def test_links_out_of_order_are_refused():
     links = link_graph(5, np.zeros(2, np.int32), np.array([3, 1], np.int32))
     with pytest.raises(ValueError, match="order of birth"):
         simulate_timely(replace(world(), links=links), strategy(2.0), 1.0, 1.0)
+
+
+def test_bounds_of_a_median_hold_it_in_95_of_100_samples():
+    dice = np.random.default_rng(1)
+    samples = dice.exponential(1.0, (2_000, 41))
+    bounds = np.array([median_bounds(sample) for sample in samples])
+    held = (bounds[:, 0] <= np.log(2)) & (np.log(2) <= bounds[:, 1])
+    assert 0.95 <= held.mean() <= 0.98
+    assert median_bounds(np.array([3.0, 1.0, 2.0])) == (1.0, 3.0)
+    assert np.isnan(median_bounds(np.empty(0))).all()

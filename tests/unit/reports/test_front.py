@@ -31,6 +31,11 @@ def later(method: str, rule: str, f: float, **more: Any) -> dict[str, Any]:
     return {**row, "f": f, "f_low": f - 0.1, "f_high": f + 0.1}
 
 
+def reached(k: int, ours: int, baseline: int | None, **more: Any) -> dict[str, Any]:
+    row = {"trial": "out_of_time", "horizon_days": 30, "k": k, "wanted": 100}
+    return row | {"ours_one_hop": ours, "baseline_one_hop": baseline} | more
+
+
 CRAWL = {
     "trial": "out_of_time",
     "horizon_days": 7,
@@ -39,6 +44,9 @@ CRAWL = {
     "remaining_low": 0.8,
     "remaining_high": 0.95,
     "median_delay_hours": 0.5,
+    "median_delay_low_hours": 0.25,
+    "median_delay_high_hours": 3.0,
+    "temporal_fetched": 0.97,
 }
 
 FRONT = Front(
@@ -66,9 +74,23 @@ FRONT = Front(
         later("prefixes", "paper", 0.5),
         later("prefixes", "published", 0.1, label="news"),
     ],
+    reach=[
+        reached(1, 60, 20),
+        reached(2, 80, 30),
+        reached(3, 90, None),
+        reached(2, 10, 99, horizon_days=7),
+        reached(2, 10, 99, trial="in_sample", horizon_days=0),
+    ],
     timely=[
         {**CRAWL, "strategy": "ours"},
-        {**CRAWL, "strategy": "baseline", "remaining": 0.2, "remaining_high": 0.3},
+        {
+            **CRAWL,
+            "strategy": "baseline",
+            "remaining": 0.2,
+            "remaining_low": 0.1,
+            "remaining_high": 0.3,
+            "temporal_fetched": 0.26,
+        },
     ],
 )
 
@@ -80,18 +102,33 @@ def figures(found: Front) -> dict[str, tuple[str, str, str]]:
 
 def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     found = figures(FRONT)
-    assert found["F out of time"] == ("0.80", "0.70 to 0.90 (95 %); list in use 0.40", "good")
-    assert found["Interest left at fetch"][0] == "90.0%"
-    assert found["Interest left at fetch"][1].endswith("half in 30 min; list in use 20.0%")
+    assert found["F out of time"] == (
+        *("0.80", "0.70 to 0.90; list in use 0.40 (0.30 to 0.50)", "good"),
+    )
+    assert found["Interest left at fetch"] == (
+        *("90.0%", "80.0% to 95.0%; list in use 20.0% (10.0% to 30.0%)", "good"),
+    )
+    # A short delay of the few pages that were fetched at all is no quick crawler.
+    assert found["Delay to the first fetch"][:2] == (
+        "30 min",
+        "median, 15 min to 3.0 h, 97.0% of temporal pages fetched; list in use 30 min"
+        " (15 min to 3.0 h), 26.0% of temporal pages fetched",
+    )
     assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
     assert found["Checks that pass"] == ("all", "none is broken, and none warns", "good")
-    assert found["Yield of the first hub"][1].endswith("1.0 to 3.5 (95 %)")
+    # As many hubs as the list in use has fronts, on the longest horizon.
+    assert found["Hubs' yield out of time"] == (
+        "80.0%",
+        "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many fronts of the list"
+        " in use 30.0% (21.9% to 39.6%)",
+        "good",
+    )
 
 
 def test_what_is_wrong_is_said_first() -> None:
     broken = replace(FRONT, failed=["requests: rejected_share"])
     assert figures(broken)["Checks broken"][2] == "bad"
-    assert front(broken).says[0].endswith("do not trust it: 1 check broken.")
+    assert front(broken).says[0].count("do not trust it: 1 check broken.")
     worse = replace(FRONT, lists=[later("baseline", "list", 0.9, f_gain_high=-0.1)])
     assert figures(worse)["F out of time"][0] == "–"
 
@@ -99,7 +136,7 @@ def test_what_is_wrong_is_said_first() -> None:
 def test_without_anything_it_says_what_is_missing() -> None:
     nothing = replace(
         FRONT, traffic=[], births=[], entries=[], budget=[], watched=[], hubs=[], changes=[],
-        compared=None, lists=[], timely=[], is_judged=False, rejected=None, missing=60,
+        compared=None, lists=[], reach=[], timely=[], is_judged=False, rejected=None, missing=60,
     )  # fmt: skip
     found = figures(nothing)
     assert {value for value, _, _ in found.values()} == {"–", "0 of 60"}

@@ -115,9 +115,24 @@ def test_a_baseline_that_wins_is_named_and_so_is_a_tie() -> None:
         ]
         return lists.out_of_time(rows).says[0]
 
-    assert "is ahead of the best baseline, everything" in said(0.01, 0.2)
-    assert "is level with (the interval holds 0) the best baseline" in said(-0.01, 0.2)
-    assert "LOSES to the best baseline" in said(-0.2, -0.1)
+    assert ", ahead of the best baseline, everything (" in said(0.01, 0.2)
+    assert ", level with the best baseline, everything (" in said(-0.01, 0.2)
+    assert ", it LOSES to the best baseline" in said(-0.2, -0.1)
+
+
+def test_lists_of_the_same_pages_are_one_sentence() -> None:
+    later = {"trial": "out_of_time", "horizon_days": 7}
+    rows = [
+        judged("baseline", "everything", 200, 400, **later),
+        *(
+            judged(method, "published", 300, 400, best_baseline="everything", **later)
+            for method in ("sites", "sections", "prefixes")
+        ),
+        judged("policy", "published", 310, 400, best_baseline="everything", f=0.9, **later),
+    ]
+    (said,) = lists.out_of_time(rows).says
+    assert "F of sites, sections and prefixes is " in said
+    assert "F of policy is " in said
 
 
 def crawled(order: str, pages_80: float | None, area: float = 0.5) -> list[Row]:
@@ -192,9 +207,8 @@ def test_small_budgets_are_compared_as_well() -> None:
 
 def test_an_order_that_never_has_the_traffic_needs_no_share_of_the_pages() -> None:
     assert (
-        "for 80% of the traffic the behaviour graph's order never has it, combined needs 90.0% of"
-        " the pages, PageRank needs 35.0% of the pages, breadth first needs 55.0% of the pages,"
-        " random needs 80.0% of the pages (the"
+        "pages needed for 80% of the traffic: combined (ours) 90.0%, behaviour graph never,"
+        " PageRank 35.0%, breadth first 55.0%, random 80.0% (the"
     ) in claim(None, 0.9)[0]
 
 
