@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from temporal_assets.reports.report_page import page
+from temporal_assets.reports.report_page import PAPER_ROWS, page
 from tests.browser.chromium import browse, program
 from tests.reports import EVIL, report
 
@@ -146,3 +146,33 @@ def test_names_of_axes_are_apart_from_their_ticks_on_a_phone(tmp_path: Path) -> 
         tab.wait(lambda: tab.run("document.querySelectorAll('svg.plot').length"), "no chart")
         assert tab.run("matchMedia('(max-width: 34rem)').matches")
         assert tab.run(_MEETING) == []
+
+
+_OFF_PAPER = """
+[...document.querySelectorAll('main *')].filter(e => {
+  if (e.parentElement.closest('svg')) return false;  // names in charts are ours
+  const r = e.getBoundingClientRect();
+  return r.width && r.height && (r.right > innerWidth + 1 || r.left < -1);
+}).map(e => e.tagName + ': ' + e.textContent.slice(0, 60))"""
+_PAPER_WIDTH = 703
+"""Pixels between the margins of A4 at 96 to the inch."""
+
+
+def test_nothing_is_cut_off_on_paper_and_long_tables_say_what_they_leave_out(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(report("https://homes.xn--mnchen-3ya.example/a-b/" + "long", 90)))
+    with browse(program(), tmp_path) as tab:
+        tab.emulate(_PAPER_WIDTH, 1000, "light", media="print")
+        tab.open(file.as_uri())
+        text = tab.wait_text(f"On paper: the first {PAPER_ROWS} of 90 rows.")
+        assert tab.run(_OFF_PAPER) == []
+        printed = "[...document.querySelectorAll('.tall tbody tr')].filter(e => e.offsetHeight)"
+        assert tab.run(f"{printed}.length") == PAPER_ROWS
+        assert "Search this table" not in text
+        # The labels of a host stay whole.
+        host = "[...document.querySelectorAll('.whole')].map(e => e.getClientRects().length)"
+        assert max(tab.run(host)) == 1
+        tab.emulate(1280, 900, "light")
+        assert "On paper" not in tab.text()

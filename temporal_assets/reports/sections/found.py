@@ -20,6 +20,7 @@ from temporal_assets.reports.sections.wording import (
     shown_of,
 )
 from temporal_assets.reports.site_changes import Report
+from temporal_assets.reports.text import readable
 
 
 def sites(rows: Sequence[Row], total: int) -> Section:
@@ -176,7 +177,7 @@ def hubs(rows: Sequence[Row], total: int) -> Section:
                 ),
                 tuple(
                     (
-                        cut(row["url"]),
+                        cut(readable(row["url"])),
                         *(row[n] for n in ("rank", "paper_rank", "temporal_pages")),
                         *(row[f"new_per_day{n}"] for n in ("", "_low", "_high")),
                         row["coverage"],

@@ -108,3 +108,27 @@ def test_arrows_end_at_nodes_and_no_name_is_cut() -> None:
         assert min(abs(hypot(x - cx, y - cy) - r) for cx, cy, r in circles) < 1.5
     written = "".join(re.findall(r'class="label" x="46"[^>]*>([^<]*)<', svg))
     assert name in written
+
+
+def test_a_long_name_is_cut_only_where_there_is_no_room_for_it() -> None:
+    long, longer = "news.example/" + "a" * 30, "news.example/" + "a" * 90
+    rows = tuple(Interval(name, 0.5, 0.25, 0.75, 1) for name in (long, longer))
+    svg = forest(Forest("t", "s", Axis("F", "score", 0.0, 1.0), rows), "n")
+    wide = re.findall(r'class="label wide"[^>]*>([^<]*)<', svg)
+    narrow = re.findall(r'class="label narrow"[^>]*>([^<]*)<', svg)
+    assert wide[0] == long
+    assert all(one.endswith("…") for one in (wide[1], *narrow))
+    assert len(narrow[0]) < len(long)
+
+
+def test_dashes_named_after_a_line_need_no_place_in_the_legend() -> None:
+    x = (0.0, 1.0)
+    drawn = [
+        Series("ours", "line", 1, x, x),
+        Series("ours, two hops", "dashes", 1, x, x),
+        Series("sites (TW 4.3)", "dashes", 3, x, x),
+        Series("list in use", "diamonds", 5, (0.5,), (0.5,)),
+        Series("everything", "dots", 7, (0.5,), (0.5,)),
+    ]
+    names = re.findall(r"</svg>([^<]*)</li>", legend(drawn))
+    assert names == ["ours", "sites (TW 4.3)", "list in use", "everything"]
