@@ -85,7 +85,8 @@ def test_probabilities_are_those_of_the_model_learned_from_what_pages_did(here: 
     truth = first[:, :3].sum(axis=1) / total > 0.7
     sites = np.full(len(known), "a.example")
     sections = np.array([section_of(url) for _, url, _ in known])
-    model = learn(first, truth, sites, sections)
+    seen = np.array([len(seen_days(here, page)) for _, _, page in known])
+    model = learn(first, truth, sites, sections, seen_days=seen)
     assert 0 < truth.sum() < len(truth)
     # Pages too seldom read for a history are learned from as well.
     assert (total < DAYS).any()

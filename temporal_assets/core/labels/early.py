@@ -7,9 +7,14 @@ young ones, and scores. Not here: the site's share (`priors`), the two regressio
 A crawler decides on a page's first or second day. For each number of days seen there is a model of
 its own: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
 features. The first is safe where few pages are known, the second sees what is not a straight line;
-their mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). Both are
-drawn towards the site's and section's history, the more so the fewer pages are known, so that there
-is no number of pages at which anything begins.
+their mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). The
+trees count for more where a page has few views, whose counts are far from any straight line. Both
+are drawn towards the site's and section's history, the more so the fewer pages are known, so that
+there is no number of pages at which anything begins.
+
+A page whose share has fallen to the cut after its first n days is untemporal for good: the share
+can only fall. And what a page of k days will do is learned from pages that have been seen for some
+days longer: of a page of exactly k days the share so far would be the truth itself.
 """
 
 from __future__ import annotations
@@ -28,22 +33,38 @@ from temporal_assets.core.numerics.boosting import Trees, fit_trees
 from temporal_assets.core.numerics.logistic import Floats, Logistic, fit_logistic, row_products
 from temporal_assets.core.numerics.metrics import Reliability, brier, log_loss, outcome, reliability
 
+Int64s = NDArray[np.int64]
+
 AGES: Final = (1, 2, 3, 4, 5, 6, 7)
 """Days seen so far that a model is learned for."""
 _FOLDS: Final = 5
 _SURE: Final = 1e-3
 """Priors as features stay this far from 0 and 1."""
+_LATER_DAYS: Final = 7
+"""Days after its age k for which a page should have been seen to be learned from, if k > n."""
+_FEWEST: Final = 50
+"""Pages that are learned from, and half of all, even if they have not been seen as long."""
+_MANY_VIEWS: Final = 20.0
+"""Views from which on the regression counts as much as the trees."""
+_TREES_OF_FEW: Final = 0.75
+"""Weight of the trees for pages without views; a half from `_MANY_VIEWS` on."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Model:
     regression: Logistic
     trees: Trees
+    is_final: bool
+    """No known page whose share had fallen to the cut by this age turned out temporal."""
 
-    def log_odds(self, features: Floats) -> Floats:
-        """Mean of both answers."""
-        both: Floats = self.regression.log_odds(features) + self.trees.log_odds(features)
-        return both / 2
+    def probability(self, views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
+        """Return the probability of pages of this age, given their views by day of life."""
+        rows = features(views, prior, cut, n_days)
+        few = 1.0 - np.minimum(views.sum(axis=1) / _MANY_VIEWS, 1.0)
+        trees = 0.5 + (_TREES_OF_FEW - 0.5) * few
+        odds = (1.0 - trees) * self.regression.log_odds(rows) + trees * self.trees.log_odds(rows)
+        has_fallen = _has_fallen(views, cut, n_days) & self.is_final
+        return np.where(has_fallen, 0.0, expit(odds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +109,8 @@ class Early:
             following = self.ages[position + 1 :]
             rows = (seen >= k) & (seen < following[0] if following else True)
             if rows.any():
-                inputs = features(views[rows, :k], prior[rows], self.cut, self.n_days)
-                result[rows] = expit(model.log_odds(inputs))
+                of_rows = views[rows, :k], prior[rows], self.cut, self.n_days
+                result[rows] = model.probability(*of_rows)
         # Of n pages that were all of a kind, the next is of the other with a chance of 1 / (n + 2).
         least = 1.0 / (self.learned_from + 2.0)
         return np.clip(result, least, 1.0 - least)
@@ -102,6 +123,7 @@ def learn(
     sections: ArrayLike,
     ages: Sequence[int] = AGES,
     *,
+    seen_days: ArrayLike | None = None,
     cut: float = PAPERS.q,
     n_days: int = round(PAPERS.n),
 ) -> Early:
@@ -113,6 +135,7 @@ def learn(
         sites: pages.
         sections: pages; names unique over all sites.
         ages: Ascending.
+        seen_days: pages; days since the birth of each that `truth` is from. Unset: long enough.
         cut: Share of the views of the first `n_days` days above which a page is temporal.
         n_days: See `cut`.
     """
@@ -124,8 +147,30 @@ def learn(
     if not 0 < t.sum() < len(t):
         return Early(prior, tuple(ages), len(t), cut, n_days, ())
     own = _unseen_priors(t, by_site, by_section)
-    models = [_learn_age(features(views[:, :k], own, cut, n_days), t, prior.rate) for k in ages]
+    models = []
+    for k in ages:
+        rows = slice(None)
+        if seen_days is not None and k > n_days:
+            rows = _seen_longer(np.asarray(seen_days, np.int64), t, k)
+        models.append(_learn_age(views[rows, :k], t[rows], own[rows], cut, n_days))
     return Early(prior, tuple(ages), len(t), cut, n_days, tuple(models))
+
+
+def _seen_longer(seen_days: Int64s, truth: NDArray[np.bool_], age: int) -> NDArray[np.bool_]:
+    """Return which pages were seen for some days after an age; half of all at least, of any age."""
+    kept = max(-(-len(seen_days) // 2), min(_FEWEST, len(seen_days)))
+    at_least = np.sort(seen_days)[len(seen_days) - kept]
+    rows: NDArray[np.bool_] = seen_days >= min(age + _LATER_DAYS, at_least)
+    has_both = 0 < truth[rows].sum() < rows.sum()
+    return rows if has_both else np.ones(len(rows), np.bool_)
+
+
+def _has_fallen(views: Floats, cut: float, n_days: int) -> NDArray[np.bool_]:
+    """Return True for pages that the first n days alone cannot make temporal any more."""
+    if views.shape[1] <= n_days:
+        return np.zeros(len(views), np.bool_)
+    total = views.sum(axis=1)
+    return np.asarray(views[:, :n_days].sum(axis=1) / np.maximum(total, 1.0) <= cut)
 
 
 def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any]) -> Floats:
@@ -151,8 +196,13 @@ def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
     return fold
 
 
-def _learn_age(rows: Floats, truth: NDArray[np.bool_], rate: float) -> _Model:
-    return _Model(fit_logistic(rows, truth), fit_trees(rows, truth, float(logit(rate))))
+def _learn_age(
+    views: Floats, truth: NDArray[np.bool_], prior: Floats, cut: float, n_days: int
+) -> _Model:
+    rows = features(views, prior, cut, n_days)
+    rate = (truth.sum() + 1.0) / (len(truth) + 2.0)
+    is_final = not (_has_fallen(views, cut, n_days) & truth).any()
+    return _Model(fit_logistic(rows, truth), fit_trees(rows, truth, float(logit(rate))), is_final)
 
 
 def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:

@@ -37,6 +37,7 @@ def learn_from(pages: KnownPages, settings: Settings) -> Early:
     labels = settings.labels
     return learn(
         *(pages.first_views, pages.is_temporal, pages.sites, pages.sections),
+        seen_days=pages.seen_days,
         cut=labels.q,
         n_days=math.ceil(labels.n),
     )

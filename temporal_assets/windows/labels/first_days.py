@@ -68,6 +68,8 @@ class KnownPages:
     first_views: NDArray[np.float64]
     """pages x first days, missing days left out."""
     born: NDArray[np.datetime64]
+    seen_days: NDArray[np.int64]
+    """Days with data since the birth."""
     is_temporal: NDArray[np.bool_]
     """More than q of all views fell in the first n days."""
     sites: NDArray[Any]
@@ -237,6 +239,7 @@ def _known(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
     return KnownPages(
         views,
         pages["birth"].to_numpy(),
+        pages["age"].to_numpy(),
         share > _cuts(job, urls),
         np.array(pages["site"].to_pylist(), np.str_),
         np.array(to_arrow(sections_of(from_arrow(urls))).to_pylist(), np.str_),

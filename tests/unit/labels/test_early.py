@@ -163,6 +163,39 @@ def test_all_views_on_one_day_are_an_answer() -> None:
     assert p[150:].mean() < 0.1
 
 
+def test_a_page_whose_share_has_fallen_to_the_cut_is_untemporal_for_good() -> None:
+    """Of ten views seven are no more than 70 %; later ones make them less."""
+    rng = np.random.default_rng(8)
+    views = np.column_stack([rng.poisson(9, (1000, 3)), rng.poisson(3, (1000, 4))])
+    truth = views[:, :3].sum(axis=1) / views.sum(axis=1) > 0.7
+    names = np.full(1000, "a")
+    model = learn(views, truth, names, names)
+    fallen = np.array([[7, 0, 0, 3, 0, 0, 0], [700, 0, 0, 0, 0, 0, 300]], float)
+    asked = fallen, [7, 7], names[:2], names[:2]
+    assert (model.probability(*asked) == 1 / 1002).all()
+    # On its third day a page can still be either.
+    assert (model.probability(fallen, [3, 3], *asked[2:]) > 1 / 1002).all()
+    # Where a known page says otherwise, other cuts were used: nothing is final.
+    other = learn(views, truth | (rng.random(1000) < 0.2), names, names)
+    assert (other.probability(*asked) > 1 / 1002).all()
+
+
+def test_what_pages_will_do_is_learned_from_those_seen_for_longer() -> None:
+    """The truth of a page of exactly seven days is its share so far, which knows no later views."""
+    rng = np.random.default_rng(6)
+    views = np.column_stack([rng.poisson(20, (2000, 3)), rng.poisson(2, (2000, 4))])
+    seen = np.where(np.arange(2000) % 2 == 0, 7, 20)
+    later = np.where(seen == 20, rng.poisson(30, 2000), 0)
+    truth = views[:, :3].sum(axis=1) / (views.sum(axis=1) + later) > 0.7
+    names = np.full(2000, "a")
+    share = truth[seen == 20].mean()
+    young, asked = views[:200], (np.full(200, 7), names[:200], names[:200])
+    by_all = learn(views, truth, names, names).probability(young, *asked)
+    by_longer = learn(views, truth, names, names, seen_days=seen).probability(young, *asked)
+    assert by_longer.mean() == pytest.approx(share, abs=0.06)
+    assert by_all.mean() > share + 0.15
+
+
 def test_too_few_days_are_refused() -> None:
     views, truth, sites, sections = pages(100, seed=1)
     with pytest.raises(ValueError, match="7 first days"):
