@@ -8,7 +8,7 @@ that must be rewritten (`rewrite`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,39 @@ class Fields:
         )
 
 
+class _Division(NamedTuple):
+    """A `Layout` as numbers, for compiled code."""
+
+    kinds: Offsets
+    slots: Offsets
+    required: int
+    separator: int
+    collapse: bool
+    exact: bool
+    escaped: bool
+    present: Flags
+    """Slots that the layout fills."""
+
+
+class _Columns(NamedTuple):
+    """The arrays of `Fields`, for compiled code."""
+
+    used: Flags
+    start: Offsets
+    stop: Offsets
+    reason: Reasons
+    time: Offsets
+    naive: Flags
+    status: Statuses
+
+
+def _columns(fields: Fields) -> _Columns:
+    return _Columns(
+        *(fields.used, fields.start, fields.stop, fields.reason),
+        *(fields.time, fields.naive, fields.status),
+    )
+
+
 def _flags(slots: set[int]) -> Flags:
     """Return which slots these are, with those that are found in one of them."""
     used = np.zeros(SLOTS, np.bool_)
@@ -153,30 +186,17 @@ def split_lines(
 
     `day` (days since 1970) is that of times that have no date.
     """
-    kinds, slots = layout.arrays()
-    _split_lines(
-        fields.data,
-        lines.start,
-        lines.stop,
-        first,
-        stop,
-        kinds,
-        slots,
+    division = _Division(
+        *layout.arrays(),
         layout.required,
         layout.separator[0],
         layout.collapse,
         layout.exact,
         layout.escaped,
-        day,
-        fields.used,
         _flags(set(layout.slots)),
-        fields.start,
-        fields.stop,
-        fields.reason,
-        fields.time,
-        fields.naive,
-        fields.status,
     )
+    bounds = (lines.start[first:stop], lines.stop[first:stop])
+    _split_lines(fields.data, *bounds, first, division, day, _columns(fields))
 
 
 def drop_ports(fields: Fields) -> None:
@@ -189,17 +209,7 @@ def drop_ports(fields: Fields) -> None:
 
 def interpret_fields(fields: Fields) -> None:
     """Interpret fields that something else than a layout has found."""
-    _interpret_all(
-        fields.data,
-        NO_DAY,
-        fields.used,
-        fields.start,
-        fields.stop,
-        fields.reason,
-        fields.time,
-        fields.naive,
-        fields.status,
-    )
+    _interpret_all(fields.data, NO_DAY, _columns(fields))
 
 
 # Lines ---------------------------------------------------------------------------------------
@@ -370,25 +380,12 @@ def _is_empty(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _split_line(
-    data: Bytes,
-    at: int,
-    stop: int,
-    line: int,
-    kinds: Offsets,
-    slots: Offsets,
-    required: int,
-    separator: int,
-    collapse: bool,
-    exact: bool,
-    escaped: bool,
-    starts: Offsets,
-    stops: Offsets,
+    data: Bytes, at: int, stop: int, line: int, division: _Division, columns: _Columns
 ) -> bool:
-    """Fill one line's columns of `starts` and `stops`; whether the line has the layout."""
-    for slot in slots:
-        if slot >= 0:
-            starts[slot, line] = -1
-            stops[slot, line] = -1
+    """Fill one line's columns of `start` and `stop`; whether the line has the layout."""
+    kinds, slots, required, separator, collapse, exact, escaped, _ = division
+    starts, stops = columns.start, columns.stop
+    _leave_empty(line, slots, columns)
     while collapse and at < stop and (data[at] == SPACE or data[at] == TAB):
         at += 1
     if at < stop and data[at] == QUOTE and kinds[0] == _WORD:
@@ -414,79 +411,51 @@ def _split_line(
     return not exact
 
 
+@inlined
+def _leave_empty(line: int, slots: Offsets, columns: _Columns) -> None:
+    """Say of a line that none of these slots has a value."""
+    for slot in slots:
+        if slot >= 0:
+            columns.start[slot, line] = -1
+            columns.stop[slot, line] = -1
+
+
 @kernel
 def _split_lines(
     data: Bytes,
     line_start: Offsets,
     line_stop: Offsets,
     first: int,
-    last: int,
-    kinds: Offsets,
-    slots: Offsets,
-    required: int,
-    separator: int,
-    collapse: bool,
-    exact: bool,
-    escaped: bool,
+    division: _Division,
     day: int,
-    used: Flags,
-    present: Flags,
-    starts: Offsets,
-    stops: Offsets,
-    reason: Reasons,
-    time: Offsets,
-    naive: Flags,
-    status: Statuses,
+    columns: _Columns,
 ) -> None:
-    """`used` are the slots of the block, `present` those of this layout."""
+    """Divide and interpret lines of the block, of which the first has the number `first`."""
     cache = np.zeros(3, np.int64)
-    for slot in range(used.size):
-        if used[slot] and not np.any(slots == slot):
-            starts[slot, first:last] = -1
-            stops[slot, first:last] = -1
-    for i in range(first, last):
-        if reason[i] != _NONE:
-            for slot in slots:
-                if slot >= 0:
-                    starts[slot, i] = -1
-                    stops[slot, i] = -1
+    slots, last = division.slots, first + line_start.size
+    for slot in range(columns.used.size):
+        if columns.used[slot] and not np.any(slots == slot):
+            columns.start[slot, first:last] = -1
+            columns.stop[slot, first:last] = -1
+    for k in range(line_start.size):
+        i = first + k
+        if columns.reason[i] != _NONE:
+            _leave_empty(i, slots, columns)
             continue
-        if not _split_line(
-            data,
-            line_start[i],
-            line_stop[i],
-            i,
-            kinds,
-            slots,
-            required,
-            separator,
-            collapse,
-            exact,
-            escaped,
-            starts,
-            stops,
-        ):
-            reason[i] = _NOT_THE_FORMAT
+        if not _split_line(data, line_start[k], line_stop[k], i, division, columns):
+            columns.reason[i] = _NOT_THE_FORMAT
             continue
-        reason[i] = _interpret(data, i, day, cache, present, starts, stops, time, naive, status)
+        columns.reason[i] = _interpret(data, i, day, cache, division.present, columns)
 
 
 # Meaning -------------------------------------------------------------------------------------
 
 
 @kernel
-def _interpret_all(
-    data: Bytes,
-    day: int,
-    used: Flags,
-    starts: Offsets,
-    stops: Offsets,
-    reason: Reasons,
-    time: Offsets,
-    naive: Flags,
-    status: Statuses,
-) -> None:
+def _interpret_all(data: Bytes, day: int, columns: _Columns) -> None:
+    """Interpret every line of the block that is not rejected."""
     cache = np.zeros(3, np.int64)
+    used, starts, stops, reason = columns.used, columns.start, columns.stop, columns.reason
     for i in range(reason.size):
         if used[_REQUEST] and _is_path(data, starts[_REQUEST, i], stops[_REQUEST, i]):
             starts[_TARGET, i], stops[_TARGET, i] = starts[_REQUEST, i], stops[_REQUEST, i]
@@ -495,23 +464,19 @@ def _interpret_all(
             starts[_METHOD, i] = starts[_TARGET, i] = -1
             stops[_METHOD, i] = stops[_TARGET, i] = -1
         if reason[i] == _NONE:
-            reason[i] = _interpret(data, i, day, cache, used, starts, stops, time, naive, status)
+            reason[i] = _interpret(data, i, day, cache, used, columns)
 
 
 @inlined
 def _interpret(
-    data: Bytes,
-    i: int,
-    day: int,
-    cache: Offsets,
-    used: Flags,
-    starts: Offsets,
-    stops: Offsets,
-    time: Offsets,
-    naive: Flags,
-    status: Statuses,
+    data: Bytes, i: int, day: int, cache: Offsets, used: Flags, columns: _Columns
 ) -> int:
-    """Read time, request, status and address of line `i`; the reason if one is unreadable."""
+    """Read time, request, status and address of line `i`; the reason if one is unreadable.
+
+    `used` says which slots have values, of the block or of its layout.
+    """
+    starts, stops = columns.start, columns.stop
+    time, naive, status = columns.time, columns.naive, columns.status
     if used[_TIME]:
         time[i], naive[i] = _moment(data, i, day, cache, used, starts, stops)
         if time[i] == BAD:
