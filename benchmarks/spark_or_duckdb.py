@@ -200,7 +200,7 @@ def settings_of(state: Path, name: str, cores: int) -> Settings:
         "spark.eventLog.rolling.enabled": "false",
         "spark.local.dir": str(state / "spark-local"),
     }
-    spark = {"master": f"local[{cores}]", "driver_memory": "4g", "config": config}
+    spark = {"master": f"local[{cores}]", "config": config | {"spark.driver.memory": "4g"}}
     return load_settings(state, spark=spark, **both)
 
 

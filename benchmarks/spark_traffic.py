@@ -49,8 +49,6 @@ days = {days}
 min_days = {days}
 [labels]
 m = 2
-[early]
-complete_days = 7
 [calibration]
 annotated = "annotated.csv"
 [baseline]

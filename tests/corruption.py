@@ -38,7 +38,6 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 OPTIONS = DemoOptions(days=45, sites=8, pages=1500, requests=90_000, clients=8_000, mirror=False)
 SETTINGS: dict[str, dict[str, Any]] = {
     "window": {"days": 30, "min_views_per_day": 0.5},
-    "early": {"complete_days": 7},
     "evaluation": {"horizons": (7,)},
 }
 

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from temporal_assets.landing.inventory import Inventory
+from temporal_assets.logs.clean.cleaning import EARLIEST
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
@@ -26,7 +27,8 @@ _ONE = dt.timedelta(days=1)
 def first_day(settings: Settings) -> dt.date:
     """The first partition: as configured, else the first day of the logs that were read.
 
-    Before any log was read it is `reading.earliest`: whatever the first log holds, its days are
+    Before any log was read it is the earliest day that a log can have:
+    whatever the first log holds, its days are
     partitions. The UI shows the narrower span once the code location is loaded again.
     """
     if settings.orchestration.first_day:
@@ -35,7 +37,7 @@ def first_day(settings: Settings) -> dt.date:
     # A published day stays a partition although its lines have moved to a later one, and although
     # it was published in another schema.
     published = Store.open(settings).folders("requests")
-    return min([*landed[:1], *published[:1]], default=settings.reading.earliest)
+    return min([*landed[:1], *published[:1]], default=EARLIEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST
 from temporal_assets.logs.privacy.key_periods import had_one_key
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found
+from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.machine.durable import make_folder, replace_text, sync
 from temporal_assets.settings import LogSource, Settings
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
@@ -617,6 +619,14 @@ def _paths(source: LogSource) -> list[Path]:
         return []  # one source that is away must not keep the others from being read
 
 
+_FIXED: Final = {
+    "earliest": EARLIEST.isoformat(),
+    "future_hours": AHEAD / dt.timedelta(hours=1),
+    "max_expansion": MAX_EXPANSION,
+}
+"""Constants that change what is read, under the names that they had while they were settings."""
+
+
 def options_digest(source: LogSource, settings: Settings) -> str:
     """Identity of everything that changes what is read from a file, apart from its content."""
     return digest_of(
@@ -625,7 +635,8 @@ def options_digest(source: LogSource, settings: Settings) -> str:
             "source": source.model_dump(mode="json", exclude={"path"}),
             "reading": settings.reading.model_dump(
                 mode="json", exclude={"workers", "max_reject_share", "block_mib"}
-            ),
+            )
+            | _FIXED,
             "cleaning": settings.cleaning.model_dump(
                 mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
             ),

@@ -5,7 +5,7 @@ that a user may want to change. Not here: derived paths of artifacts (`storage`)
 (`core`), column names (`contracts`).
 """
 
-from temporal_assets.settings.labels import Calibration, Curves, Early, Labels, Range, Window
+from temporal_assets.settings.labels import Calibration, Curves, Labels, Window
 from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
 from temporal_assets.settings.loading import (
     DEFAULT_STATE,
@@ -31,7 +31,6 @@ __all__ = [
     "Cleaning",
     "Crawls",
     "Curves",
-    "Early",
     "Engine",
     "Evaluation",
     "Hubs",
@@ -42,7 +41,6 @@ __all__ = [
     "Policy",
     "Prefixes",
     "Privacy",
-    "Range",
     "Reading",
     "Retention",
     "Settings",

@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from temporal_assets.settings.section import Section
-
-_MOST_STEPS = 1000
-"""A finer grid tells annotated pages apart that differ by nothing."""
 
 
 class Window(Section):
@@ -34,10 +31,6 @@ class Curves(Section):
     method: Literal["likelihood", "least_squares"] = "likelihood"
     """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
     (docs/interest-curves.md)."""
-
-    base: bool = False
-    """Also fit a constant daily interest. Costs more on pages without one than it gains on those
-    with."""
 
     weekdays: Literal["keep", "remove"] = "keep"
     """`remove`: views are divided by the weekday factor of their site before they are fitted (TW
@@ -71,27 +64,11 @@ class Labels(Section):
     curves are made for it."""
 
 
-Range = tuple[float, float, float]
-"""First, last and step."""
-
-
 class Calibration(Section):
     """Thresholds chosen from pages that people annotated, TW 4.2 and 5.2 (docs/calibration.md)."""
 
     annotated: Path | None = None
     """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""
-
-    n: tuple[float, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
-    """Numbers of days tried for `labels.n`, besides itself."""
-
-    q: Range = (0.05, 0.95, 0.05)
-    """First, last and step of the shares tried for `labels.q`, besides itself."""
-
-    m: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 14)
-    """Numbers of days tried for `labels.m`, besides itself."""
-
-    p: Range = (1.0, 15.0, 0.2)
-    """First, last and step of the concentrations tried for `labels.p`, besides itself."""
 
     hit_weight: float = Field(1.0, ge=0)
     """A of performance = A · hit - B · miss - C · false alarm (TW 5.2). The defaults of the three
@@ -110,28 +87,3 @@ class Calibration(Section):
     min_pages: int = Field(50, ge=2)
     """Annotated pages, of both kinds, that a site, a section or all of them need for thresholds
     that labels may use. With fewer, a choice says more about the sample than about the site."""
-
-    @field_validator("n", "m")
-    @classmethod
-    def _days(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if not value or any(days < 1 for days in value):
-            raise ValueError("must be one or more numbers of days, each at least 1")
-        return value
-
-    @field_validator("q", "p")
-    @classmethod
-    def _range(cls, value: Range) -> Range:
-        first, last, step = value
-        if not (0 < first <= last and step > 0 and (last - first) / step <= _MOST_STEPS):
-            raise ValueError(
-                f"must be first, last and step, all above 0, with at most {_MOST_STEPS} steps"
-            )
-        return value
-
-
-class Early(Section):
-    """Labels of pages born in the last days (docs/early-labels.md)."""
-
-    complete_days: int = Field(7, ge=4)
-    """Days a page must have been seen to be learned from. What it does later changes its share of
-    the first days little; fewer days give more, and more recent, pages to learn from."""

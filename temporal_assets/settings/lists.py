@@ -34,9 +34,6 @@ class Sites(Section):
     min_pages: int = Field(5, ge=1)
     """Reliable pages of a site that `confident` ranks: with fewer, chance decides."""
 
-    confidence: float = Field(0.95, ge=0.5, lt=1)
-    """Confidence of the lower bound that ranks (Wilson's, one-sided)."""
-
     top_k: int = Field(100, ge=1)
     """Length of the list (TW 4.3)."""
 
@@ -79,10 +76,6 @@ class Prefixes(Section):
 
     min_pages: int = Field(3, ge=1)
     """Pages of a section that splits the one above it; for `confident` of a prefix as well."""
-
-    confidence: float = Field(0.8, ge=0.5, lt=1)
-    """With which a section must be below the threshold to split the one above it; for `confident`
-    that of the lower bound as well (Wilson's, one-sided)."""
 
     quiet: Literal["drop", "keep"] = "drop"
     """Prefixes of hosts that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: their
@@ -127,9 +120,6 @@ class Patterns(Section):
     min_urls: int = Field(10, ge=1)
     """Nodes of the pattern tree with fewer URLs are leaves, and no rarer value is named."""
 
-    min_share: float = Field(1e-4, ge=0, le=1)
-    """The same as a share of the site's URLs; the larger of the two counts."""
-
     most_urls: int = Field(3_000_000, ge=1000)
     """A site with more URLs is learned from a sample of so many, and says so; everything is counted
     over all of them."""
@@ -143,9 +133,6 @@ class Patterns(Section):
     """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
     for the last."""
 
-    visit_weight: float = Field(1.0, gt=0)
-    """Weight of the visits in the visit cut; below 1 it merges more."""
-
     transit_threshold: float = Field(0.8, gt=0, le=1)
     """Siblings with more similar in- and out-links than this are merged. BB do not give it
     (docs/url-patterns.md)."""
@@ -153,10 +140,6 @@ class Patterns(Section):
     processes: int | None = Field(None, ge=0)
     """Sites are learned side by side in so many processes; all cores when unset. 0 learns them in
     the calling process, without the two limits below."""
-
-    site_seconds: float = Field(120.0, gt=0)
-    """A site that takes longer is reported and left out. The largest of BB Table 2 (1.7 million
-    URLs) takes less than ten."""
 
     site_memory_mib: int = Field(4096, ge=256)
     """Memory a process may take for one site; one that needs more is reported and left out."""

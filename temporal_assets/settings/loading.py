@@ -19,7 +19,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from temporal_assets.settings.labels import Calibration, Curves, Early, Labels, Window
+from temporal_assets.settings.gone import instead_of
+from temporal_assets.settings.labels import Calibration, Curves, Labels, Window
 from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
@@ -63,7 +64,6 @@ class Settings(BaseSettings):
     curves: Curves = Curves()
     labels: Labels = Labels()
     calibration: Calibration = Calibration()
-    early: Early = Early()
     patterns: Patterns = Patterns()
     hubs: Hubs = Hubs()
     sites: Sites = Sites()
@@ -154,11 +154,13 @@ def _refuse_unknown_variables() -> None:
     Other names are left alone: not every variable of ours is a setting.
     """
     for name in sorted(_variables()):
-        section, within, _ = name.removeprefix(_PREFIX).partition(_WITHIN)
+        section, _, within = name.removeprefix(_PREFIX).partition(_WITHIN)
         if meant := _with_two_underscores(name):
             raise SettingsError(f"environment: {name}: two underscores stand for the dot: {meant}")
         if within and section.lower() not in Settings.model_fields:
-            raise SettingsError(f"environment: {name}: there is no section {section.lower()!r}")
+            gone = instead_of(f"{section}.{within}".lower())
+            wrong = gone or f"there is no section {section.lower()!r}"
+            raise SettingsError(f"environment: {name}: {wrong}")
 
 
 def _with_two_underscores(name: str) -> str | None:
@@ -185,8 +187,10 @@ def _in_words(error: ValidationError, file: Path) -> str:
     said: dict[str, list[str]] = {}
     for one in error.errors():
         is_unknown = one["type"] == "extra_forbidden"
-        message = _UNKNOWN if is_unknown else one["msg"].removeprefix("Value error, ")
-        wrong = _sentence(one["loc"], message, one["input"])
+        gone = instead_of(".".join(map(str, one["loc"]))) if is_unknown else None
+        unknown = gone or _UNKNOWN
+        message = unknown if is_unknown else one["msg"].removeprefix("Value error, ")
+        wrong = _sentence(one["loc"], message, None if is_unknown else one["input"])
         said.setdefault(_place(one["loc"], file), []).append(wrong)
     return "; ".join(f"{place}: {'; '.join(sentences)}" for place, sentences in said.items())
 
@@ -208,7 +212,7 @@ def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
     if not field:
         return wrong  # of several fields, which it names itself
     is_shown = (
-        wrong != _UNKNOWN and field[0] not in _SECRETIVE and not isinstance(value, (dict, list))
+        value is not None and field[0] not in _SECRETIVE and not isinstance(value, (dict, list))
     )
     found = f" (found {value!r})" if is_shown else ""
     return f"{'.'.join(map(str, field))}: {wrong}{found}"

@@ -50,15 +50,6 @@ class Spark(Section):
     """`local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:port`, or `sc://host:15002` for
     a Spark Connect server, on which all below but `spark.sql.` options is its own business."""
 
-    packages: tuple[str, ...] = ()
-    """Maven coordinates of what the cluster needs besides Spark: the driver of an object store."""
-
-    python: str | None = None
-    """Python of the executors; the one that runs this when unset."""
-
-    driver_memory: str = "1g"
-    """Memory of the Java process that plans."""
-
     executor_memory: str = "1g"
     """Memory of each Java process that works; Python workers take theirs beside it."""
 
@@ -79,7 +70,7 @@ class Spark(Section):
             )
         return value
 
-    @field_validator("driver_memory", "executor_memory")
+    @field_validator("executor_memory")
     @classmethod
     def _java_size(cls, value: str) -> str:
         if re.fullmatch(r"\d+[mgt]", value, re.IGNORECASE) is None:

@@ -17,11 +17,6 @@ class Policy(Section):
     best F that the flow of the window allows, as with `prefixes.threshold`; 0.5 where
     `prefixes.rule` goes by the stock."""
 
-    confidence: float = Field(0.95, ge=0.5, lt=1)
-    """Confidence of the upper bound (Wilson's, one-sided) of that share: a pattern whose bound is
-    no larger than `urgent_share` decides over a news prefix. Three pages of which none is temporal
-    are enough, two are not (docs/policy.md)."""
-
     skip_share: float = Field(0.01, ge=0, lt=1)
     """The least visited patterns of a site are skipped while together they have no larger share of
     its visits (BB 5.3: few patterns hold nearly all traffic)."""
@@ -92,7 +87,3 @@ class Simulation(Section):
     """Pages in the logs that the sites may have together: one that has more than the sites before
     it have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a
     stored mirror; the largest site of BB Table 2 has 1.7 million."""
-
-    learn_share: float = Field(0.5, gt=0, lt=1)
-    """Part of the days of the window that orders are learned from out of time; the days after them
-    score. BB 5.1 learns from one month and scores by the next five."""

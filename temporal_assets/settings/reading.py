@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Literal
 
 from pydantic import Field
@@ -17,20 +16,8 @@ class Reading(Section):
     """Longer lines are rejected. Servers cap request lines at 8 KiB (Apache) to 32 KiB; a line
     holds a request, a referrer and an agent, so 64 KiB loses no genuine line."""
 
-    max_expansion: int = Field(1000, ge=10)
-    """Decompressed bytes per compressed byte beyond which a file is taken for a bomb: reading ends
-    there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own limit is
-    1032."""
-
     max_reject_share: float = Field(0.2, ge=0, le=1)
     """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
-
-    earliest: dt.date = dt.date(1993, 1, 1)
-    """Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""
-
-    future_hours: float = Field(24.0, ge=0)
-    """Lines dated later than now plus this are rejected: clocks drift and zones are misread by
-    hours, not by days. A file with more than one of them in a thousand is not read."""
 
     sample_lines: int = Field(3, ge=0, le=100)
     """Samples kept per day, file and reason."""

@@ -556,15 +556,13 @@ def test_a_stated_format_that_fits_no_line_is_named_with_the_likely_one(
     assert "line 1" in error
 
 
-def test_logs_of_another_age_are_read_if_they_are_asked_for(state: Path, folder: Path) -> None:
+def test_logs_of_another_age_are_not_read(state: Path, folder: Path) -> None:
     old = dt.date(1992, 3, 31)
     logs.write(folder / "access.log", logs.day_of_lines(old))
     settings = _settings(state, folder)
     (error,) = _errors(refresh(settings))
     assert "(ancient, for example line 1" in error
-    assert "set `reading.earliest` to a day before them" in error
-    (file,) = refresh(_settings(state, folder, reading={"earliest": "1992-01-01"})).landed
-    assert list(file.days) == [old]
+    assert "There were no access logs then" in error
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_settings_make_it_stale(made: Made) -> None:
         ("orchestration", {"hour": 4, "docs": "https://docs.example"}, False),
         ("engine", {"threads": 1}, False),
         ("patterns", {"processes": 1}, False),
-        ("patterns", {"site_seconds": 60.0}, True),
+        ("patterns", {"site_memory_mib": 512}, True),
         ("privacy", {"min_clients": 6}, True),
         ("cleaning", {"bots": "keep"}, True),
         ("simulation", {"most_sites": 10}, True),

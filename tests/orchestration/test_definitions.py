@@ -19,6 +19,7 @@ import yaml
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.defs.stages import STAGES, group_of, page_of
+from temporal_assets.logs.clean.cleaning import EARLIEST
 from temporal_assets.settings import load_settings
 
 SNAPSHOT = Path(__file__).with_name("asset_graph.json")
@@ -230,7 +231,7 @@ def test_the_days_of_a_new_installation_reach_back_to_the_first_possible_log(sta
     settings = load_settings(state)
     days = build_defs(settings).resolve_asset_graph().get(dg.AssetKey("requests")).partitions_def
     assert days is not None
-    assert days.get_first_partition_key() == settings.reading.earliest.isoformat() == "1993-01-01"
+    assert days.get_first_partition_key() == EARLIEST.isoformat() == "1993-01-01"
     assert dt.date.fromisoformat(days.get_last_partition_key() or "") >= dt.date(2026, 1, 1)
 
 

@@ -91,7 +91,7 @@ def compile_all() -> None:
     urls = pa.concat_arrays(rows.column("url").chunks)
     trees = section_trees(from_arrow(urls))
     trees.total(np.ones(len(urls), np.int64))
-    options = PatternOptions(2, 0.0, "support", _PAGES, "transit", 1.0, 0.5, 5)
+    options = PatternOptions(2, "support", _PAGES, "transit", 0.5, 5)
     site_nodes(rows, options)
     _, found = learn(rows, options)
     compile_matcher(found.patterns).match(texts(["https://a.example/news001"]))

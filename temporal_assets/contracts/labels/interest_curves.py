@@ -51,7 +51,7 @@ INTEREST_CURVES: Final = Table(
             "url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_histories.url",)
         ),
         _number("amplitude", "A: views over the whole life."),
-        _number("base", "Constant interest in views a day; 0 unless `curves.base`."),
+        _number("base", "Constant interest in views a day; 0, because no base is fitted."),
         _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
         _number("mu", "Logarithm of the days in which half of the interest accumulates."),
         _number("sigma", "Width of the curve on the logarithm of time."),

@@ -94,7 +94,7 @@ NEWS_PREFIXES: Final = Table(
             "What must be above it: `score` by the flow, `bound` by the stock.",
         ),
         ColumnSpec("min_pages", Type.BIGINT, "`prefixes.min_pages` as it was used."),
-        ColumnSpec("confidence", Type.DOUBLE, "`prefixes.confidence` as it was used; 0.5: none."),
+        ColumnSpec("confidence", Type.DOUBLE, "Confidence of `bound`, as it was used; 0.5: none."),
     ),
     key=_KEY,
     rules=(

@@ -88,7 +88,7 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "bound",
             Type.DOUBLE,
-            "What `score` is at least, with `sites.confidence`.",
+            "What `score` is at least, with a confidence of 95 %.",
             nullable=True,
         ),
         ColumnSpec(

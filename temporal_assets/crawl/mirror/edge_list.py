@@ -82,7 +82,7 @@ def _parquet(path: Path) -> Iterator[Row]:
         names = file.schema_arrow.names
         chosen = [None if i is None else names[i] for i in link_columns(file)]
     wanted = [name for name in chosen if name is not None]
-    for batch in batches(path, wanted, Reading(), LONGEST_URL):
+    for batch in batches(path, wanted, LONGEST_URL):
         columns = [
             [None] * len(batch)
             if name is None

@@ -30,7 +30,6 @@ from temporal_assets.crawl.mirror.mirror import Mirror, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, require_bounded
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
-from temporal_assets.settings import Reading
 
 _ROWS: Final = 200_000
 _EDGES: Final = pa.schema({"source": pa.string(), "target": pa.string(), "nofollow": pa.bool_()})
@@ -132,7 +131,7 @@ def _naming_what_is_damaged(paths: Sequence[Path]) -> Iterator[None]:
 
 def _fault_of(path: Path) -> str | None:
     try:
-        for batch in batches(path, _ends_of(path), Reading(), LONGEST_URL):
+        for batch in batches(path, _ends_of(path), LONGEST_URL):
             for column in batch.columns:
                 column.cast(pa.string())
     except (*FAULTS, BadLinks) as error:
@@ -159,13 +158,13 @@ def _normal(path: Path, out: Path, number: int) -> Path:
         source, target, nofollow = link_columns(file)
         is_normal = file.schema_arrow.equals(_EDGES)
     if is_normal:
-        require_bounded(path, names, Reading())
+        require_bounded(path, names)
         return path
     copy = out / f"edges-{number}.parquet"
     chosen = [names[source], names[target]]
     flag = None if nofollow is None else names[nofollow]
     with pq.ParquetWriter(copy, _EDGES, compression="zstd") as writer:
-        for batch in batches(path, [*chosen, *([flag] if flag else [])], Reading(), LONGEST_URL):
+        for batch in batches(path, [*chosen, *([flag] if flag else [])], LONGEST_URL):
             ends = [batch.column(name).cast(pa.string()) for name in chosen]
             flags = (
                 [False] * len(batch)

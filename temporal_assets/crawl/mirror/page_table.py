@@ -15,7 +15,6 @@ from temporal_assets.crawl.mirror.html_links import decoded, html_links
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.warc import MAX_HTML
 from temporal_assets.logs.tables.parquet_batches import batches
-from temporal_assets.settings import Reading
 
 _COLUMNS: Final = ("url", "html")
 
@@ -27,7 +26,7 @@ def is_page_table(path: Path) -> bool:
 
 def read_pages(path: Path, builder: MirrorBuilder) -> None:
     """Add the pages of a file; those without URL or HTML are counted and skipped."""
-    for batch in batches(path, _COLUMNS, Reading(), MAX_HTML):
+    for batch in batches(path, _COLUMNS, MAX_HTML):
         for row in batch.to_pylist():
             url, html = row["url"], row["html"]
             if url and isinstance(url, str) and isinstance(html, str | bytes):

@@ -69,6 +69,9 @@ _DEFAULTS: Final = {
 }
 """May be set in any session, also over Connect."""
 
+_DRIVER_MEMORY: Final = "1g"
+"""Memory of the Java process that plans; `spark.driver.memory` in [spark.config] is stronger."""
+
 _START: Final = {
     "spark.app.name": "temporal-assets",
     "spark.ui.showConsoleProgress": "false",
@@ -151,7 +154,8 @@ _SENTENCES: Final = (
     ),
     (
         r"No FileSystem for scheme|Class org\.apache\.hadoop\.fs\.\S+ not found",
-        "Spark has no driver for this kind of storage: name its package in spark.packages, for "
+        "Spark has no driver for this kind of storage: name its package in "
+        '"spark.jars.packages" of [spark.config], for '
         "S3 org.apache.hadoop:hadoop-aws in the version of Spark's Hadoop (docs/spark.md)",
     ),
     (
@@ -161,7 +165,8 @@ _SENTENCES: Final = (
     ),
     (
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
-        "the executors run another Python than this process: name theirs in spark.python, or "
+        "the executors run another Python than this process: name theirs in "
+        '"spark.pyspark.python" of [spark.config], or '
         "send an environment along (docs/spark.md)",
     ),
     (
@@ -271,7 +276,7 @@ def _started(spark: Spark) -> Any:
     if is_local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # the UI's address, too
     # Of the environment alone is it known to workers of every kind of cluster.
-    os.environ["PYSPARK_PYTHON"] = spark.python or sys.executable
+    os.environ["PYSPARK_PYTHON"] = spark.config.get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     with _own_interrupts():
         session = builder.getOrCreate()
@@ -295,10 +300,8 @@ def _start_options(spark: Spark) -> dict[str, str]:
     options = dict(_START)
     if spark.master.startswith("local"):
         options |= _ON_THIS_MACHINE
-    options["spark.driver.memory"] = spark.driver_memory
+    options["spark.driver.memory"] = _DRIVER_MEMORY
     options["spark.executor.memory"] = spark.executor_memory
-    if spark.packages:
-        options["spark.jars.packages"] = ",".join(spark.packages)
     # A checkout is on the path of this process alone; an installed package is found anyway.
     options["spark.executorEnv.PYTHONPATH"] = str(Path(temporal_assets.__file__).parents[1])
     return options | spark.config

@@ -52,6 +52,13 @@ from temporal_assets.logs.urls.urls import (
 )
 from temporal_assets.settings import LogSource, Settings
 
+EARLIEST: Final = dt.date(1993, 1, 1)
+"""Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""
+
+AHEAD: Final = dt.timedelta(hours=24)
+"""Lines dated later than now plus this are rejected: clocks drift and zones are misread by hours,
+not by days. A file with more than one of them in a thousand is not read."""
+
 DROPS: Final = ("method", "status", "static", "bot_agent")
 """Reasons of well-formed lines that are no page views, in the order they are looked for."""
 
@@ -146,9 +153,8 @@ class Cleaner:
         self.cleaning = settings.cleaning
         self.rules = UrlRules.from_settings(settings.cleaning)
         self.zone = ZoneInfo(settings.orchestration.timezone)
-        reading = settings.reading
-        self.earliest = _microseconds(dt.datetime.combine(reading.earliest, dt.time(), dt.UTC))
-        self.latest = _microseconds(now + dt.timedelta(hours=reading.future_hours))
+        self.earliest = _microseconds(dt.datetime.combine(EARLIEST, dt.time(), dt.UTC))
+        self.latest = _microseconds(now + AHEAD)
         self.canonical = Memo(self._canonical)
         self.static = Memo(is_static)
         self.is_bot = is_bot

@@ -48,7 +48,7 @@ class Reject(IntEnum):
 
 _REMEDIES: Final = {
     Reject.BAD_TIME.label: "See docs/log-formats.md for the times that are understood",
-    Reject.ANCIENT.label: "If its times are right, set `reading.earliest` to a day before them",
+    Reject.ANCIENT.label: "There were no access logs then: see docs/log-formats.md for its times",
     Reject.NO_HOST.label: "Their lines name no site: read them with --host www.example.com",
     Reject.BAD_URL.label: (
         "If their pages are bare ids or names, say what stands before them (--url-prefix"

@@ -43,6 +43,10 @@ this keeps one step under 64 MiB. Honest logs lose nothing measurable."""
 _CHECKSUM: Final = 8
 """Bytes at the end of an archive that say what it should hold: CRC and length of gzip."""
 
+MAX_EXPANSION: Final = 1000
+"""Decompressed bytes per compressed byte beyond which a file is taken for a bomb: reading ends
+there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own limit is 1032."""
+
 _EXPANSION_SLACK: Final = 64 << 20
 """Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
 
@@ -359,7 +363,7 @@ class LogStream:
             unpacked += len(text)
             if text:
                 yield text
-            if unpacked > self._reading.max_expansion * given + _EXPANSION_SLACK:
+            if unpacked > MAX_EXPANSION * given + _EXPANSION_SLACK:
                 raise _BrokenArchiveError(f"{kind} expands {unpacked // given} times: refused")
         if inside:
             raise _BrokenArchiveError(f"truncated {kind}")

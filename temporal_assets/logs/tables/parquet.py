@@ -46,7 +46,7 @@ def read(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
             wanted = slots_of(columns, None)
             needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
         row, before = 1, BAD
-        for batch in batches(path, needed, reading, reading.max_line_bytes):
+        for batch in batches(path, needed, reading.max_line_bytes):
             records = _records(batch, wanted, row, source, before)
             before = last_repeated(known_times(records), ZoneInfo(source.timezone))
             yield records

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.logs.tables.parquet_pages import Leaf, PageError, leaf_of, leaves_of
-from temporal_assets.settings import Reading
 
 _BATCH_ROWS: Final = 65_536
 """About as many as a block of text has lines."""
@@ -36,26 +36,24 @@ _NUMBER_BYTES: Final = 16
 
 _TEXT: Final = frozenset(("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"))
 
-_BOMB: Final = "it unpacks to more than `reading.max_expansion` times its size: refused"
+_BOMB: Final = f"it unpacks to more than {MAX_EXPANSION} times its size: refused"
 
 FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
 """Errors of reading a file that is damaged, or holds what may not be unpacked."""
 
 
-def batches(
-    path: Path, columns: Collection[str], reading: Reading, longest: int
-) -> Iterator[pa.RecordBatch]:
+def batches(path: Path, columns: Collection[str], longest: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of some columns, by dotted paths, without dictionaries.
 
     Values longer than `longest` bytes are cut one byte behind. Raises one of `FAULTS`, `PageError`
-    for lists and for a file that unpacks to more than `reading.max_expansion` times its size.
+    for lists and for a file that unpacks to more than `MAX_EXPANSION` times its size.
     """
     with pq.ParquetFile(path) as file:
         physical = [file.schema.column(n).physical_type for n in range(len(file.schema))]
         leaves = leaves_of(file, columns)
     texts = {name for name, number in leaves.items() if physical[number] in _TEXT}
-    leaf_of_column = require_bounded(path, columns, reading)
-    most = _most(path, reading)
+    leaf_of_column = require_bounded(path, columns)
+    most = _most(path)
     kept = {
         name
         for name in texts
@@ -78,18 +76,18 @@ def batches(
                 yield part
 
 
-def require_bounded(path: Path, columns: Collection[str], reading: Reading) -> dict[str, Leaf]:
+def require_bounded(path: Path, columns: Collection[str]) -> dict[str, Leaf]:
     """Return what the pages of some columns hold. Raises `PageError` where that is too much."""
     with pq.ParquetFile(path) as file:
         leaves = {name: leaf_of(path, file, n) for name, n in leaves_of(file, columns).items()}
-    if sum(leaf.unpacked for leaf in leaves.values()) > _most(path, reading):
+    if sum(leaf.unpacked for leaf in leaves.values()) > _most(path):
         raise PageError(_BOMB)
     return leaves
 
 
-def _most(path: Path, reading: Reading) -> int:
+def _most(path: Path) -> int:
     """Bytes that a file may unpack to."""
-    return reading.max_expansion * path.stat().st_size + _SLACK_BYTES
+    return MAX_EXPANSION * path.stat().st_size + _SLACK_BYTES
 
 
 def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -112,7 +112,7 @@ def early(scores: Sequence[Score], young: int) -> Section:
             "",
             title,
             "the pages born in the window and seen since are too few, or all of one kind",
-            "read more days (pages count that were seen for `early.complete_days`)",
+            "read more days (pages count that were seen for a week)",
         )
     pages = scores[0].pages
     by_age: dict[int, dict[str, Score]] = {}

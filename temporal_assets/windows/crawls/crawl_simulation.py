@@ -42,6 +42,10 @@ from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 
 Row = dict[str, Any]
 
+LEARN_SHARE: Final = 0.5
+"""Part of the days of the window that orders are learned from out of time; the days after them
+score. BB 5.1 learns from one month and scores by the next five."""
+
 THROUGHPUTS: Final = np.linspace(0.0, 1.0, 101)
 """Shares of the pages at which curves are kept; with those that BB 5.3.1 investigates."""
 
@@ -64,7 +68,7 @@ def trials(job: Job) -> list[Trial]:
     """Return the trial in sample, and out of time if the window has two days at least."""
     days = job.window("transits").manifests
     made = [Trial("in_sample", days, days)] if days else []
-    first = round(len(days) * job.settings.simulation.learn_share)
+    first = round(len(days) * LEARN_SHARE)
     if 0 < first < len(days):
         made.append(Trial("out_of_time", days[:first], days[first:]))
     return made
@@ -238,7 +242,7 @@ CRAWL_SIMULATION: Final = WindowAsset(
         settings.cleaning.model_dump(mode="json"),
         settings.simulation.most_sites,
         settings.simulation.most_pages,
-        settings.simulation.learn_share,
+        LEARN_SHARE,
         stored_identity(settings),
     ],
 )

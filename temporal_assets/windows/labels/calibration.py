@@ -26,7 +26,7 @@ from temporal_assets.core.labels.calibration import (
 from temporal_assets.core.labels.score_grid import concentrations, interest
 from temporal_assets.logs.tables.annotations import Annotations, read_annotations
 from temporal_assets.logs.urls.urls import UrlRules
-from temporal_assets.settings import Range, Settings
+from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import observed_days
 from temporal_assets.windows.frame.given_files import content_of_file, file_in
@@ -38,6 +38,20 @@ from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 Score = Literal["interest", "concentration"]
 Scope = Literal["all", "site", "section"]
 Floats = NDArray[np.float64]
+
+_N_DAYS: Final = (1, 2, 3, 4, 5, 7, 10, 14)
+"""Numbers of days tried for `labels.n`, besides itself: the papers' range, denser where news is."""
+
+_M_DAYS: Final = _N_DAYS
+"""Numbers of days tried for `labels.m`, besides itself; the same idea as `labels.n`."""
+
+_Q_LEVELS: Final = (0.05, 0.95, 0.05)
+"""First, last and step of the shares tried for `labels.q`: all there are, as finely as some hundred
+annotated pages can tell apart."""
+
+_P_LEVELS: Final = (1.0, 15.0, 0.2)
+"""First, last and step of the concentrations tried for `labels.p`: 1 is even spread, and above 15
+hardly a page is news (NP 6.1 chooses 1.91)."""
 
 ALL: Final = ""
 """Name of the scope of all pages."""
@@ -90,29 +104,29 @@ def choose(job: Job, found: Found) -> list[Choice]:
 
 def _by_interest(settings: Settings, found: Found) -> _Grid:
     n = settings.labels.n
-    days = tuple(sorted({*map(float, settings.calibration.n), n}))
+    days = tuple(sorted({*map(float, _N_DAYS), n}))
     return _Grid(
         "interest",
         interest(found.curves, days, settings.window.days),
         days,
-        _levels(settings.calibration.q, settings.labels.q),
+        _levels(_Q_LEVELS, settings.labels.q),
         (days.index(n),),
     )
 
 
 def _by_concentration(job: Job, found: Found) -> _Grid:
     settings = job.settings
-    days = tuple(sorted({*settings.calibration.m, settings.labels.m}))
+    days = tuple(sorted({*_M_DAYS, settings.labels.m}))
     return _Grid(
         "concentration",
         concentrations(found.views, days, observed=observed_days(job)),
         tuple(map(float, days)),
-        _levels(settings.calibration.p, settings.labels.p),
+        _levels(_P_LEVELS, settings.labels.p),
         tuple(range(len(days))),
     )
 
 
-def _levels(tried: Range, own: float) -> Floats:
+def _levels(tried: tuple[float, float, float], own: float) -> Floats:
     first, last, step = tried
     steps = round((last - first) / step)
     # Rounded, so that 0.1 + 0.2 is the 0.3 that is shown.

@@ -19,6 +19,7 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.labels.first_days import (
+    COMPLETE_DAYS,
     FIRST_DAYS,
     KnownPages,
     batches,
@@ -96,7 +97,7 @@ EARLY_LABELS: Final = WindowAsset(
     sql=("first_days",),
     settings=lambda settings: [
         settings.window.days,
-        settings.early.complete_days,
+        COMPLETE_DAYS,
         settings.labels.n,
         settings.labels.q,
         settings.labels.thresholds,

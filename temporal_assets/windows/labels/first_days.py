@@ -37,6 +37,10 @@ _UNSEEN_DAYS: Final = 7
 """First days of the window with data, a quarter of them at most, whose births may be none: a page
 that was read before with a pause passes for new there."""
 
+COMPLETE_DAYS: Final = 7
+"""Days a page must have been seen to be learned from. What it does later changes its share of the
+first days little; fewer days give more, and more recent, pages to learn from."""
+
 LEAST_VIEWS: Final = 3
 """Views in a life below which their share says nothing."""
 
@@ -123,7 +127,7 @@ def _plan_of(job: Job) -> _Plan:
     start = int(np.argmax(observed))
     unseen = min(_UNSEEN_DAYS, (len(observed) - start) // 4)
     n_days = math.ceil(job.settings.labels.n)
-    lived = max(job.settings.early.complete_days, n_days + 1)
+    lived = max(COMPLETE_DAYS, n_days + 1)
     one = dt.timedelta(days=1)
     known_from, known_until = job.first + (start + unseen) * one, job.day - (lived - 1) * one
     young_from = max(job.day - (YOUNG_DAYS - 1) * one, job.first)

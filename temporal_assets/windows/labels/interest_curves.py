@@ -22,6 +22,10 @@ from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 BATCH_PAGES: Final = 4096
 """Pages a thread fits at once: a tenth of a second, and a few megabytes."""
 
+_BASE: Final = False
+"""No constant daily interest is fitted beside the curve: it costs more on pages without one than it
+gains on those with (docs/interest-curves.md)."""
+
 _DAY_BIT: Final = 40
 """Views of a site on a day lie below it in `site_days`, the place of the day above."""
 
@@ -85,7 +89,7 @@ def _numbers(curves: Curves) -> dict[str, pa.Array]:
 
 def _make(job: Job) -> Sequence[Path]:
     settings = job.settings
-    options = Options(settings.curves.method, settings.curves.base, settings.labels.n)
+    options = Options(settings.curves.method, _BASE, settings.labels.n)
     observed = observed_days(job)
     kernel = partial(
         fit_batch, options=options, observed=observed, first_weekday=job.first.weekday()
@@ -121,7 +125,7 @@ INTEREST_CURVES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.curves.method,
-        settings.curves.base,
+        _BASE,
         settings.curves.weekdays,
         settings.labels.n,
     ],

@@ -20,6 +20,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
+from temporal_assets.windows.lists.scored import SPLIT_CONFIDENCE
 from temporal_assets.windows.lists.sections import write_section_paths
 from temporal_assets.windows.lists.site_scores import quietness, write_activity
 
@@ -46,7 +47,7 @@ def rule_of(settings: Settings) -> PrefixRule:
     if prefixes.rule == "paper":
         rule = PAPER_RULE
     else:
-        rule = PrefixRule(min_pages=prefixes.min_pages, confidence=prefixes.confidence)
+        rule = PrefixRule(min_pages=prefixes.min_pages, confidence=SPLIT_CONFIDENCE)
     return rule if prefixes.threshold is None else replace(rule, threshold=prefixes.threshold)
 
 

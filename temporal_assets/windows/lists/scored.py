@@ -26,6 +26,13 @@ from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
 
 _BATCH_ROWS: Final = 65_536
 
+CONFIDENCE: Final = 0.95
+"""Confidence of the lower bound that ranks sites by their stock (Wilson's, one-sided)."""
+
+SPLIT_CONFIDENCE: Final = 0.8
+"""Confidence with which a section must be below the threshold to split the one above it, and that
+of the lower bound by which prefixes are chosen from the stock (Wilson's, one-sided)."""
+
 _DIGITS: Final = 9
 """Digits of a merit: equal ones must be equal numbers, because ties are told by other columns."""
 
@@ -48,7 +55,7 @@ def scoring_of(settings: Settings) -> Scoring:
         sites.alpha,
         sites.beta,
         sites.page_share_weight,
-        PLAIN if plain else sites.confidence,
+        PLAIN if plain else CONFIDENCE,
         1 if plain else sites.min_pages,
     )
 

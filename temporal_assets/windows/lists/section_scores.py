@@ -10,7 +10,14 @@ from temporal_assets import contracts
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import window_days
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.lists.scored import merit_of, scoring_of, with_scores, write_scores
+from temporal_assets.windows.lists.scored import (
+    CONFIDENCE,
+    SPLIT_CONFIDENCE,
+    merit_of,
+    scoring_of,
+    with_scores,
+    write_scores,
+)
 from temporal_assets.windows.lists.sections import write_section_paths
 from temporal_assets.windows.lists.site_scores import quietness
 
@@ -24,7 +31,7 @@ def _make(job: Job) -> Sequence[Path]:
     parameters = {
         "day": job.day,
         "by_flow": merit is not None,
-        "doubt": 1 - job.settings.prefixes.confidence,
+        "doubt": 1 - SPLIT_CONFIDENCE,
         "min_pages": scoring_of(job.settings).min_pages,
         "min_clients": job.settings.privacy.min_clients,
         "top_k": sites.top_k,
@@ -52,11 +59,11 @@ SECTION_SCORES: Final = WindowAsset(
         settings.sites.page_share_weight,
         settings.sites.rule,
         settings.sites.min_pages,
-        settings.sites.confidence,
+        CONFIDENCE,
         settings.sites.top_k,
         settings.sites.quiet_days,
         settings.sites.quiet_share,
         settings.prefixes.min_pages,
-        settings.prefixes.confidence,
+        SPLIT_CONFIDENCE,
     ],
 )

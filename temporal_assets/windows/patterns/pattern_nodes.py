@@ -38,11 +38,9 @@ class PatternOptions:
     """Options from `patterns` and `privacy`, for a process that does not read settings."""
 
     min_urls: int
-    min_share: float
     salience: Salience
     most_urls: int
     cut: Cut
-    visit_weight: float
     transit_threshold: float
     least_clients: int
 
@@ -56,10 +54,9 @@ def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePat
 def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
     return learn_patterns(
         traffic,
-        TreeOptions(options.min_urls, options.min_share, options.salience, options.most_urls),
+        TreeOptions(options.min_urls, salience=options.salience, most_urls=options.most_urls),
         options.transit_threshold,
-        options.visit_weight,
-        options.cut,
+        cut=options.cut,
     )
 
 

@@ -102,9 +102,9 @@ def test_a_cluster_that_is_not_there(
     ("error", "says"),
     [
         ("o.a.h.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials", "credentials"),
-        ("UnsupportedFileSystemException: No FileSystem for scheme s3a", "spark.packages"),
+        ("UnsupportedFileSystemException: No FileSystem for scheme s3a", "spark.jars.packages"),
         ("ExecutorLostFailure (exit code 137)", "raise spark.executor_memory"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.9", "spark.python"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.9", "spark.pyspark.python"),
         ("ModuleNotFoundError: No module named 'temporal_assets'", "executors' Python lacks"),
     ],
 )

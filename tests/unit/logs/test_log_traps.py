@@ -25,6 +25,7 @@ from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.formats.detect import resolve
 from temporal_assets.logs.formats.formats import State, advance, parse
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.settings import LogSource, Settings
@@ -594,11 +595,12 @@ def test_a_truncated_last_member(read: Reader) -> None:
     assert set(kept.reasons) <= {"truncated"}
 
 
-def test_a_decompression_bomb(read: Reader) -> None:
+def test_a_decompression_bomb(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MAX_EXPANSION", 10)
     member = gzip.compress(b"a" * 20_000_000)
     path = read.folder / "access.log"
     path.write_bytes(member * 8)
-    settings = Settings.model_validate({"reading": {"block_mib": 1, "max_expansion": 10}})
+    settings = Settings.model_validate({"reading": {"block_mib": 1}})
     kept = read.read(LogSource(path=str(path), format="combined"), settings)
     assert kept.problem is not None
     assert "expands" in kept.problem

@@ -12,7 +12,9 @@ from pydantic import ValidationError
 from temporal_assets.settings import (
     SETTINGS_FILE,
     LogSource,
+    Settings,
     SettingsError,
+    gone,
     load_settings,
     state_folder,
 )
@@ -60,6 +62,30 @@ def test_a_variable_is_named_as_the_place_of_its_value(
     file, variable = str(raised.value).split("; environment: ")
     assert file.startswith(f"{state / SETTINGS_FILE}: window.days: ")
     assert variable.startswith("TEMPORAL_ASSETS_ENGINE__MEMORY_LIMIT: engine.memory_limit: 'lots'")
+
+
+GONE = {**gone._FIXED, **gone._MOVED}
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_setting_that_is_fixed_now_is_an_error_that_says_its_value(
+    state: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section, _, field = name.partition(".")
+    if section in Settings.model_fields:
+        assert field not in type(Settings.model_fields[section].default).model_fields
+    _write(state, f"[{section}]\n{field} = 3\n")
+    with pytest.raises(SettingsError) as raised:
+        load_settings(state)
+    said = str(raised.value)
+    assert said.startswith(f"{state / SETTINGS_FILE}: {section}")
+    assert GONE[name] in said
+    assert "found" not in said
+    (state / SETTINGS_FILE).unlink()
+    monkeypatch.setenv(f"TEMPORAL_ASSETS_{section}__{field}".upper(), "3")
+    with pytest.raises(SettingsError, match="environment: ") as raised:
+        load_settings(state)
+    assert GONE[name] in str(raised.value)
 
 
 def test_a_variable_of_no_section_is_refused(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import pytest
 import zstandard
 from blake3 import blake3
 
+from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import LogStream, head_digest, open_stream, peek
 from temporal_assets.settings import Reading
@@ -164,15 +165,18 @@ def test_a_zstd_file_may_begin_with_a_skippable_frame(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gz", "zst"])
-def test_a_decompression_bomb_is_refused_in_bounded_memory(tmp_path: Path, kind: str) -> None:
+def test_a_decompression_bomb_is_refused_in_bounded_memory(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     line = b"a" * 127 + b"\n"
     if kind == "gz":
         bomb = b"".join(gzip.compress(line * 80_000) for _ in range(40))
     else:
         bomb = b"".join(PACKERS["zst"](line * 80_000) for _ in range(40))
     path = write(tmp_path, bomb)
+    monkeypatch.setattr(streams, "MAX_EXPANSION", 20)
     tracemalloc.start()
-    with open_stream(path, Reading(block_mib=1, max_expansion=20)) as stream:
+    with open_stream(path, Reading(block_mib=1)) as stream:
         lines = sum(block.data.size // 128 for block in stream)
         problem = stream.problem
     _, peak = tracemalloc.get_traced_memory()

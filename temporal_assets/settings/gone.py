@@ -1,0 +1,49 @@
+"""Settings of earlier releases that are none any more, and what holds in their place.
+
+Here: their names. Not here: the reasons, which stand beside the constants in the code that uses
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_FIXED: Final = {
+    "reading.earliest": "1993-01-01",
+    "reading.future_hours": "24",
+    "reading.max_expansion": "1000",
+    "curves.base": "false",
+    "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
+    "calibration.q": "0.05 to 0.95 in steps of 0.05",
+    "calibration.m": "1, 2, 3, 4, 5, 7, 10 and 14 days",
+    "calibration.p": "1 to 15 in steps of 0.2",
+    "early.complete_days": "7",
+    "patterns.min_share": "0.0001",
+    "patterns.visit_weight": "1",
+    "patterns.site_seconds": "120",
+    "sites.confidence": "0.95",
+    "prefixes.confidence": "0.8",
+    "policy.confidence": "0.95",
+    "simulation.learn_share": "0.5",
+}
+"""Dotted name -> the value that it has now, always."""
+
+_MOVED: Final = {
+    "spark.packages": '"spark.jars.packages"',
+    "spark.python": '"spark.pyspark.python"',
+    "spark.driver_memory": '"spark.driver.memory"',
+}
+"""Dotted name -> the name of the same option in `[spark.config]`."""
+
+
+def instead_of(name: str) -> str | None:
+    """Return what to do about a setting, or a whole section, that is gone; None of any other."""
+    if name in _FIXED:
+        return f"this is no setting any more: it is fixed at {_FIXED[name]}; remove it"
+    if name in _MOVED:
+        return f"this is no setting any more: write {_MOVED[name]} in [spark.config]"
+    within = [gone for gone in _FIXED if gone.startswith(f"{name}.")]
+    if within:
+        fixed = ", ".join(f"{gone} at {_FIXED[gone]}" for gone in within)
+        return f"this section is gone: {fixed} is fixed; remove it"
+    return None
