@@ -1,13 +1,14 @@
 """The instant crawler beside others, with real requests to a small web in which things happen.
 
-Run `python -m benchmarks.live_crawl` (five minutes; `--seeds 1` one and a half).
+Run `python -m benchmarks.live_crawl` (a minute for each of eight seeds; `--seeds 2` two minutes).
 
 The web is that of `tests.web_world`: a portal with sections and a feed, hosts whose articles are in
 a feed or a sitemap only, a section and a host that nobody knows, and evergreen pages to waste
 requests on. Every crawler has the same number of requests and the same seconds, one request of a
-host at a time, and visits its front pages, hubs and sources once a second. The policy of the
+host at a time, and visits its front pages, hubs and sources at the same interval. The policy of the
 instant crawler names the hubs and prefixes that were there before; feeds and sitemaps it finds by
-itself.
+itself. A second stands for six minutes, so a crawl of fifty is one of five hours. The crawlers of a
+seed run side by side, each in a web of its own with the same articles; they wait most of the time.
 """
 
 from __future__ import annotations
@@ -18,22 +19,32 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from temporal_assets.policy import Policy
 from temporal_assets.policy.document import as_text
 from tests.integration.test_live_world import PORTAL
-from tests.web_world import SITES, UNKNOWN_HOST, UNKNOWN_SECTION, Article, World, articles, web_of
+from tests.web_world import (
+    SITES,
+    UNKNOWN_HOST,
+    UNKNOWN_SECTION,
+    Article,
+    Visit,
+    World,
+    articles,
+    web_of,
+)
 
-SECONDS: Final = 20.0
-REQUESTS: Final = 700
-EVERY: Final = 1.0
+SECONDS: Final = 50.0
+REQUESTS: Final = 400
+EVERY: Final = 2.5
 EVERGREEN: Final = 60
-LAST: Final = 2.0
+LAST: Final = 6.0
 """Seconds before the end in which births do not count: nobody has the time."""
 
 COMMON: Final = {
@@ -41,7 +52,7 @@ COMMON: Final = {
     "CLOSESPIDER_PAGECOUNT": REQUESTS,
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-    "DOWNLOAD_DELAY": 0.02,
+    "DOWNLOAD_DELAY": 0.05,
     "DOWNLOAD_DELAY_JITTER": 0.0,
     "ROBOTSTXT_OBEY": True,
     "FRONTS": [f"http://{host}/" for host in SITES],
@@ -57,18 +68,59 @@ KINDS: Final[dict[str, Kind]] = {
     "unknown host": lambda one: UNKNOWN_HOST in one.url,
 }
 
+CRAWLERS: Final = {
+    "instant": "ours",
+    "feeds": "feed poller",
+    "breadth": "Scrapy, breadth first",
+    "list": "list in use",
+}
 
-@dataclass(frozen=True)
-class Outcome:
-    """The share of pages born during a crawl that it found."""
+SHARES: Final = ("all sources", *KINDS)
+COUNTS: Final = ("median delay", "p90 delay", "requests", "wasted")
 
-    found: float
-    by_kind: tuple[float, ...]
-    median: float
-    p90: float
-    requests: int
-    wasted: int
-    """Requests that were neither the first of an article nor a visit of something that changed."""
+Told = dict[str, Any]
+"""A crawl as JSON: `delays` of the articles found, by URL; `born`, URLs by kind; counts."""
+
+
+def told_of(born: Sequence[Article], visits: Sequence[Visit]) -> Told:
+    """Return what a crawl came to; delays are in intervals between two visits."""
+    first: dict[str, float] = {}
+    for visit in visits:
+        if "story" in visit.url and visit.status == 200:
+            first.setdefault(visit.url, visit.time - visits[0].time)
+    return {
+        "delays": {
+            one.url: (first[one.url] - one.birth) / EVERY for one in born if one.url in first
+        },
+        "born": {
+            "all sources": [one.url for one in born],
+            **{name: [one.url for one in born if is_of(one)] for name, is_of in KINDS.items()},
+        },
+        "requests": len(visits),
+        "wasted": wasted(visits),
+    }
+
+
+def wasted(visits: Sequence[Visit]) -> int:
+    """Count requests that brought nothing: failures, evergreen pages, what had not changed."""
+    seen: dict[str, str] = {}
+    count = 0
+    for visit in visits:
+        is_new = bool(visit.version) and seen.get(visit.url) != visit.version
+        count += not is_new or "/wiki/" in visit.url
+        seen[visit.url] = visit.version
+    return count
+
+
+def shares(told: Told) -> list[float]:
+    """Return the share of all articles, and of those of each kind, that was found."""
+    return [float(np.mean([u in told["delays"] for u in urls])) for urls in told["born"].values()]
+
+
+def delays(told: Told, among: Collection[str]) -> list[float]:
+    """Return the median delay of some articles, and the 90th percentile."""
+    late = [delay for url, delay in told["delays"].items() if url in among] or [np.nan]
+    return [float(np.quantile(late, q)) for q in (0.5, 0.9)]
 
 
 def _command(name: str, folder: Path) -> list[str]:
@@ -80,7 +132,7 @@ def _command(name: str, folder: Path) -> list[str]:
         "FOLDER": str(folder / "archive"),
         "TEMPORAL_SCHEME": "http",
         "TEMPORAL_INTERVAL_FACTOR": EVERY / 900,
-        "TEMPORAL_TICK_SECONDS": 0.1,
+        "TEMPORAL_TICK_SECONDS": EVERY / 50,
         "TEMPORAL_RELOAD_SECONDS": 0,
         "TEMPORAL_THROTTLE": False,
         "LOG_LEVEL": "ERROR",
@@ -91,8 +143,8 @@ def _command(name: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "tests.integration.crawling", json.dumps(settings), "instant"]
 
 
-def crawl(name: str, seed: int) -> Outcome:
-    """Crawl a new web once, and count what was found."""
+def crawl(name: str, seed: int) -> Told:
+    """Crawl a new web once."""
     world = World(articles(seed, SECONDS))
     world.evergreen = EVERGREEN
     with web_of(world) as web, tempfile.TemporaryDirectory() as folder:
@@ -102,49 +154,86 @@ def crawl(name: str, seed: int) -> Outcome:
             check=True,
             stdout=subprocess.DEVNULL,
         )
-    first: dict[str, float] = {}
-    begun = web.visits[0].time
-    useful = 0
-    for visit in web.visits:
-        is_article = "story" in visit.url and visit.status == 200
-        if is_article and visit.url not in first:
-            first[visit.url] = visit.time - begun
-        useful += (is_article and first[visit.url] == visit.time - begun) or visit.status == 304
-    born = [one for one in world.articles if one.birth < SECONDS - LAST]
-    late = [first[one.url] - one.birth for one in born if one.url in first] or [SECONDS]
+        born = [one for one in world.articles if one.birth < SECONDS - LAST]
+        return told_of(born, list(web.visits))
 
-    def share(of: list[Article]) -> float:
-        return sum(one.url in first for one in of) / len(of)
 
-    return Outcome(
-        share(born),
-        tuple(share([one for one in born if kind(one)]) for kind in KINDS.values()),
-        float(np.median(late)),
-        float(np.quantile(late, 0.9)),
-        len(web.visits),
-        len(web.visits) - useful,
-    )
+def interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
+    """Return the 95 % interval of a mean over seeds, which are drawn again."""
+    dice = np.random.default_rng(1)
+    drawn = dice.choice(differences, (2000, len(differences))).mean(axis=1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def of_all(told: Told) -> list[float]:
+    """Return the numbers of a row of the first table."""
+    return [*shares(told), *delays(told, told["delays"]), told["requests"], told["wasted"]]
+
+
+def less(ours: Told, other: Told) -> list[float]:
+    """Return the numbers of a row of the second; delays are of the articles that both found."""
+    both = ours["delays"].keys() & other["delays"].keys()
+    mine = [*shares(ours), *delays(ours, both), ours["requests"], ours["wasted"]]
+    theirs = [*shares(other), *delays(other, both), other["requests"], other["wasted"]]
+    return [a - b for a, b in zip(mine, theirs, strict=True)]
+
+
+def tables(found: dict[str, list[Told]]) -> str:
+    """Means of every crawler, and ours less each other with its interval over seeds."""
+    names = (*SHARES, *COUNTS)
+    rule = "|---|" + "---:|" * len(names)
+    lines = ["| crawler | " + " | ".join(names) + " |", rule]
+    for name, rows in found.items():
+        mean = np.mean([of_all(told) for told in rows], axis=0)
+        lines.append(f"| {CRAWLERS[name]} | " + " | ".join(map(_cell, names, mean)) + " |")
+    lines += ["", "| ours less | " + " | ".join(names) + " |", rule]
+    for name in found.keys() - {"instant"} if "instant" in found else ():
+        each = np.array([less(*two) for two in zip(found["instant"], found[name], strict=True)])
+        cells = [_difference(*two) for two in zip(names, each.T, strict=True)]
+        lines.append(f"| {CRAWLERS[name]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(name: str, value: float) -> str:
+    return f"{value:.0%}" if name in SHARES else f"{value:.{_digits(name)}f}"
+
+
+def _difference(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return "–"
+    scale, digits = (100, 0) if name in SHARES else (1, _digits(name))
+    mean, low, high = (scale * value for value in (known.mean(), *interval(known)))
+    return f"{mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def _digits(name: str) -> int:
+    return 2 if "delay" in name else 0
 
 
 def main() -> None:
     """Crawl and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=3)
-    seeds = range(1, parser.parse_args().seeds + 1)
-    kinds = " | ".join(KINDS)
-    print(f"| crawler | found | {kinds} | median s | p90 s | requests | not useful |")
-    print("|---|" + "---:|" * (len(KINDS) + 5))
-    for name in ("instant", "feeds", "breadth", "list"):
-        told = [crawl(name, seed) for seed in seeds]
-        found = [one.found for one in told]
-        each = np.mean([one.by_kind for one in told], axis=0)
-        rest = np.mean([(o.median, o.p90, o.requests, o.wasted) for o in told], axis=0)
-        print(
-            f"| {name} | {np.mean(found):.0%} ({min(found):.0%} to {max(found):.0%}) | "
-            + " | ".join(f"{share:.0%}" for share in each)
-            + f" | {rest[0]:.2f} | {rest[1]:.2f} | {rest[2]:.0f} | {rest[3]:.0f} |",
-            flush=True,
-        )
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--only", nargs="*", choices=CRAWLERS, default=list(CRAWLERS))
+    parser.add_argument(
+        "--keep", type=Path, help="a file for what crawls came to, which it goes on with"
+    )
+    given = parser.parse_args()
+    Policy(PORTAL).match("https://news.example/")  # compiled before any clock runs
+    found: dict[str, list[Told]] = {name: [] for name in given.only}
+    if given.keep and given.keep.exists():
+        found |= json.loads(given.keep.read_text("utf-8"))
+    with ThreadPoolExecutor(len(found)) as pool:
+        for seed in range(given.first, given.first + given.seeds):
+            crawls = pool.map(crawl, found, [seed] * len(found))
+            for name, done in zip(found, crawls, strict=True):
+                found[name].append(done)
+            if given.keep:
+                given.keep.write_text(json.dumps(found), "utf-8")
+    print(tables(found))
 
 
 if __name__ == "__main__":

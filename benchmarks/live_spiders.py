@@ -25,9 +25,6 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.asyncio import create_looping_call
 
-_ENTRY = r"<(?:loc|link)>([^<]+)<|<link href='([^']+)'|\"url\": \"([^\"]+)\""
-"""A link of a sitemap, of RSS, of Atom, of JSON."""
-
 
 class Repeating(Spider):
     """Asks for some pages again and again, at one interval."""

@@ -67,6 +67,8 @@ class Visit:
     """In seconds of the test's clock."""
     status: int
     headers: dict[str, str]
+    version: str = ""
+    """Entity tag of what was there; empty where nothing was."""
 
 
 @dataclass
@@ -354,12 +356,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         reply = self.server.world.answer(self.path)
         status = 0 if reply is None else reply.status
+        version = ""
         if reply is not None and reply.status == 200:
             version = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'
             reply.headers.setdefault("ETag", version)
             if self.headers["If-None-Match"] == version:
                 status = 304
-        seen = Visit(self.path, time.time(), status, dict(self.headers.items()))
+        seen = Visit(self.path, time.time(), status, dict(self.headers.items()), version)
         self.server.visits.append(seen)
         if reply is None:
             self.close_connection = True

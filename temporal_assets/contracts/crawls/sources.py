@@ -95,7 +95,7 @@ SOURCES: Final = Table(
         ColumnSpec(
             "revisit_minutes",
             Type.BIGINT,
-            "Minutes in which one new page is expected, from 5 to a day.",
+            "Minutes in which half a new page is expected, from 5 to a day.",
             sources=_FETCHED,
         ),
     ),

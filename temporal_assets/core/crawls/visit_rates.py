@@ -5,9 +5,9 @@ here: what counts as a page of a source, or when a visit is made.
 
 New pages of a source are counted as a Poisson process that is watched since its first visit. With a
 Gamma(a, b) prior, n pages in t hours make Gamma(a + n, b + t). The interval is the time in which
-one new page is expected: at shorter ones most visits are in vain, at longer ones pages wait for
-each other. A source that repeats what others showed before finds nothing by this count, and is
-visited ever less often.
+half a new page is expected, so that there are two visits for each: at shorter intervals most visits
+are in vain, at longer ones pages wait for each other. A source that repeats what others showed
+before finds nothing by this count, and is visited ever less often.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from scipy.special import gammaincinv
 PRIOR_PAGES: Final = 1.0
 PRIOR_HOURS: Final = 0.5
 """A new source is visited as if it had shown one new page in its first half an hour."""
+
+VISITS_PER_PAGE: Final = 2.0
+"""Visits for each new page that is expected (docs/hubs.md)."""
 
 SHORTEST: Final = 300.0
 LONGEST: Final = 86_400.0
@@ -32,7 +35,8 @@ def pages_an_hour(pages: float, hours: float) -> float:
 
 def interval(pages: float, hours: float) -> float:
     """Return the seconds until the next visit of a source is worth it."""
-    return min(max(3600.0 / pages_an_hour(pages, hours), SHORTEST), LONGEST)
+    wanted = 3600.0 / (VISITS_PER_PAGE * pages_an_hour(pages, hours))
+    return min(max(wanted, SHORTEST), LONGEST)
 
 
 def bounds(pages: float, hours: float) -> tuple[float, float]:

@@ -49,7 +49,8 @@ from temporal_assets.crawl.sources import (
     read_source,
 )
 from temporal_assets.policy import Decision, Policy, PolicyError
-from temporal_assets.policy.kernels import NO_PAGE, REASONS, STATIC
+from temporal_assets.policy.document import tier_of_action
+from temporal_assets.policy.kernels import NO_PAGE, REASONS, SITE, STATIC
 
 logger = logging.getLogger(__name__)
 
@@ -458,6 +459,7 @@ class InstantSpider(Spider):
         new = set(self.memory.new_links(told, shower, now))
         decisions = self.policy.match_many([one.url for one in told.values()])
         found = 0
+        unknown: set[str] = set()
         for place, (page, one) in enumerate(told.items()):
             decision = decisions.row(place, one.url)
             if decision.hub in self._watch:
@@ -466,15 +468,23 @@ class InstantSpider(Spider):
             self._count(f"reason/{decision.reason}")
             if _is_too_late(one, source, now, is_new=page in new):
                 self._count("old_links")
-            elif decision.tier > self._last_tier:
-                self._put_off(one, page, decision, source, row, page in new, now)
+            elif decision.tier <= self._last_tier:
+                found += self._want(one, page, decision, decision.tier, shower) and page in new
+            elif _is_news_of_site(one, source, decision, now):
+                self._count("announced")
+                # Others may have shown the link before: it is this date that makes it wanted.
+                found += self._want(one, page, decision, _LAST_NOW, shower)
             else:
-                found += self._want(one, page, decision, shower) and page in new
+                self._put_off(one, page, decision, source, row, page in new, now)
+                if page in new and decision.reason == REASONS[SITE]:
+                    unknown.add(host_of(page))
+        if source is not None and source.kind == HUB and source.visits:
+            self._watch.ask_feeds(unknown, now)
         return len(new), found
 
-    def _want(self, one: Entry, page: str, decision: Decision, shower: str) -> bool:
-        self._count(f"requests/{decision.decision}")
-        row = Row(0, page, one.url, host_of(one.url), decision.tier, decision.reason, shower, PAGE)
+    def _want(self, one: Entry, page: str, decision: Decision, tier: int, shower: str) -> bool:
+        self._count(f"requests/{tier_of_action(tier)}")
+        row = Row(0, page, one.url, host_of(one.url), tier, decision.reason, shower, PAGE)
         return self._add(row)
 
     def _put_off(
@@ -580,6 +590,17 @@ def _is_too_late(one: Entry, source: Source | None, now: float, *, is_new: bool)
     if one.time is not None:
         return now - one.time > RECENT_SECONDS
     return source.kind == SITEMAP and not (is_new and source.visits)
+
+
+def _is_news_of_site(one: Entry, source: Source | None, decision: Decision, now: float) -> bool:
+    """Return whether a feed or sitemap of a watched site announces a page that was just published.
+
+    The site says that it is news. The policy knows the site and nothing of the section, or it would
+    have a prefix or a pattern for it.
+    """
+    if source is None or source.kind == HUB or decision.reason != REASONS[SITE]:
+        return False
+    return one.is_published and one.time is not None and now - one.time < RECENT_SECONDS
 
 
 def _versions(response: Response) -> tuple[str, str]:

@@ -11,12 +11,14 @@ yield: new wanted pages that no other source had shown before. A source that is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from temporal_assets.core.crawls.visit_rates import LONGEST, interval
+from temporal_assets.core.crawls.visit_rates import LONGEST, SHORTEST, interval
 from temporal_assets.crawl.instant.memory import Memory, Source
+from temporal_assets.crawl.sources import FEED
 
 GONE: Final = 410
 MISSING: Final = 404
@@ -120,6 +122,26 @@ class Watch:
             if source.due <= now and not self._is_needless(source)
         ]
         return sorted(found, key=lambda source: (source.tier, source.due, source.url))
+
+    def ask_feeds(self, hosts: AbstractSet[str], now: float) -> None:
+        """Visit feeds of some hosts now, but no more often than the shortest interval.
+
+        Their hubs show new links of sections that the policy does not know: feeds say what is news.
+        """
+        if not hosts:
+            return
+        for source in self._sources.values():
+            places = {_host(source), urlsplit(source.found_on or "").netloc}
+            if (
+                source.kind == FEED
+                and source.retired is None
+                and source.seen
+                and places & set(hosts)
+            ):
+                earliest = source.seen + SHORTEST * self._factor
+                if max(earliest, now) < source.due:
+                    source.due = max(earliest, now)
+                    self._memory.keep_source(source)
 
     def read(self, source: Source, found: int, now: float) -> None:
         """A visit is over: it brought so many new wanted pages (or none, if nothing changed)."""

@@ -249,8 +249,8 @@ def test_a_full_disk_leaves_no_half_page(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_intervals_follow_the_yield() -> None:
-    busy, quiet = visit_rates.interval(100, 10), visit_rates.interval(0, 48)
-    assert busy == pytest.approx(3600 * 10.5 / 101)
+    busy, quiet = visit_rates.interval(50, 10), visit_rates.interval(0, 48)
+    assert busy == pytest.approx(3600 * 10.5 / 51 / 2)
     assert quiet == visit_rates.LONGEST
     assert visit_rates.interval(1e6, 1) == visit_rates.SHORTEST
 
@@ -270,6 +270,22 @@ def test_sources_of_the_policy_keep_its_interval_and_others_earn_theirs(tmp_path
     assert Watch(Memory(tmp_path)).get(feed.url) == feed
     watch.use([Known("https://a.example/", "hub", 1, 300)])
     assert hub.due == NOW + 36_300
+
+
+def test_feeds_are_asked_about_sections_that_nobody_knows(tmp_path: Path) -> None:
+    watch = Watch(Memory(tmp_path))
+    watch.add("https://a.example/rss", "feed", "link", "https://a.example/", "a.example", 0.0)
+    watch.add("https://feeds.example/b", "feed", "link", "https://b.example/", "feeds.example", 0.0)
+    watch.add("https://a.example/map", "sitemap", "robots", "https://a.example/", "a.example", 0.0)
+    for source in watch:
+        watch.read(source, 0, 1000.0)
+        source.due = 90_000.0
+    a, b, sitemap = watch
+    watch.ask_feeds({"a.example"}, 1010.0)
+    # No more often than the shortest interval, and only those of the host.
+    assert (a.due, b.due, sitemap.due) == (1000.0 + visit_rates.SHORTEST, 90_000.0, 90_000.0)
+    watch.ask_feeds({"b.example"}, 5000.0)
+    assert (a.due, b.due) == (1000.0 + visit_rates.SHORTEST, 5000.0)
 
 
 @pytest.mark.parametrize(("status", "visits"), [(410, 1), (404, 3)])
