@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.landing.segments import SCHEMA
 
 BEHAVIOURAL_BOTS: Final = passing(
@@ -63,7 +64,7 @@ class DayRequests:
     @property
     def robots(self) -> Mapping[str, int]:
         """Pages left out, by reason; in the order of reasons."""
-        reasons = pq.read_table(self.bots, columns=["reason", "pages"], partitioning=None)
+        reasons = whole_table(self.bots, ["reason", "pages"])
         pages = reasons.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
         return {row["reason"]: row["pages_sum"] for row in pages.to_pylist()}
 

@@ -28,6 +28,7 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s
 from temporal_assets.crawl.mirror.edge_list import LONGEST_URL, TRUE, BadLinks, link_columns
 from temporal_assets.crawl.mirror.mirror import Mirror, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, require_bounded
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 
@@ -94,7 +95,7 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     )
     known = {"canonical_ends": [str(path) for path in canonical]}
     pages = _query(engine, "mirror_pages", known, _MIRROR_PAGES, out)
-    sites = pq.read_table(pages, columns=["site"], memory_map=False, partitioning=None)
+    sites = whole_table(pages, ["site"])
     if not len(sites):
         raise NoMirror("no page was found in the sources of the mirror")
     numbers = _query(
@@ -109,7 +110,7 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     )
     graph, flags = distinct_links(len(sites), source, target, nofollow)
     del source, target, nofollow
-    urls = pq.read_table(pages, columns=["url"], memory_map=False, partitioning=None).column("url")
+    urls = whole_table(pages, ["url"]).column("url")
     names, first = site_ranges(sites.column("site"))
     found = {**counts, "pages": len(urls), "links": graph.links}
     return Mirror(urls.cast(pa.large_string()).combine_chunks(), names, first, graph, flags, found)

@@ -32,6 +32,7 @@ from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
 from temporal_assets.core.numerics.arrays import Flags, Int64s
 from temporal_assets.crawl.mirror.page_html import FILE as HTML
 from temporal_assets.crawl.mirror.page_html import HtmlKeeper
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import DEFAULT, UrlRules, canonical_url, site_of
 from temporal_assets.machine.durable import replace_text, sync
 from temporal_assets.machine.scratch import scratch_folder
@@ -368,7 +369,7 @@ def _read(folder: Path, counts: dict[str, int]) -> Mirror:
     graph = LinkGraph(np.load(folder / "first.npy"), target)
     bits = np.load(folder / "nofollow.npy", mmap_mode="r")
     nofollow = np.unpackbits(bits, count=len(target)).astype(np.bool_)
-    sites = pq.read_table(folder / _SITES, partitioning=None)
+    sites = whole_table(folder / _SITES)
     begins = np.concatenate((sites.column("first").to_numpy(), [len(urls)]))
     names = tuple(sites.column("site").to_pylist())
     return Mirror(urls, names, begins, graph, nofollow, counts)

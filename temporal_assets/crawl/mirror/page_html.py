@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from temporal_assets.engines.parquet_rows import whole_table
+
 FILE: Final = "html.parquet"
 """Name of the file in the folder of a mirror; columns `url`, canonical, and `html`."""
 
@@ -71,7 +73,7 @@ def html_of(folder: Path, urls: pa.Array | pa.ChunkedArray, most: int) -> pa.Tab
     file = folder / FILE
     if not file.is_file():
         return _SCHEMA.empty_table()
-    kept = pq.read_table(file, columns=["url"], partitioning=None).column("url")
+    kept = whole_table(file, ["url"]).column("url")
     wanted = kept.filter(pc.is_in(kept, value_set=urls))
     chosen = wanted.take(np.arange(0, len(wanted), max(1, -(-len(wanted) // most))))
     return ds.dataset(file).to_table(filter=pc.field("url").isin(chosen))

@@ -22,6 +22,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import distinct_links
 from temporal_assets.crawl.mirror.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import SITE, UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
@@ -172,7 +173,7 @@ def _traffic(
     tables = []
     for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
         made = engine.query(table.name, inputs, periods, table, out)
-        tables.append(pq.read_table(made, memory_map=False, partitioning=None))
+        tables.append(whole_table(made))
         for path in made:
             path.unlink()
     return Traffic(*tables)

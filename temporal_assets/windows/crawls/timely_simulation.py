@@ -41,6 +41,7 @@ from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.crawl.mirror.mirror import Mirror
 from temporal_assets.crawl.mirror.traffic import CRAWL_SQL, mirror_of
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.crawls.crawl_simulation import (
     crawled_sites,
@@ -175,7 +176,7 @@ def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
         "section": SECTION,
     }
     made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
-    return pq.read_table([str(path) for path in made], memory_map=False, partitioning=None)
+    return whole_table(made)
 
 
 def _world(

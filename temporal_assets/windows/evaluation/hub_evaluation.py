@@ -19,6 +19,7 @@ from temporal_assets.contracts.evaluation.hub_evaluation import ENDING_LISTS, HU
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.graph.reach import Reach, reach
 from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
 from temporal_assets.windows.evaluation.trials import Trial, baseline, trials
 from temporal_assets.windows.frame.asset import Job, WindowAsset
@@ -140,7 +141,7 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
         "most": job.settings.hubs.top_k,
     }
     made = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
-    rows = pq.read_table([str(path) for path in made], partitioning=None).sort_by("place")
+    rows = whole_table(made).sort_by("place")
     return {
         name: rows.filter(pc.equal(rows["list"], name))["url"].to_pylist()
         for name in ("clicks", "recent")
@@ -181,7 +182,7 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     pq.write_table(named, path)
     inputs = {"named": [str(path)], "link_pages": tables.pages}
     made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
-    rows = pq.read_table([str(one) for one in made], partitioning=None)
+    rows = whole_table(made)
     result = {}
     for name, length in zip(names, lengths, strict=True):
         own = rows.filter(pc.equal(rows["list"], name))

@@ -26,6 +26,7 @@ from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.text.url_sections import SectionTrees, section_trees, sections
 from temporal_assets.engines.arrow_texts import from_arrow
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.policy import Policy
@@ -81,7 +82,7 @@ def _published(job: Job, trial: Trial, trees: SectionTrees, urls: pa.Array) -> I
         files = job.learned_on(asset, trial.learned_until)
         if files is None:
             continue
-        table = pq.read_table(files, partitioning=None)
+        table = whole_table(files)
         if "is_selected" in table.column_names:
             table = table.filter(table["is_selected"])
         listed = frozenset(table[column].to_pylist())

@@ -25,11 +25,11 @@ from typing import Final, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.text.page_section import SECTION
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList, read_site_list
 from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.settings import Settings
@@ -191,4 +191,4 @@ def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> p
 
 
 def _read(files: Sequence[Path]) -> pa.Table:
-    return pq.read_table([str(path) for path in files], partitioning=None)
+    return whole_table(files)

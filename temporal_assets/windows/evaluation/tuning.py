@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
@@ -35,6 +34,7 @@ from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.text.url_sections import SectionTrees, section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
@@ -150,9 +150,7 @@ def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
     parameters = made_window(store.require("page_histories", day))
     with store.scratch() as scratch:
         made = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
-        table = pa.concat_tables(
-            [pq.read_table(path, partitioning=None) for path in made]
-        ).combine_chunks()
+        table = pa.concat_tables([whole_table(path) for path in made]).combine_chunks()
     numbers = {
         name: table.column(name).to_numpy()
         for name in ("is_temporal", "is_news", "is_known", "is_aged", "total")

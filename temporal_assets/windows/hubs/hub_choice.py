@@ -12,12 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.hubs.yields import HubYield, NewLinks, learn
 from temporal_assets.engines.batches import handed_on
-from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
 from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.days import observed_days
@@ -114,7 +113,7 @@ def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenH
     weights = {"day": np.arange(len(model.weights)), "weight": model.weights}
     days = handed_on(pa.table(weights), job.out / "day_weights.parquet")
     order = _order(job, links, numbers, days, visits)
-    hubs = pq.read_table(order, partitioning=None).sort_by("place")
+    hubs = whole_table(order).sort_by("place")
     labels = ParquetRows(job.files("page_labels"))
     temporal = labels.numbers("is_temporal", np.bool_)
     found = _covered(job, links, numbers, days, hubs, most_links)
@@ -132,7 +131,7 @@ def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) ->
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}
-    births = pq.read_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS), partitioning=None)
+    births = whole_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS))
     rows = NewLinks(*(births[name].to_numpy() for name in ("page", "day", "new")))
     return learn(rows, observed_days(job), job.settings.hubs.half_life_days)
 
@@ -181,8 +180,6 @@ def _covered(
         "covering_hubs": covering,
         "day_weights": days,
     }
-    rows = pq.read_table(
-        _query(job, "covered_links", inputs, {}, _COVERED_LINKS), partitioning=None
-    )
+    rows = whole_table(_query(job, "covered_links", inputs, {}, _COVERED_LINKS))
     names = ("source", "target", "is_temporal", "evidence")
     return hub_links(pages, *(rows[name].to_numpy() for name in names))

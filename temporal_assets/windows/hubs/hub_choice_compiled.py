@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from temporal_assets.core.hubs.yields import NewLinks, learn
 from temporal_assets.core.numerics.arrays import Flags, Int64s
 from temporal_assets.engines.batches import handed_on
-from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.days import observed_days
@@ -209,5 +208,5 @@ def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tup
     pages = pages.append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
     candidates = handed_on(pages, job.out / "candidates.parquet")
     made = count_clients(job.engine, job.settings, files, candidates, job.out)
-    rows = pq.read_table(made, partitioning=None)
+    rows = whole_table(made)
     return rows["page"].to_numpy(), rows["clients"].to_numpy()

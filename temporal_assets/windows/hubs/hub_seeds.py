@@ -13,10 +13,10 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.engines.batches import handed_on
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, published, without_links
@@ -77,7 +77,7 @@ def _fronts(job: Job, found: ChosenHubs, visits: VisitFiles) -> pa.Table:
     folder = job.out / "fronts"
     folder.mkdir()
     known = count_clients(job.engine, job.settings, visits, made, folder)
-    pages, clients = (pq.read_table(files, partitioning=None) for files in (made, known))
+    pages, clients = (whole_table(files) for files in (made, known))
     rows = pages.join(clients, "page", join_type="inner")
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     first: dict[str, int] = {}

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import SITE
 
 LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
@@ -114,7 +115,7 @@ def read_links(tables: LinkTables) -> LinkGraph:
 
 def links_in(files: Sequence[str], pages: int) -> LinkGraph:
     """The links of files with `source` and `target`, ascending."""
-    rows = pq.read_table(files, columns=["source", "target"], partitioning=None)
+    rows = whole_table(files, ["source", "target"])
     source, count = np.unique(rows["source"].to_numpy(), return_counts=True)
     return links_of_rows(source, count, rows["target"].to_numpy(), pages)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.labels.score_grid import FittedCurves
 from temporal_assets.core.text.page_section import SECTION
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.annotations import AnnotatedPage
 from temporal_assets.windows.frame.asset import Job
 
@@ -72,7 +73,7 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
     written = job.engine.query(
         "annotated_pages", inputs, {"section": SECTION}, ANNOTATED_PAGES, job.out
     )
-    return _found(pq.read_table(written, partitioning=None), job.settings.window.days)
+    return _found(whole_table(written), job.settings.window.days)
 
 
 def _found(table: pa.Table, days: int) -> Found:

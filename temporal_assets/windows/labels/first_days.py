@@ -19,7 +19,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
@@ -27,7 +26,7 @@ from temporal_assets.contracts.labels.early_labels import YOUNG_DAYS
 from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.text.page_section import sections_of
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
-from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.days import observed_days
@@ -218,7 +217,7 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
         "days": plan.days,
     }
     written = job.engine.query("first_days", inputs, parameters, FIRST_DAYS, job.out)
-    return pq.read_table(written, partitioning=None)
+    return whole_table(written)
 
 
 def _is_known(found: pa.Table, plan: _Plan) -> Flags:

@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.lists.flow import (
@@ -29,6 +28,7 @@ from temporal_assets.core.lists.flow import (
     worth,
 )
 from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.lists.tree_sums import TREE_SUMS
 
@@ -90,7 +90,7 @@ def write_flow_shares(job: Job, counted: Sequence[str], table: Table) -> Sequenc
     """Write the rows of COUNTED_TREES in the files `counted` with their flow shares."""
     trees = {COUNTED_TREES.name: list(counted)}
     made = job.engine.query("flow_evidence", trees, {"most": _MOST_SECTIONS}, _EVIDENCE, job.out)
-    evidence = pq.read_table([str(path) for path in made], partitioning=None)
+    evidence = whole_table(made)
     (total,) = job.engine.rows(_TOTALS, trees)
     prior = learn_prior(evidence, pa.Table.from_pylist([total]))
     kernel = partial(with_flow_shares, prior=prior, table=table)
