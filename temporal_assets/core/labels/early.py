@@ -149,7 +149,7 @@ def learn(
     own = _unseen_priors(t, by_site, by_section)
     models = []
     for k in ages:
-        rows = slice(None)
+        rows: slice | NDArray[np.bool_] = slice(None)
         if seen_days is not None and k > n_days:
             rows = _seen_longer(np.asarray(seen_days, np.int64), t, k)
         models.append(_learn_age(views[rows, :k], t[rows], own[rows], cut, n_days))
