@@ -45,10 +45,6 @@ DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
 ALL_FILES: Final = "(all files of the day)"
 """Stands for the file where a reason shows only when the whole day is seen."""
 
-SMALL_ROWS: Final = 120_000
-"""Rows of a day from which on an engine's own threads share its statements; fewer are one unit of
-their work."""
-
 _AT_ONCE: Final = 4
 """Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
 
@@ -109,8 +105,8 @@ def build_requests(
     _refuse_removed(settings, day)
     _refuse_loss(store, inventory, day)
     files = inventory.of_day(day)
-    if not files and day not in _emptied(store, inventory):
-        _explain_missing(day, inventory)
+    if not files and not _is_between(day, inventory) and day not in _emptied(store, inventory):
+        raise NoLogs(_no_lines_of(day, inventory))
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
     names = names_apart(files)
@@ -225,28 +221,14 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
 
 
 def side_by_side(
-    make: Callable[[dt.date], Result],
-    days: Sequence[dt.date],
-    rows: Callable[[dt.date], int],
-    engine: Engine,
-    settings: Settings,
+    make: Callable[[dt.date], Result], days: Sequence[dt.date], engine: Engine, settings: Settings
 ) -> Iterator[Result]:
-    """Yield what `make` does for each day, in their order.
+    """Yield what `make` does for each of some small days, in their order, several at once.
 
-    Several at once where all of them are small.
-
-    A small day keeps one core busy, and not always: it also waits for the disk. Of a large one the
-    engine's threads share the work, and two of them want twice the memory.
+    A small day keeps one core busy, and not always: it also waits for the disk.
     """
-
-    def is_large(day: dt.date) -> bool:
-        try:
-            return rows(day) > SMALL_ROWS
-        except Exception:  # it is for `make` to say of this day, and of no other, what is wrong
-            return False
-
     threads = min(settings.engine.used_threads, _AT_ONCE)
-    if threads == 1 or engine.spread or any(map(is_large, days)):
+    if threads == 1 or engine.spread:
         yield from map(make, days)
     else:
         yield from in_order(make, days, threads)
@@ -400,10 +382,13 @@ def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
         )
 
 
-def _explain_missing(day: dt.date, inventory: Inventory) -> None:
-    """A day without log lines is an error outside the logs' span and an empty day within it."""
+def _is_between(day: dt.date, inventory: Inventory) -> bool:
+    """Return whether a day without log lines is an empty one: logs hold earlier and later days."""
     days = inventory.days()
-    if days and days[0] < day < days[-1]:
-        return
+    return bool(days) and days[0] < day < days[-1]
+
+
+def _no_lines_of(day: dt.date, inventory: Inventory) -> str:
+    days = inventory.days()
     span = f"the logs read so far span {days[0]} to {days[-1]}" if days else "no logs were read yet"
-    raise NoLogs(f"no log file holds lines of {day}: {span}")
+    return f"no log file holds lines of {day}: {span}"

@@ -10,11 +10,14 @@ that did not pass. Executed on their own, from the UI, the checks judge the newe
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import dagster as dg
 
-from temporal_assets.contracts import Drift, Rule, Severity, Table
+from temporal_assets.contracts import Severity, Table
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import FINISH, NIGHTLY
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
@@ -33,6 +36,9 @@ from temporal_assets.reports.text import shown
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows import registry
+
+_KEPT_AT_ONCE: Final = 8
+"""Judgements flushed to the disk side by side: the file system writes its journal once for all."""
 
 
 def contract_checks(table: Table) -> dg.AssetChecksDefinition:
@@ -137,9 +143,16 @@ def _judge(
     before = {day: installation.store.manifest(table.name, day) for day in days}
     inspector = Inspector(installation.store, installation.engine, installation.settings)
     found = inspector.inspect(table, days, names)
-    with installation.store.scratch() as scratch:
-        for day, findings in found.items():
-            _remember(installation, table, day, before[day], checks, findings, scratch)
+    judgements = {
+        day: [judgement(table.name, day, *pair) for pair in zip(checks, findings, strict=True)]
+        for day, findings in found.items()
+    }
+    for of_day in judgements.values():
+        for one in of_day:
+            installation.report(Event("checked", table.name, one.day, judgement=one))
+    with installation.store.scratch() as scratch, ThreadPoolExecutor(_KEPT_AT_ONCE) as pool:
+        keep = partial(_remember, installation, table, scratch)
+        list(pool.map(keep, before.values(), (judgements[day] for day in before)))
     return found
 
 
@@ -168,26 +181,18 @@ def _days(
 def _remember(
     installation: Installation,
     table: Table,
-    day: dt.date,
-    judged: Manifest | None,
-    checks: Sequence[Rule | Drift],
-    findings: Sequence[Finding],
     scratch: Path,
+    judged: Manifest | None,
+    judgements: Sequence[Judgement],
 ) -> None:
-    """Keep what was found of a day, tell who is watching, and accept what holds."""
-    judgements = [
-        judgement(table.name, day, check, finding)
-        for check, finding in zip(checks, findings, strict=True)
-    ]
-    for one in judgements:
-        installation.report(Event("checked", table.name, day, judgement=one))
+    """Keep what was found of a day, and accept what holds."""
+    store, settings = installation.store, installation.settings
     # What another run has published meanwhile was not judged here; that run does.
-    if judged is None or installation.store.manifest(table.name, day) != judged:
+    if judged is None or store.manifest(table.name, judged.day) != judged:
         return
-    state = installation.settings.state
-    verdicts.record(state, judged, judgements, scratch)
-    if verdicts.is_accepted(table.checks, verdicts.read(state, judged)):
-        registry.accept(installation.store, installation.settings, judged)
+    verdicts.record(settings.state, judged, judgements, scratch)
+    if verdicts.is_accepted(table.checks, verdicts.read(settings.state, judged)):
+        registry.accept(store, settings, judged)
 
 
 def _file_result(finding: LogFinding) -> dg.AssetCheckResult:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
@@ -28,6 +28,7 @@ from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
+from temporal_assets.engines.batches import small_batches
 from temporal_assets.machine.troubles import said
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
@@ -35,6 +36,7 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
+from temporal_assets.storage.together import together
 
 _MESSAGE_CHARACTERS: Final = 1000
 """Most characters of the reason why a day failed: messages quote log lines, which may be long."""
@@ -68,6 +70,10 @@ class _Attempts:
 _earlier: dict[tuple[str, str], _Attempts] = {}
 """(run, asset) -> attempts of steps that are waiting to be tried again, in this process. In another
 one, as other executors have it, every day is made again: that is slower, and the same."""
+
+
+Make = Callable[[Installation, dt.date], Parts]
+"""Publishes a day in the store of the installation that it is given."""
 
 
 class UnfinishedDay(Exception):
@@ -147,13 +153,14 @@ def make_days(
     context: dg.AssetExecutionContext,
     installation: Installation,
     assets: Sequence[str],
-    make: Callable[[dt.date], Parts],
+    make: Make,
     left_out: Mapping[dt.date, str] = MappingProxyType({}),
     rows: Callable[[dt.date], int] | None = None,
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run but those left out, for a reason.
 
-    Where `rows` says how many a day has, threads may share `make`, each with days of its own.
+    Where `rows` says how many a day has, threads may share `make`, each with days of its own, and
+    small days are published together: `make` must not read what it has published.
     """
     lifelines.hold(installation.settings.state, context.run.run_id)
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
@@ -183,21 +190,37 @@ def make_days(
 
 def _attempts(
     installation: Installation,
-    make: Callable[[dt.date], Parts],
+    make: Make,
     days: Sequence[dt.date],
     rows: Callable[[dt.date], int] | None,
 ) -> Generator[Parts | Exception]:
-    attempt = partial(_attempt, make)
     if rows is None:
-        yield from map(attempt, days)
-    else:
-        settings = installation.settings
-        yield from side_by_side(attempt, days, rows, installation.engine, settings)
+        yield from (_attempt(make, installation, day) for day in days)
+        return
+    for batch in small_batches(days, rows):
+        if len(batch) == 1:
+            yield _attempt(make, installation, batch[0])
+        else:
+            yield from _attempt_together(installation, make, batch)
 
 
-def _attempt(make: Callable[[dt.date], Parts], day: dt.date) -> Parts | Exception:
+def _attempt_together(
+    installation: Installation, make: Make, days: Sequence[dt.date]
+) -> Sequence[Parts | Exception]:
+    """Make small days and publish them at once; each is there whole or not at all."""
+    made: list[Parts | Exception] = []
     try:
-        return make(day)
+        with together(installation.store) as store:
+            attempt = partial(_attempt, make, replace(installation, store=store))
+            made += side_by_side(attempt, days, installation.engine, installation.settings)
+    except Exception as error:  # none of them was published, or not all: they are made again
+        return [one if isinstance(one, Exception) else error for one in made or days]
+    return made
+
+
+def _attempt(make: Make, installation: Installation, day: dt.date) -> Parts | Exception:
+    try:
+        return make(installation, day)
     except Exception as error:
         return error
 

@@ -1,4 +1,4 @@
-"""Running a function over batches of rows: in threads, in order, with bounded memory.
+"""Running a function over batches of rows or days: in threads, in order, with bounded memory.
 
 Here: what every engine that has Arrow batches in its own process needs. Not here: where batches
 come from and how a result is written (the engine), and what a kernel computes (`core`).
@@ -6,6 +6,7 @@ come from and how a result is written (the engine), and what a kernel computes (
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,17 @@ URLs."""
 
 _READ_ROWS: Final = 30_720
 """Rows that one thread of an engine reads at a time, so that there are some for each."""
+
+
+SMALL_ROWS: Final = 120_000
+"""Rows of a day from which on an engine's own threads share its statements; fewer are one unit of
+their work."""
+
+_MOST_ROWS: Final = 4 * SMALL_ROWS
+"""Rows of all days that are made together."""
+
+_MOST_DAYS: Final = 128
+"""Days made together at most: what they take is not seen before all of them are there."""
 
 
 def in_order(
@@ -52,6 +64,30 @@ def in_order(
         finally:
             for next_item in pending:
                 next_item.cancel()
+
+
+def small_batches(
+    days: Iterable[dt.date], rows: Callable[[dt.date], int]
+) -> Iterator[list[dt.date]]:
+    """Yield the days in their order: some that are small together, and each large one alone.
+
+    What a small day costs is mostly what surrounds it. Of a large one the engine's threads share
+    the work, and two of them want twice the memory.
+    """
+    batch, together = list[dt.date](), 0
+    for day in days:
+        try:
+            own = rows(day)
+        except Exception:  # it is for who makes it to say of this day, and of no other, what it is
+            own = 0
+        is_full = together + own > _MOST_ROWS or len(batch) == _MOST_DAYS
+        if batch and (is_full or own > SMALL_ROWS):
+            yield batch
+            batch, together = [], 0
+        batch.append(day)
+        together += _MOST_ROWS if own > SMALL_ROWS else own
+    if batch:
+        yield batch
 
 
 def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import posixpath
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,11 +44,23 @@ from temporal_assets.storage.integrity import (
 )
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 
-_MANIFEST = "manifest.json"
+MANIFEST: Final = "manifest.json"
+"""Name of the pointer that makes a partition visible."""
 _PREFIX = "day="
+
+Parts = Sequence[tuple[Path, DataFile]]
+"""Files to be published, and what they will be."""
 
 _VERIFIED_AT_ONCE: Final = 4
 """Partitions whose files are read at once: enough for a disk to be the limit."""
+
+
+_SETTLED_NS: Final = 2_000_000_000
+_MOST_MANIFESTS: Final = 20_000
+"""Manifests that are kept in memory, each of a few kB; a long-lived process begins anew then."""
+
+_manifests: dict[str, tuple[tuple[int, int, int], Manifest]] = {}
+"""Path -> inode, size and time of change, and what was read then."""
 
 
 class MissingPartition(LookupError):
@@ -126,9 +139,9 @@ class Store:
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
         """Return the manifest whatever its schema version, unlike `manifest`."""
-        path = self._join(asset, day, _MANIFEST)
+        path = self._join(asset, day, MANIFEST)
         try:
-            manifest = Manifest.from_json(self.fs.cat_file(path))
+            manifest = self._read_manifest(path)
         except FileNotFoundError:
             return None
         except ManifestError as error:
@@ -136,6 +149,23 @@ class Store:
         if (manifest.asset, manifest.day) != (asset, day):
             what = f"speaks of {manifest.asset} of {manifest.day}"
             raise _damaged(path, what, asset, day)
+        return manifest
+
+    def _read_manifest(self, path: str) -> Manifest:
+        """Read a manifest, or remember it: every step and every look at the state asks for all."""
+        if not self.is_local:
+            return Manifest.from_json(self.fs.cat_file(path))
+        stat = Path(path).stat()
+        version = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        seen = _manifests.get(path)
+        if seen is not None and seen[0] == version:
+            return seen[1]
+        manifest = Manifest.from_json(Path(path).read_bytes())
+        # One that was replaced within a tick of the clock might not look like another.
+        if stat.st_mtime_ns < time.time_ns() - _SETTLED_NS:
+            if len(_manifests) >= _MOST_MANIFESTS:
+                _manifests.clear()
+            _manifests[path] = (version, manifest)
         return manifest
 
     def intact(self, asset: str, day: dt.date) -> Manifest | None:
@@ -199,7 +229,7 @@ class Store:
     def _without_beside(self, manifest: Manifest, damaged: Sequence[str]) -> Manifest:
         """Publish the rows of a day alone; nothing that readers may have goes."""
         alone = replace(manifest, beside=())
-        target = self._join(manifest.asset, manifest.day, _MANIFEST)
+        target = self._join(manifest.asset, manifest.day, MANIFEST)
         with self._publish_lock(manifest.asset), self.scratch() as scratch:
             if self._readable(manifest.asset, manifest.day) == manifest:
                 self._replace_text(target, alone.to_json(), scratch)
@@ -263,7 +293,7 @@ class Store:
         try:
             manifest = self.stored(asset, day)
         except DamagedPartition:
-            yield self._join(asset, day, _MANIFEST)
+            yield self._join(asset, day, MANIFEST)
             return
         if manifest is None:
             return  # remains of a day that was removed
@@ -369,19 +399,28 @@ class Store:
             extra=extra or {},
             beside=described[len(files) :],
         )
+        self._show(manifest, parts)
+        return manifest
+
+    def _show(self, manifest: Manifest, parts: Parts) -> None:
+        """Put the files in their place, then the pointer to them."""
+        asset, day = manifest.asset, manifest.day
         with self._publish_lock(asset):
             before = self._readable(asset, day)
             self._make_folder(self._join(asset, day))
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
             # Written where the data was, so that a killed process leaves its waste there.
-            scratch = files[0].parent
-            self._replace_text(self._join(asset, day, _MANIFEST), manifest.to_json(), scratch)
-            if before is None or before.stored != manifest.stored:
-                self._drop_old(asset, day, [manifest, before])
-            else:  # of no generation that readers may have
-                self._drop_old(asset, day, [manifest], ending=SET_ASIDE)
-        return manifest
+            scratch = parts[0][0].parent
+            self._replace_text(self._join(asset, day, MANIFEST), manifest.to_json(), scratch)
+            self._drop_replaced(manifest, before)
+
+    def _drop_replaced(self, manifest: Manifest, before: Manifest | None) -> None:
+        """Remove what no reader may have any more."""
+        if before is None or before.stored != manifest.stored:
+            self._drop_old(manifest.asset, manifest.day, [manifest, before])
+        else:  # of no generation that readers may have
+            self._drop_old(manifest.asset, manifest.day, [manifest], ending=SET_ASIDE)
 
     def _is_there(self, asset: str, day: dt.date) -> bool:
         try:
@@ -403,7 +442,7 @@ class Store:
         """Remove a partition: its pointer first, so that no reader meets half of it."""
         with self._publish_lock(asset):
             paths = self._ls(self._join(asset, day))
-            for path in sorted(paths, key=lambda path: posixpath.basename(path) != _MANIFEST):
+            for path in sorted(paths, key=lambda path: posixpath.basename(path) != MANIFEST):
                 self.fs.rm_file(path)
             if self.fs.exists(folder := self._join(asset, day)):
                 self.fs.rmdir(folder)

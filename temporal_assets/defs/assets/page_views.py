@@ -37,7 +37,7 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
     ) -> Iterator[dg.MaterializeResult[Any]]:
         plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
-        def make(day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Parts:
             made = make_derived(installation, "page_views", day)
             if plot:
                 shown = metadata.views_plot(installation, day)

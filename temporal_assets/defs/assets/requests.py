@@ -42,7 +42,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         inventory = Inventory.load(installation.settings)
         plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
-        def make(day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Parts:
             return _make(installation, inventory, day, plot)
 
         # Plots are drawn one after the other.

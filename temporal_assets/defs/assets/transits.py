@@ -36,7 +36,7 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
     ) -> Iterator[dg.MaterializeResult[Any]]:
         has_sample = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
-        def make(day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Parts:
             made = make_derived(installation, "transits", day)
             if has_sample:
                 said = {
@@ -47,7 +47,7 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
                 made = replace(made, metadata=said)
             return {"transits": made}
 
-        rows = partial(published_rows, installation.store)
+        rows = None if has_sample else partial(published_rows, installation.store)
         yield from make_days(context, installation, ["transits"], make, rows=rows)
 
     return transits

@@ -45,7 +45,7 @@ def window_asset(
 
         plots = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
-        def make(day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Parts:
             return {asset.name: _make(installation, asset, day, plots)}
 
         yield from make_days(context, installation, [asset.name], make, early)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import multiprocessing
+import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,10 @@ import pytest
 from temporal_assets import contracts
 from temporal_assets.machine import scratch
 from temporal_assets.machine.scratch import scratch_folder
+from temporal_assets.storage import together as storage_together
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
+from temporal_assets.storage.together import together
 
 DAY = dt.date(2026, 1, 31)
 
@@ -297,3 +301,86 @@ def test_the_same_content_again_leaves_readers_under_way_their_generation(store:
     publish(store, DAY, views(DAY, x=2))
     assert pq.read_table(first)["views"].to_pylist() == [1]
     assert not aside.exists()
+
+
+def test_small_days_appear_together_and_as_alone(tmp_path: Path) -> None:
+    days = [DAY - dt.timedelta(n) for n in range(3)]
+    alone, store = Store(tmp_path / "a", tmp_path), Store(tmp_path / "b", tmp_path)
+    for day in days:
+        publish(alone, day, views(day, x=1))
+    with together(store) as batch:
+        for day in days:
+            assert batch.manifest("page_views", day) is None
+            manifest = publish(batch, day, views(day, x=1))
+            assert batch.manifest("page_views", day) == manifest
+        assert store.days("page_views") == []
+    for day in days:
+        assert store.manifest("page_views", day) == alone.manifest("page_views", day)
+        store.verify(store.require("page_views", day))
+    assert store.read("page_views", days)["views"].to_pylist() == [1, 1, 1]
+    assert [*(tmp_path / "tmp").glob("*/")] == []
+
+
+def test_days_published_together_replace_and_keep_one_generation(store: Store) -> None:
+    for n in range(3):
+        with together(store) as batch:
+            publish(batch, DAY, views(DAY, x=n))
+    assert store.read("page_views", DAY)["views"].to_pylist() == [2]
+    (file,) = store.files("page_views", DAY)
+    assert len([*Path(file).parent.glob("part-*.parquet")]) == 2
+
+
+def test_nothing_of_days_that_fail_together_appears(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+
+    def fails() -> None:
+        with together(store) as batch:
+            publish(batch, DAY, views(DAY, x=2))
+            raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        fails()
+    assert store.read("page_views", DAY)["views"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_a_batch_that_is_cut_short_leaves_whole_days(
+    store: Store, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut at each flush: of the files, the asset's folder, the days' data, and their pointers."""
+    days = [DAY - dt.timedelta(n) for n in range(3)]
+    for day in days:
+        publish(store, day, views(day, x=1))
+    calls, real = iter(range(100)), storage_together._each
+
+    def cut(*given: object) -> None:
+        if next(calls) == moment:
+            raise OSError("cut")
+        real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(storage_together, "_each", cut)
+    with suppress(OSError), together(store) as batch:
+        for day in days:
+            publish(batch, day, views(day, x=2))
+    for day in days:
+        store.verify(store.require("page_views", day))
+    seen = {n for day in days for n in store.read("page_views", day)["views"].to_pylist()}
+    assert seen == ({1} if moment < 2 else {2})
+
+
+def test_a_bucket_publishes_days_one_after_the_other(tmp_path: Path) -> None:
+    store = Store(f"memory://{tmp_path.name}", tmp_path)
+    with together(store) as batch:
+        publish(batch, DAY, views(DAY, x=1))
+        assert store.read("page_views", DAY)["views"].to_pylist() == [1]
+
+
+def test_a_manifest_that_was_replaced_is_read_again(store: Store) -> None:
+    publish(store, DAY, views(DAY, x=1))
+    (file,) = store.files("page_views", DAY)
+    old = Path(file).parent / "manifest.json"
+    os.utime(old, (1, 1))  # old enough to be remembered
+    first = store.require("page_views", DAY)
+    assert store.require("page_views", DAY) is first
+    publish(store, DAY, views(DAY, x=2))
+    assert store.require("page_views", DAY).digest != first.digest

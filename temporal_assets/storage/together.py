@@ -1,0 +1,106 @@
+"""Publishing small days together: each is there whole or not at all, and they share the waiting.
+
+Flushing the files of a small day to the disk takes several times as long as making them. Here the
+files of all days are flushed side by side, then renamed, and their folders are flushed once.
+
+Not here: which days are published together (`defs.days`), a single publication (`store`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from temporal_assets.machine.durable import make_folder, sync
+from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.store import MANIFEST, Parts, Store
+
+_FLUSHED_AT_ONCE: Final = 16
+"""A file system writes its journal once for all that wait: 16 took a twelfth of one by one."""
+
+
+class _Waiting(NamedTuple):
+    """A publication that nobody sees yet."""
+
+    manifest: Manifest
+    parts: Parts
+    text: Path
+    """Manifest as it will be, in the scratch folder."""
+
+
+class BatchStore(Store):
+    """A store that keeps publications back until `flush`. Threads may share it."""
+
+    def __init__(self, store: Store, scratch: Path) -> None:
+        super().__init__(store.root, store.state)
+        self._scratch = scratch
+        self._waiting: dict[str, dict[dt.date, _Waiting]] = {}
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """Yield a folder for a day; what it holds is needed until `flush`."""
+        yield Path(tempfile.mkdtemp(dir=self._scratch))
+
+    def stored(self, asset: str, day: dt.date) -> Manifest | None:
+        """Return what will be published, or else what is."""
+        waiting = self._waiting.get(asset, {}).get(day)
+        return waiting.manifest if waiting else super().stored(asset, day)
+
+    def _show(self, manifest: Manifest, parts: Parts) -> None:
+        text = self._scratch / f"{manifest.asset}-{manifest.day}.json"
+        text.write_text(manifest.to_json(), "utf-8")
+        waiting = self._waiting.setdefault(manifest.asset, {})
+        waiting[manifest.day] = _Waiting(manifest, parts, text)
+
+    def flush(self) -> None:
+        """Publish what waits, one asset after the other in the order of their first day."""
+        waiting, self._waiting = self._waiting, {}
+        every = [one for days in waiting.values() for one in days.values()]
+        _each(
+            sync, [path for one in every for path in (one.text, *(path for path, _ in one.parts))]
+        )
+        for asset, days in waiting.items():
+            with self._publish_lock(asset):
+                self._flush_asset(asset, list(days.values()))
+
+    def _flush_asset(self, asset: str, waiting: Sequence[_Waiting]) -> None:
+        before = [self._readable(asset, one.manifest.day) for one in waiting]
+        folders = [Path(self._join(asset, one.manifest.day)) for one in waiting]
+        make_folder(parent := Path(self._join(asset)))
+        for folder in folders:
+            folder.mkdir(exist_ok=True)
+        sync(parent)
+        for one, folder in zip(waiting, folders, strict=True):
+            for path, part in one.parts:
+                path.replace(folder / part.name)
+        _each(sync, folders)  # no pointer may outlive what it points to
+        for one, folder in zip(waiting, folders, strict=True):
+            one.text.replace(folder / MANIFEST)
+        _each(sync, folders)
+        for one, old in zip(waiting, before, strict=True):
+            self._drop_replaced(one.manifest, old)
+
+
+@contextmanager
+def together(store: Store) -> Iterator[Store]:
+    """Yield a store for small days, whose publications all appear at the end.
+
+    Where the body raises, none does. A store that is not local publishes one after the other: it
+    has nothing to flush.
+    """
+    if not store.is_local:
+        yield store
+        return
+    with store.scratch() as scratch:
+        yield (batch := BatchStore(store, scratch))
+        batch.flush()
+
+
+def _each(act: Callable[[Path], None], paths: Iterable[Path]) -> None:
+    with ThreadPoolExecutor(_FLUSHED_AT_ONCE) as pool:
+        list(pool.map(act, paths))
