@@ -63,3 +63,11 @@ def shared_data(repository: Path) -> Path:
 def state(tmp_path: Path) -> Path:
     """A state folder that does not exist yet, as a new user has it."""
     return tmp_path / "temporal_state"
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project in which everything is made, judged and released: to be copied."""
+    from tests.orchestration.conftest import make_whole
+
+    return make_whole(tmp_path_factory.mktemp("whole"))

@@ -11,9 +11,8 @@ _INTRODUCTION = """\
 # Tables and what they promise
 
 Written from `temporal_assets/contracts/` by `python -m temporal_assets.contracts.markdown`; a
-test keeps the two together. Every table is partitioned by day. **Blocking** checks are
-invariants: when one is broken, nothing downstream is built in that run. **Warning** checks say
-that somebody should look.
+test keeps the two together. Every table is partitioned by day. What each check protects, and
+what to do when it fails, is in [checks.md](checks.md).
 """
 
 
@@ -35,16 +34,15 @@ def document(table: Table) -> str:
             "",
             *grid(("column", "type", "meaning"), [_column(column) for column in table.columns]),
             "",
-            *checks(table),
+            f"Checks: {_names(table.check_names)}.",
             "",
         ]
     )
 
 
-def checks(table: Table) -> list[str]:
-    """Documentation of the checks of one table."""
-    rows = [*map(_rule, table.rules), *map(_drift, table.drifts)]
-    return grid(("check", "kind", "expects", "protects", "when it fails"), rows)
+def check_rows(table: Table) -> list[tuple[str, ...]]:
+    """Documentation of the checks of one table, a row each."""
+    return [*map(_rule, table.rules), *map(_drift, table.drifts)]
 
 
 def _column(column: ColumnSpec) -> Sequence[str]:
@@ -52,7 +50,7 @@ def _column(column: ColumnSpec) -> Sequence[str]:
     return (f"`{column.name}`", f"{column.sql_type}{null}", column.description)
 
 
-def _rule(rule: Rule) -> Sequence[str]:
+def _rule(rule: Rule) -> tuple[str, ...]:
     kind = "blocking" if rule.severity is Severity.ERROR else "warning"
     if rule.offenders:
         expects = "no such row"
@@ -67,7 +65,7 @@ def _rule(rule: Rule) -> Sequence[str]:
     return (f"`{rule.name}`", kind, expects, rule.protects, rule.remedy)
 
 
-def _drift(drift: Drift) -> Sequence[str]:
+def _drift(drift: Drift) -> tuple[str, ...]:
     before = "the weeks before" if drift.is_of_week else "the days before"
     if drift.least is not None:
         expects = f"at least {drift.least:g}, unless a day with nothing is usual"

@@ -5,6 +5,7 @@ Not here: the columns of the tables (`contracts.markdown`), judging.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from temporal_assets.contracts import TABLES, Severity, markdown
@@ -34,13 +35,28 @@ Not in the table is what is compared whenever something is read: the digest of i
 These judge the files and not a day. They stop nothing: the other files are used.
 """
 
+_COMMON: Final = """\
+## Of nearly every table
+
+[data-contracts.md](data-contracts.md) names them with the checks of each table; they are not
+repeated below.
+"""
+
+_HEADER: Final = ("check", "kind", "expects", "protects", "when it fails")
+_MANY: Final = 20
+"""Tables that have the same check, word for word, before it is shown once for all."""
+
 
 def page() -> str:
     """Documentation of all checks."""
     header = ("check", "kind", "expects and protects", "when it fails")
     lines = [_INTRODUCTION, *markdown.grid(header, map(_log_check, LOG_CHECKS)), ""]
+    times = Counter(row for table in TABLES for row in markdown.check_rows(table))
+    common = [row for row in times if times[row] >= _MANY]
+    lines += [_COMMON, *markdown.grid(_HEADER, common), ""]
     for table in TABLES:
-        lines += [f"## {table.name}", "", *markdown.checks(table), ""]
+        own = [row for row in markdown.check_rows(table) if row not in common]
+        lines += [f"## {table.name}", "", *markdown.grid(_HEADER, own), ""]
     return "\n".join(lines)
 
 

@@ -1,9 +1,10 @@
 """The contracts' checks as a project of Great Expectations that its users can open.
 
 Written beside the daily checks, for who asks for it: a suite of real expectations per table,
-validation results by table and day, and data docs as pages. The numbers are measured by the engine
-as always (`inspect`), and judged by the same expectations (`expectations`), so that nothing here
-can say otherwise than the checks. Not here: the checks that runs depend on.
+validation results by table and day, and data docs as pages. Beside it stands a suite for the rows
+of each table, with the Parquet files of each day as batches (`row_suites`). The numbers are
+measured by the engine as always (`inspect`), and judged by the same expectations (`expectations`),
+so that nothing here can say otherwise than the checks. Not here: the checks that runs depend on.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ from temporal_assets.contracts import Table
 from temporal_assets.quality.evaluate import Expected
 from temporal_assets.quality.expectations import by_check, frame_of, great_expectations, suite
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.quality.row_suites import row_suite
+from temporal_assets.storage.store import Store
 
 _SOURCE: Final = "measured"
 """The data source: one row of measured numbers for each day."""
+
+ROWS: Final = "tables"
+"""The data source of the tables' own files, for people: the checks do not read it."""
 
 
 def write_project(
@@ -48,6 +54,7 @@ def write_project(
             }
             if numbers:
                 _validate(package, context, source, table, numbers)
+                _add_rows(context, inspector.store, table, sorted(numbers))
         (pages,) = context.build_data_docs().values()
     return Path(str(pages).removeprefix("file://"))
 
@@ -79,6 +86,39 @@ def _validate(
             run_id=package.RunIdentifier(run_name=str(day), run_time=midnight),
             result_format="SUMMARY",
         )
+
+
+def _add_rows(context: Any, store: Store, table: Table, days: Sequence[dt.date]) -> None:
+    """Write the suite of a table's rows, and a batch for every file of its days.
+
+    Only where the tables are files of this machine: the library would ask a bucket in its own way.
+    """
+    context.suites.add_or_update(row_suite(table))
+    if not store.is_local:
+        return
+    asset = _files(context, table, Path(store.root))
+    for day in days:
+        paths = sorted(Path(path).relative_to(store.root) for path in store.files(table.name, day))
+        for number, path in enumerate(paths, 1):
+            name = str(day) if number == 1 else f"{day} {number}"
+            if any(one.name == name for one in asset.batch_definitions):
+                asset.delete_batch_definition(name)
+            asset.add_batch_definition_path(name, path)
+
+
+def _files(context: Any, table: Table, folder: Path) -> Any:
+    """The files of a table as the library has them; those of other days stay."""
+    sources = context.data_sources
+    source = (
+        sources.get(ROWS)
+        if ROWS in sources.all()
+        else sources.add_pandas_filesystem(ROWS, base_directory=folder)
+    )
+    return (
+        source.get_asset(table.name)
+        if table.name in source.get_asset_names()
+        else source.add_parquet_asset(table.name)
+    )
 
 
 class _Quiet:

@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.request import urlopen
@@ -59,6 +60,21 @@ def program() -> str:
     if found is None:
         pytest.skip(f"no Chromium: none of {', '.join(_NAMES)} is on the path")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An element as a screen reader has it; the level is that of a heading, otherwise 0."""
+
+    role: str
+    name: str
+    level: int
+
+
+def _told(node: dict[str, Any]) -> Told:
+    facts = {one["name"]: one["value"].get("value") for one in node.get("properties", ())}
+    name = str(node.get("name", {}).get("value", ""))
+    return Told(node["role"]["value"], name, int(facts.get("level") or 0))
 
 
 class Page:
@@ -145,6 +161,11 @@ class Page:
                 windowsVirtualKeyCode=13,
                 **({"text": "\r"} if kind == "keyDown" else {}),
             )
+
+    def outline(self) -> list[Told]:
+        """What a screen reader is told of, in the order it reads."""
+        nodes = self._call("Accessibility.getFullAXTree")["nodes"]
+        return [_told(node) for node in nodes if not node["ignored"]]
 
     def photograph(self, path: Path, part: tuple[int, int] | None = None) -> None:
         """What is seen; with `part` what lies from so many pixels on, so many high."""

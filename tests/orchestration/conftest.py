@@ -113,10 +113,8 @@ def three_days(project: Project) -> list[dt.date]:
     return logs.write_days(project.logs, dt.date(2026, 3, 1), 3)
 
 
-@pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a project in which everything is made, judged and released: to be copied."""
-    root = tmp_path_factory.mktemp("whole")
+def make_whole(root: Path) -> Path:
+    """Make a project in which everything is made, judged and released; return its folder."""
     days = logs.write_days(root / "logs", FIRST, DAYS)
     settings = settings_of(root)
     daily = ("log_files", "requests", "page_views", "transits")

@@ -6,15 +6,17 @@ import datetime as dt
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.landing.landing import refresh
-from temporal_assets.quality.data_docs import write_project
+from temporal_assets.quality.data_docs import ROWS, write_project
 from temporal_assets.quality.expectations import great_expectations
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.quality.row_suites import row_suite
 from tests import logs
 from tests.orchestration.conftest import Project
 
@@ -41,6 +43,45 @@ def test_suites_results_and_pages_can_be_opened(project: Project, tmp_path: Path
     found = json.loads(file.read_text("utf-8"))
     assert found["statistics"]["evaluated_expectations"] > 3
     assert "requests" in page.read_text("utf-8")
+
+
+def test_a_suite_validates_the_rows_of_a_published_table(project: Project, tmp_path: Path) -> None:
+    days = logs.write_days(project.logs, dt.date(2026, 3, 1), 2)
+    refresh(project.settings)
+    engine, folder = project.installation.engine, tmp_path / "docs"
+    for day in days:
+        build_requests(project.store, engine, project.settings, day, project.inventory)
+        build_derived(project.store, engine, "page_views", day)
+    inspector = Inspector(project.store, engine, project.settings)
+    for day in (*days, days[0]):  # again: its file may have another name since
+        write_project(inspector, [contracts.PAGE_VIEWS], [day], folder)
+    # As somebody does who has the folder, and nothing of this project.
+    package = great_expectations()
+    context = package.get_context(mode="file", project_root_dir=str(folder))
+    suite = context.suites.get("page_views rows")
+    asset = context.data_sources.get(ROWS).get_asset("page_views")
+    for day in days:
+        found = asset.get_batch_definition(str(day)).get_batch().validate(suite)
+        assert found.success, found
+        assert found.statistics["evaluated_expectations"] == len(suite.expectations)
+    rows = project.store.read("page_views", days[0]).to_pandas()
+    wrong = rows.assign(views=0, url=rows["url"].iloc[0])
+    source = package.get_context(mode="ephemeral").data_sources.add_pandas("spoiled")
+    whole = source.add_dataframe_asset("rows").add_batch_definition_whole_dataframe("whole")
+    failed = {
+        one.expectation_config.type
+        for one in whole.get_batch({"dataframe": wrong}).validate(suite).results
+        if not one.success
+    }
+    assert "expect_column_values_to_be_between" in failed
+    assert "expect_compound_columns_to_be_unique" in failed
+
+
+@pytest.mark.parametrize("table", contracts.TABLES, ids=lambda table: table.name)
+def test_every_table_has_a_suite_of_its_rows(table: contracts.Table) -> None:
+    types = [one.expectation_type for one in row_suite(table).expectations]
+    assert types[0] == "expect_table_columns_to_match_ordered_list"
+    assert "expect_column_values_to_not_be_null" in types
 
 
 def test_without_a_day_the_command_says_what_to_do(project: Project, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ _OWN: Final = """
 }
 .bar input { width: min(24rem, 60vw); }
 .search { display: flex; flex-wrap: wrap; gap: .6rem; align-items: baseline; margin: .8rem 0; }
-.path { font-size: .875rem; color: var(--muted); }
+.path { font-size: .875rem; color: var(--muted); margin: .5rem 0; }
 .more { display: flex; gap: 1rem; margin: .6rem 0; }
 .decided { border-left: 4px solid var(--c2); padding: .2rem .9rem; margin: 1rem 0; }
 .decided.later { border-color: var(--c3); } .decided.skip { border-color: var(--muted); }
@@ -72,6 +72,7 @@ def policy() -> str:
 def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ()) -> str:
     """A whole page; `parts` are HTML, `path` leads back: (name, link)."""
     crumbs = " › ".join(_link(name, link) for name, link in path)
+    above = f'<nav class="path" aria-label="Path">{crumbs}</nav>' if crumbs else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -80,10 +81,11 @@ def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ())
         '<body><a class="skip" href="#content">Skip to the content</a><header>'
         f'<nav class="bar" aria-label="Explorer">{_link("At a glance", "/")}'
         f"{_link('Sites', '/sites')}"
-        '<form action="/find" method="get" role="search"><label>Why is this URL fetched?'
+        '<form action="/find" method="get" role="search" aria-label="By URL">'
+        "<label>Why is this URL fetched?"
         ' <input type="search" name="url" placeholder="https://…"></label>'
         ' <button type="submit">Find</button></form></nav></header>\n'
-        f'<main id="content" tabindex="-1"><p class="path">{crumbs}</p><h1>{_text(title)}</h1>'
+        f'<main id="content" tabindex="-1">{above}<h1>{_text(title)}</h1>'
         f"{''.join(parts)}</main></body></html>\n"
     )
 
@@ -158,7 +160,8 @@ def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
         if one
     )
     return (
-        f'<form class="search" action="/{view}" method="get">{kept}<label>{_text(says)}'
+        f'<form class="search" action="/{view}" method="get" role="search" aria-label="In this'
+        f' view">{kept}<label>{_text(says)}'
         f' <input type="search" name="{name}" value="{_text(value)}"></label>'
         ' <button type="submit">Show</button></form>'
     )
@@ -371,7 +374,7 @@ def _neighbours(found: StoredPatterns, name: str, place: int) -> str:
             if row is not None and row["is_public"]:
                 link = address("pattern", site=name, pattern=other + 1)
                 rows.append((says, _link(row["template"], link), _count(transits)))
-    columns = {"": False, "pattern": False, "people": True}
+    columns = {"direction": False, "pattern": False, "people": True}
     return _table("Where people come from and go to", columns, rows) if rows else ""
 
 

