@@ -171,6 +171,13 @@ def tests(run: Run) -> None:
     run.command(readme_commands()[1])
 
 
+@step("slow-tests", "The slow tests: servers, kills, crawls and whole demos")
+def slow_tests(run: Run) -> None:
+    """Run what the README's second command leaves out because a test of it takes long."""
+    develop(run)
+    run.command(".venv/bin/pytest -q -m slow")
+
+
 @step("demo-output", "What README's first command said")
 def demo_output(run: Run) -> None:
     """Wait for the demo and show what it said."""

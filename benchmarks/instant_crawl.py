@@ -6,7 +6,7 @@ The policy is learned from the first 45 days of a corpus, by a window of 40. In 
 them pages appear, and both crawlers fetch what their hubs show: ours what the policy wants now, the
 other one everything on its sites, each watched from its front page. Both ask whether a hub has
 changed before they download it again. Fetches take no time here; the same with real requests is
-`pytest -m slow tests/integration/test_instant_crawler.py`.
+`pytest -m long tests/integration/test_instant_crawler.py`.
 """
 
 from __future__ import annotations

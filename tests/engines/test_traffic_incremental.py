@@ -209,6 +209,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     return taken
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     days=many_days,

@@ -30,6 +30,8 @@ from temporal_assets.storage.kept import Kept, keep
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 from tests import logs
 
+pytestmark = pytest.mark.slow
+
 FIRST = dt.date(2026, 3, 1)
 DAYS = [FIRST + dt.timedelta(days=n) for n in range(3)]
 MIDDLE = DAYS[1]

@@ -32,6 +32,8 @@ from temporal_assets.settings import load_settings
 from tests import logs
 from tests.corruption import Bench, Corpus, is_outside
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:

@@ -239,6 +239,7 @@ def test_one_damaged_record_keeps_no_command_from_reading_the_logs(here: Here) -
     assert here.requests() == before
 
 
+@pytest.mark.slow
 def test_a_demo_mends_its_damaged_records_as_well(tmp_path: Path) -> None:
     demo = ("demo", "--days", "2", "--requests", "300", "--state", tmp_path)
     assert call(*demo).exit_code == 0

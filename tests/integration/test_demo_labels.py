@@ -35,6 +35,8 @@ from temporal_assets.windows.labels.calibration import CALIBRATION
 from tests.histories import made_of_views
 from tests.tables import write_table
 
+pytestmark = pytest.mark.slow
+
 
 class Labelled:
     """The corpus with its windows of the last day."""

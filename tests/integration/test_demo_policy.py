@@ -27,6 +27,8 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from tests.policies import tier_of
 
+pytestmark = pytest.mark.slow
+
 DAYS = 45
 
 

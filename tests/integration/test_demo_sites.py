@@ -35,6 +35,8 @@ from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from tests.tables import write_table
 
+pytestmark = pytest.mark.slow
+
 ONE = dt.timedelta(days=1)
 EVENT = "games.granite.example"
 NAMES = ("prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes")

@@ -17,6 +17,8 @@ from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = DemoOptions(days=9, sites=8, pages=800, requests=40_000, clients=4_000, mirror=False)
 
 

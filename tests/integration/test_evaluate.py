@@ -33,6 +33,8 @@ from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.tables import write_table
 
+pytestmark = pytest.mark.slow
+
 Row = dict[str, Any]
 EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION, TIMELY_SIMULATION)
 
@@ -274,7 +276,7 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
             assert demo.rows(asset.name) == before[asset.name]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_published_finds_more_than_the_list_in_use(tmp_path: Path) -> None:
     """On a corpus that nothing was chosen on; the small one has too few new pages to tell."""
     options = DemoOptions.preset("medium", seed=2, mirror=False, requests=1_500_000, pages=40_000)

@@ -1,6 +1,6 @@
 """`kill -9` at random moments, then one plain run: the same bytes as if nothing had happened.
 
-The short version runs with every test; `pytest -m slow tests/integration/test_faults.py` kills a
+The short version is among the slow tests; `pytest -m long tests/integration/test_faults.py` kills a
 hundred times, through Dagster and the command line as well.
 """
 
@@ -132,18 +132,19 @@ def _prepared(tmp_path: Path, folder: Path) -> tuple[Path, Path]:
     return _state(tmp_path / "disturbed", folder, calm / "secrets"), calm
 
 
+@pytest.mark.slow
 def test_a_few_kills(tmp_path: Path, folder: Path) -> None:
     state, calm = _prepared(tmp_path, folder)
     _survives([[sys.executable, "-c", BUILD]], state, calm, kills=3)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundred_kills(tmp_path: Path, folder: Path) -> None:
     state, calm = _prepared(tmp_path, folder)
     _survives([[sys.executable, "-c", BUILD]], state, calm, kills=100)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kills_during_a_backfill_through_dagster(tmp_path: Path, folder: Path) -> None:
     state, calm = _prepared(tmp_path, folder)
     backfill = [sys.executable, "-m", "temporal_assets", "materialize", "--state"]

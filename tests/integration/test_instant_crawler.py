@@ -163,7 +163,7 @@ def crawl(world: World, name: str, repository: Path, folder: Path) -> Outcome:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_more_temporal_pages_with_fewer_downloads(
     world: World, repository: Path, tmp_path: Path
 ) -> None:

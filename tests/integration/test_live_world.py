@@ -45,6 +45,8 @@ from tests.web_world import (
 )
 from tests.web_world import SITES as HOSTS
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400
 SETTINGS: dict[str, Any] = {
     "TEMPORAL_TICK_SECONDS": 0.1,

@@ -1,7 +1,7 @@
 """A night as it is: servers that nobody touches, and the clock comes to the hour of the schedule.
 
 Not at night: in some zone a full hour is at hand, because some differ by halves and quarters of an
-hour. `pytest -m slow -n 0 tests/integration/test_night.py` takes three to thirty-five minutes.
+hour. `pytest -m long -n 0 tests/integration/test_night.py` takes three to thirty-five minutes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def night(tmp_path: Path, morning: dt.datetime) -> Iterator[Installation]:
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_night_makes_yesterday_and_its_window(
     night: Installation, morning: dt.datetime
 ) -> None:

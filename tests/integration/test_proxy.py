@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HOST = "dagster.example.org"
 HERE = f"https://{HOST}"
 KNOWN = "of a viewer"

@@ -14,6 +14,8 @@ from temporal_assets.core.labels.early import Score, learn
 from temporal_assets.core.labels.early_comparison import CONCENTRATION, EARLY, PRIOR, compare
 from temporal_assets.core.labels.labels import Thresholds
 
+pytestmark = pytest.mark.slow
+
 
 class Articles(NamedTuple):
     """Views on the first three days, and whether most of them fell on the first."""

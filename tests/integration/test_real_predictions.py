@@ -19,6 +19,8 @@ from benchmarks.real_predictions import PARTS, counted, summary
 from benchmarks.real_sets import SETS
 from benchmarks.real_visits import visits_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def small(shared_data: Path) -> Iterator[Judged]:

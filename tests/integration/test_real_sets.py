@@ -10,6 +10,8 @@ import pytest
 from benchmarks.real_sets import SETS, daily_of, edges_of
 from benchmarks.real_visits import VISITS, stretched, times_of, visits_of
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_set_gives_the_same_views_as_arrays_and_as_tables(
     shared_data: Path, tmp_path: Path

@@ -33,6 +33,8 @@ from temporal_assets.policy.document import VERSION, Document, HubEntry, as_text
 from tests.crawl_server import Sites, served
 from tests.policies import document
 
+pytestmark = pytest.mark.slow
+
 FAST = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "TEMPORAL_TICK_SECONDS": 0.1}
 COMMON = {
     "ADDONS": {"temporal_assets.crawl.scrapy.PolicyAddon": 500},

@@ -19,6 +19,8 @@ from websockets.sync.client import connect
 from temporal_assets.settings import load_settings
 from tests.browser.serving import served
 
+pytestmark = pytest.mark.slow
+
 CHANGE = "mutation { reloadWorkspace { __typename } }"
 """Harmless, and a change to Dagster."""
 

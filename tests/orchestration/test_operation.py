@@ -128,6 +128,7 @@ def test_log_files_are_read_by_one_run_at_a_time(project: Project) -> None:
     assert {name for name, found in pools.items() if found} == {"log_files"}
 
 
+@pytest.mark.slow
 def test_two_processes_make_different_days(project: Project) -> None:
     days = logs.write_days(project.logs, DAY, 4)
     refresh(project.settings)

@@ -160,6 +160,7 @@ def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) 
     assert five_days.store.days("page_totals") == []
 
 
+@pytest.mark.slow
 def test_the_first_nights_make_no_report(running: Project) -> None:
     small(running)
     made = []
@@ -250,6 +251,7 @@ def test_the_sensor_makes_the_window_of_the_latest_day(ticks: Ticks) -> None:
     assert ticks.project.store.days("page_histories") == days[-1:]
 
 
+@pytest.mark.slow
 def test_a_late_day_makes_the_latest_window_again(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 5)
     daily_and_then(ticks, days)
@@ -275,6 +277,7 @@ def test_the_sensor_waits_for_the_days_of_the_window(ticks: Ticks) -> None:
     assert ticks.tick() == []
 
 
+@pytest.mark.slow
 def test_the_sensor_waits_for_days_that_it_asks_for_itself(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 5)
     daily_and_then(ticks, days)

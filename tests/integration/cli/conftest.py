@@ -38,14 +38,16 @@ def built(ingested: tuple[Path, Any], tmp_path_factory: pytest.TempPathFactory) 
     return state, json.loads(result.stdout)
 
 
-@pytest.fixture
-def windows(tmp_path: Path, state: Path) -> Path:
-    """A state folder of four days read, whose windows have three days."""
+@pytest.fixture(scope="session")
+def four_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder of four days read, whose windows have three days; nothing is built."""
+    folder: Path = tmp_path_factory.mktemp("four_days")
+    state = folder / "temporal_state"
     state.mkdir()
     (state / "settings.toml").write_text(
         "[window]\ndays = 3\nmin_days = 2\nmin_views_per_day = 0.5\n"
     )
-    log = tmp_path / "four.log"
+    log = folder / "four.log"
     log.write_text(
         "".join(
             line("192.0.2.1", f"{day:02} 10:00:00", f"GET /{page}") + "\n"
@@ -55,3 +57,26 @@ def windows(tmp_path: Path, state: Path) -> Path:
     )
     assert call("ingest", log, "--host", "a.example", "--state", state).exit_code == 0
     return state
+
+
+@pytest.fixture
+def windows(four_days: Path, state: Path) -> Path:
+    """A copy of the four days that were read, for a test that builds something."""
+    return shutil.copytree(four_days, state)
+
+
+@pytest.fixture(scope="session")
+def all_built(
+    four_days: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, Any]]:
+    """The four days with all that can be made of them, and what `materialize` said."""
+    state = shutil.copytree(four_days, tmp_path_factory.mktemp("all_built") / "temporal_state")
+    result = call("materialize", "--json", "--state", state)
+    assert result.exit_code == 0, result.output
+    return state, json.loads(result.stdout)
+
+
+@pytest.fixture
+def built_windows(all_built: tuple[Path, dict[str, Any]], state: Path) -> Path:
+    """A copy of the four days with all that was made of them."""
+    return shutil.copytree(all_built[0], state)

@@ -47,6 +47,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_the_process_that_compiles_tells_the_same_digits(tmp_path: Path) -> None:
     """As one that loads what was compiled: equal histories are equal bytes, on every day."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -148,7 +148,7 @@ def test_days_that_do_not_fit_and_empty_ones_are_the_database_s(
         make_transits(no_query(engine), _write(tmp_path, [some], 9), DAY, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_page_that_many_came_to_from_long_urls(engine: DuckDBEngine, tmp_path: Path) -> None:
     """Of three gigabytes of text, more than Arrow has in a column, a few megabytes are stored."""
     clients, sources = 2_500, 20
