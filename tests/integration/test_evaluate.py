@@ -177,6 +177,10 @@ def test_our_hubs_arrive_in_time_before_all_others(demo: Judged) -> None:
         assert left.keys() == {"baseline", "breadth_first", "page_rank", "nutch"}
         assert ours > max(left.values())
         assert ours > 0.9
+        for row in of_budget:
+            low, high = row["remaining_less_ours_low"], row["remaining_less_ours_high"]
+            assert low <= row["remaining_less_ours"] <= high
+            assert row["remaining_less_ours"] == pytest.approx(row["remaining"] - ours)
 
 
 def test_nothing_published_names_a_page(demo: Judged) -> None:

@@ -219,6 +219,25 @@ def left_at(world: TimelyWorld, first_fetch: Floats) -> Floats:
     return left
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Difference between the shares of two crawls of the same world, with its 95 % interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def lead_of(world: TimelyWorld, ahead: TimelyResult, behind: TimelyResult, hours: float) -> Lead:
+    """Return what one crawl has more of the interest still to come than another.
+
+    The interval is of a bootstrap over the pages that were born, the same ones in both crawls.
+    """
+    born = (world.birth >= 0) & (world.birth < hours)
+    more = left_at(world, ahead.first_fetch) - left_at(world, behind.first_fetch)
+    return Lead(_share(world.interest, more, born), *_bounds(world.interest[born], more[born]))
+
+
 def _share(interest: Floats, left: Floats, among: Flags) -> float:
     total = float(interest[among].sum())
     return float((interest * left)[among].sum()) / total if total > 0 else 0.0

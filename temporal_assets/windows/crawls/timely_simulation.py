@@ -28,9 +28,11 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.crawls.timely_simulation import (
     GOLDEN,
     NEVER,
+    Lead,
     Strategy,
     TimelyResult,
     TimelyWorld,
+    lead_of,
     simulate_timely,
 )
 from temporal_assets.core.crawls.timely_strategies import HubFacts, Knowledge, strategies
@@ -353,21 +355,29 @@ def _rows(job: Job, period: Period, world: TimelyWorld, known: Knowledge) -> Ite
     }
     for share in BUDGETS:
         budget = share * len(is_born) / 1_000
-        for name, strategy in strategies(world, known, budget).items():
-            done = simulate_timely(world, strategy, budget, period.hours)
+        by_name = strategies(world, known, budget)
+        crawls = {
+            name: simulate_timely(world, strategy, budget, period.hours)
+            for name, strategy in by_name.items()
+        }
+        for name, done in crawls.items():
+            lead = lead_of(world, done, crawls["ours"], period.hours)
             yield (
                 facts
                 | {"fetches_per_hour": budget, "strategy": name}
-                | _row(done, strategy, is_born)
+                | _row(done, lead, by_name[name], is_born)
             )
 
 
-def _row(done: TimelyResult, strategy: Strategy, is_born: Flags) -> Row:
+def _row(done: TimelyResult, lead: Lead, strategy: Strategy, is_born: Flags) -> Row:
     watched = np.isfinite(strategy.interval) & ~is_born & strategy.is_allowed
     return {
         "remaining": done.remaining,
         "remaining_low": done.remaining_low,
         "remaining_high": done.remaining_high,
+        "remaining_less_ours": lead.share,
+        "remaining_less_ours_low": lead.low,
+        "remaining_less_ours_high": lead.high,
         "temporal_remaining": done.temporal_remaining,
         "temporal_fetched": done.temporal_fetched,
         "median_delay_hours": _known_or_none(done.median_delay),

@@ -14,6 +14,7 @@ from temporal_assets.core.crawls.timely_simulation import (
     Strategy,
     TimelyWorld,
     hub_intervals,
+    lead_of,
     median_bounds,
     simulate_timely,
 )
@@ -139,6 +140,19 @@ def test_every_strategy_keeps_to_the_budget():
     assert made["baseline"].is_allowed.tolist() == [True, True, False, False, True]
     assert (1 / made["page_rank"].interval).sum() == pytest.approx(4.0)
     assert made["nutch"].interval.tolist() == [24.0] * 5
+
+
+def test_the_lead_of_a_crawl_is_judged_on_the_same_pages():
+    often, seldom = (
+        simulate_timely(world(), strategy(every), budget=2.0, hours=10.0) for every in (2.0, 5.0)
+    )
+    lead = lead_of(world(), often, seldom, 10.0)
+    assert lead.share == pytest.approx(often.remaining - seldom.remaining)
+    assert lead.low <= lead.share <= lead.high
+    # The interval is of the difference, which a crawl has not to itself.
+    assert lead.high - lead.low < seldom.remaining_high - seldom.remaining_low
+    same = lead_of(world(), often, often, 10.0)
+    assert (same.share, same.low, same.high) == (0.0, 0.0, 0.0)
 
 
 def test_links_that_have_left_are_not_found():
