@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.core.crawls.timely_simulation import NEVER, SHORTEST, Strategy, TimelyWorld
+from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
 from temporal_assets.core.graph.page_rank import page_rank
-from temporal_assets.core.hubs.revisits import split
+from temporal_assets.core.hubs.revisits import intervals, split
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 
 NUTCH_HOURS: Final = 24.0
@@ -29,7 +30,7 @@ found."""
 
 _HOURS: Final = 24.0
 _LONGEST_DAYS: Final = 7.0
-"""Between visits of a hub in the split."""
+"""Between visits of a hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class HubFacts:
 
     page: Int64s
     rate: Floats
-    """New pages a day that no better hub leads to."""
+    """New pages a day."""
     views: Floats
     """Views of such a page."""
     half_life: Floats
@@ -52,7 +53,8 @@ class Knowledge:
     """Knowledge at the start of the simulation; arrays have an entry a page."""
 
     hub_hours: Floats
-    """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count."""
+    """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count, and
+    only where `hubs` is not known."""
     expected: Floats
     """Views that a page is expected to draw when it is new."""
     new_per_hour: float
@@ -62,7 +64,7 @@ class Knowledge:
     listed: Flags | None = None
     """All pages of its sites."""
     hubs: HubFacts | None = None
-    """Facts for the split of the budget; None if only `hub_hours` is known."""
+    """Facts that intervals follow from; None if only `hub_hours` is known."""
 
 
 def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[str, Strategy]:
@@ -71,25 +73,23 @@ def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[
     * `baseline`: the front pages of the listed sites, as often as the budget allows, and what they
       link on these sites;
     * `breadth_first`: one queue, all pages again and again;
-    * `page_rank`: pages are fetched again as often as their score says, new ones by score;
+    * `page_rank`: pages are fetched again as often as their score says, by the links between pages
+      that are there at the start; new ones in the order in which they are seen;
     * `nutch`: its adaptive schedule, one queue by time due;
-    * `ours`: hubs at the suggested intervals with what new pages leave of the budget, new
-      pages by what they are expected to draw;
+    * `ours`: hubs at the best intervals (`revisits.intervals`) for what new pages leave of the
+      budget, new pages by what they are expected to draw;
     * `split`: visits of hubs and fetches of pages both up to the price at which a further fetch
-      gains the same everywhere (`revisits.split`). Ahead of `ours` by a little where fetches are
-      scarce (docs/hubs.md).
+      gains the same everywhere (`revisits.split`). Level with `ours` (docs/hubs.md).
     """
     pages = len(world.birth)
     everything, nothing = np.ones(pages, np.bool_), np.zeros(pages)
-    rank = page_rank(world.links)
+    rank = page_rank(_links_at_start(world))
     hubs = max(budget - knowledge.new_per_hour, _LEAST_FOR_HUBS * budget)
     by_name = {
         "breadth_first": Strategy(nothing, nothing, False, False, everything),
-        "page_rank": Strategy(1.0 / (rank * budget), rank, True, False, everything),
+        "page_rank": Strategy(1.0 / (rank * budget), nothing, True, False, everything),
         "nutch": Strategy(np.full(pages, NUTCH_HOURS), nothing, False, True, everything),
-        "ours": Strategy(
-            stretched(knowledge.hub_hours, hubs), knowledge.expected, True, False, everything
-        ),
+        "ours": Strategy(_hub_hours(knowledge, hubs), knowledge.expected, True, False, everything),
     }
     if knowledge.hubs is not None:
         by_name["split"] = _split(knowledge, knowledge.hubs, budget)
@@ -98,6 +98,29 @@ def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[
     every = knowledge.fronts.sum() / budget
     fronts = np.where(knowledge.fronts, every, NEVER)
     return {"baseline": Strategy(fronts, nothing, True, False, knowledge.listed)} | by_name
+
+
+def _links_at_start(world: TimelyWorld) -> LinkGraph:
+    """Links between pages that are there at hour 0: later ones nobody can have ranked by."""
+    pages = len(world.birth)
+    source = np.repeat(np.arange(pages, dtype=np.int32), np.diff(world.links.first))
+    target = world.links.target
+    is_there = (world.birth[source] < 0) & (world.birth[target] < 0)
+    return link_graph(pages, source[is_there], target[is_there])
+
+
+def _hub_hours(knowledge: Knowledge, visits: float) -> Floats:
+    """Hours between visits of each hub, so many visits an hour to all of them together."""
+    facts = knowledge.hubs
+    if facts is None:
+        return stretched(knowledge.hub_hours, visits)
+    shortest, a_day = SHORTEST / _HOURS, visits * _HOURS
+    days = intervals(
+        *(facts.rate, facts.views, facts.half_life, a_day, shortest, _LONGEST_DAYS, facts.leave)
+    )
+    hours = np.full(len(knowledge.hub_hours), NEVER)
+    hours[facts.page] = days * _HOURS
+    return hours
 
 
 def stretched(hours: Floats, visits: float) -> Floats:

@@ -68,11 +68,9 @@ BUDGETS: Final = (1.0, 2.0, 5.0, 10.0)
 
 _HOURS: Final = 24.0
 _SEEDS: Final = (
-    *("url", "rank", "revisit_minutes", "gain", "temporal_pages", "new_per_day"),
+    *("url", "rank", "revisit_minutes", "new_per_day"),
     *("half_life_hours", "interest_missed"),
 )
-_LEAST_OWN: Final = 0.5
-"""Pages of a hub that no better hub leads to, at least."""
 _BEFORE: Final = -1e9
 """Birth of pages that are known at the start."""
 
@@ -296,16 +294,11 @@ def _known(
 
 
 def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFacts:
-    """Return what is known of the hubs that are in the mirror.
-
-    A page counts for its first hub alone.
-    """
-    gain, pages = (seeds.column(name).to_numpy() for name in ("gain", "temporal_pages"))
-    own = np.maximum(gain, _LEAST_OWN) / np.maximum(pages, 1)
+    """Return what is known of the hubs that are in the mirror."""
     there = place >= 0
     return HubFacts(
         place[there],
-        (seeds.column("new_per_day").to_numpy() * np.minimum(own, 1.0))[there],
+        seeds.column("new_per_day").to_numpy()[there],
         np.full(int(there.sum()), views),
         seeds.column("half_life_hours").to_numpy()[there] / _HOURS,
         leave_of(seeds)[there],

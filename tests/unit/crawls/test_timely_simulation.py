@@ -20,6 +20,7 @@ from temporal_assets.core.crawls.timely_simulation import (
 )
 from temporal_assets.core.crawls.timely_strategies import HubFacts, Knowledge, strategies, stretched
 from temporal_assets.core.graph.link_graph import link_graph
+from temporal_assets.core.hubs.revisits import intervals
 
 # Page 0 is a hub that shows its newest two; 1 to 4 are born at hours 1, 1.5, 3 and 50.
 BIRTH = np.array([-1.0, 1.0, 1.5, 3.0, 50.0])
@@ -161,6 +162,18 @@ def test_links_that_have_left_are_not_found():
     # The hub at 2 shows page 2 alone, at 4 nothing: 1 left at 1.5, and 3 at 3.5.
     assert np.isfinite(result.first_fetch).tolist()[1:] == [False, True, False, False]
     assert result.remaining_low <= result.remaining <= result.remaining_high
+
+
+def test_ours_visits_hubs_at_the_best_intervals_for_what_is_left_of_the_budget():
+    rates, views, half_lives, leave = np.array([9.0, 1.0]), np.full(2, 5.0), np.full(2, 0.5), 0.1
+    facts = HubFacts(np.array([0, 2]), rates, views, half_lives, np.full(2, leave))
+    # The suggested intervals were for another number of visits: their ratios are not the best.
+    known = Knowledge(np.array([1.0, NEVER, 1.0, NEVER, NEVER]), np.ones(5), 0.5, hubs=facts)
+    made = strategies(world(), known, 1.0)["ours"].interval
+    best = intervals(rates, views, half_lives, 0.5 * 24, 1 / 60 / 24, 7.0, leave) * 24
+    np.testing.assert_allclose(made[[0, 2]], best)
+    assert (1 / made[[0, 2]]).sum() == pytest.approx(0.5)
+    assert np.isinf(made[[1, 3, 4]]).all()
 
 
 def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
