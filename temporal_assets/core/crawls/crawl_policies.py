@@ -4,8 +4,7 @@ Here: from ranks of patterns, page counts and links to one score a page. Not her
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
 `combined` is ours: the traffic to expect of each page, learned from the site's own past
-(`expected_traffic`); or the same with opened pages first, page counts or PageRank where one of
-these would have done better in that past.
+(`expected_traffic`), or one of five other orders where it would have done better in that past.
 """
 
 from __future__ import annotations
@@ -145,10 +144,10 @@ def _combined(
 ) -> Floats:
     """Return the score of `combined`: the order that would have done best in the site's own past.
 
-    The candidates are the traffic to expect, the same with opened pages first, page counts, and
-    PageRank. Each crawls the site as it was known in the first part of the learning period, and is
-    judged by the traffic of the second: the mean of what it has at `THROUGHPUTS`, of which half are
-    small.
+    The candidates are the traffic to expect, page counts, both for opened pages alone, counts
+    followed by the traffic to expect of the other pages, and PageRank. Each crawls the site as it
+    was known in the first part of the learning period, and is judged by the traffic of the second:
+    the mean of what it has at `THROUGHPUTS`, of which half are small.
     """
     # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
     # from pages that are read, so visits stand in.
@@ -164,8 +163,10 @@ def _combined(
     expected = expected_traffic(now, before, later)
     candidates = (
         (then, expected),
-        (_opened_first(before, then), _opened_first(now, expected)),
+        (opened_first(before, then), opened_first(now, expected)),
         (before.count, now.count),
+        (opened_first(before, before.count), opened_first(now, now.count)),
+        (counts_then_expected(before, then), counts_then_expected(now, expected)),
         (page_ranks * before.count.sum(), page_ranks * now.count.sum()),
     )
     shares = [
@@ -174,14 +175,20 @@ def _combined(
     return candidates[int(np.argmax(shares))][1]
 
 
-def _opened_first(evidence: PageEvidence, expected: Floats) -> Floats:
-    """Return a score that is the traffic to expect of opened pages alone.
+def opened_first(evidence: PageEvidence, score: Floats) -> Floats:
+    """Return a score for opened pages alone.
 
     Of the others, pages of patterns that somebody opens come in the order in which they are linked,
     and pages of patterns that nobody opens come last.
     """
     rest = np.where(evidence.pattern_average > 0, 0.0, -1.0)
-    return np.where(evidence.count > 0, expected, rest)
+    return np.where(evidence.count > 0, score, rest)
+
+
+def counts_then_expected(evidence: PageEvidence, expected: Floats) -> Floats:
+    """Return the count of opened pages, and of the others the traffic to expect as a fraction."""
+    rest = expected / (1.0 + float(np.max(expected, initial=0.0)))
+    return np.where(evidence.count > 0, evidence.count, rest - (evidence.pattern_average == 0))
 
 
 def _mean_share(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.core.crawls.crawl_policies import counts_then_expected, opened_first
 from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
 
 PAGES = 400
@@ -93,3 +94,18 @@ def test_expected_traffic_is_in_the_unit_of_the_counts():
     before, later, now = (rng.poisson(interest).astype(np.float64) for _ in range(3))
     found = expected_traffic(evidence(now), evidence(before), later)
     assert found.mean() == pytest.approx(now.mean() / 2, rel=0.5)
+
+
+def test_counts_come_first_and_what_is_expected_of_other_pages_after_them() -> None:
+    known = PageEvidence(
+        count=np.array([3.0, 0.0, 1.0, 0.0, 0.0]),
+        pattern_average=np.array([2.0, 2.0, 1.0, 1.0, 0.0]),
+        visits=np.zeros(5),
+        page_rank=np.full(5, 0.2),
+    )
+    expected = np.array([0.5, 9.0, 2.0, 4.0, 7.0])
+    score = counts_then_expected(known, expected)
+    # Pages of patterns that nobody opens are the last, whatever is expected of them.
+    assert np.argsort(-score).tolist() == [0, 2, 1, 3, 4]
+    assert score[[0, 2]].tolist() == [3.0, 1.0]
+    assert opened_first(known, known.count).tolist() == [3.0, 0.0, 1.0, 0.0, -1.0]
