@@ -1,12 +1,14 @@
 """What our decisions are worth on real data, out of time, beside the simple ones.
 
     python -m benchmarks.real_predictions [--only SET ...] [--part PART ...] [--chosen]
+        [--vary CHANGE ...]
 
 Every real set that results are reported on (`--chosen`: those that parameters are chosen on) goes
 through the product's own windows; what is published on a day is judged by what came after it. All
-baselines are computed in the same run, from the same past. Square brackets are 95 % intervals of a
-paired bootstrap; `win`, `level` and `loss` say whether the interval of the difference to the best
-baseline holds 0. Takes some minutes a set.
+baselines are computed in the same run, from the same past. With `--vary` each set is made poorer
+first (`real_variations`: fewer clients, no referrers, fewer sites, shorter windows). Square
+brackets are 95 % intervals of a paired bootstrap; `win`, `level` and `loss` say whether the
+interval of the difference to the best baseline holds 0. Takes some minutes a set.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from benchmarks.real_labels import labels
 from benchmarks.real_lists import lists
 from benchmarks.real_revisits import revisits
 from benchmarks.real_sets import DATA, SETS, RealSet
+from benchmarks.real_variations import VARIATIONS
 
 PARTS: Final[Mapping[str, Callable[[Judged], list[Table]]]] = {
     "hubs": hubs,
@@ -55,18 +58,22 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SETS, help="some of the sets")
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--chosen", action="store_true", help="sets that parameters are chosen on")
+    parser.add_argument("--vary", nargs="+", choices=VARIATIONS, help="poorer sets instead")
     parser.add_argument("--keep", type=Path, help="a folder for daily tables, made once")
     given = parser.parse_args()
     role = "chosen on" if given.chosen else "reported on"
     names = given.only or [name for name, real in SETS.items() if real.role == role]
+    sets = [SETS[name] for name in names]
+    if given.vary:
+        sets = [VARIATIONS[change](real) for real in sets for change in given.vary]
     tables: list[Table] = []
-    for name in names:
+    for real in sets:
         started = time.monotonic()
-        print(f"\n## {name}", flush=True)
-        for table in predictions(SETS[name], given.data, given.part, given.keep):
+        print(f"\n## {real.name}", flush=True)
+        for table in predictions(real, given.data, given.part, given.keep):
             print(f"\n{table.text()}\n\n{counted(table)}", flush=True)
             tables.append(table)
-        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        print(f"{real.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     print(f"\n{summary(tables)}")
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from benchmarks.real_judged import site_of
 from benchmarks.real_sets import SETS, daily_of, edges_of
+from benchmarks.real_variations import VARIATIONS
 from benchmarks.real_visits import VISITS, stretched, times_of, visits_of
 
 pytestmark = pytest.mark.slow
@@ -66,3 +70,25 @@ def test_the_documentation_names_every_set_and_its_role(repository: Path) -> Non
     for real in SETS.values():
         row = f"| `{real.name}` | {real.role} | {real.description} | {real.shows} |"
         assert f"{row} {real.cannot_show} |" in page
+
+
+def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -> None:
+    time = np.arange("2017-10-01T00:00", "2017-10-01T16:40", dtype="M8[m]").astype("M8[us]")
+    urls = [f"https://{'aab'[n % 3]}.example/{n % 7}" for n in range(1000)]
+    visits = visits_of(time, np.arange(1000) % 200, urls, urls[1:] + urls[:1])
+    real = replace(SETS["mix_b"], read=lambda _: visits)
+
+    def varied(name: str) -> pa.Table:
+        changed = VARIATIONS[name](real)
+        assert changed.name == f"mix_b_{name}"
+        return changed.visits(tmp_path)
+
+    thin = varied("thin")
+    assert 0 < len(set(thin["client"].to_pylist())) < 60
+    assert varied("no_referrers")["referrer"].null_count == 1000
+    assert {site_of(url) for url in varied("one_site")["url"].to_pylist()} == {"a.example"}
+    assert varied("five_sites").equals(visits)
+    short = VARIATIONS["7_days"](real)
+    assert short.window["days"] == 7
+    # Where the first window of the set ends: what is decided is judged by the same days.
+    assert short.first_decision == real.window["days"]
