@@ -31,6 +31,7 @@ _PHASES: Final = 12
 _HOUR: Final = np.timedelta64(3_600_000_000, "us")
 _DAY_HOURS: Final = 24.0
 _RECENT: Final = 7
+_FAR: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,6 @@ class _Story:
     """Hours in which it was on the page."""
     clicks: Floats
     """When it was clicked, ascending."""
-    is_linked: bool
-    """Whether somebody came to it from the page, so that a log can know of it."""
 
     @property
     def half_age(self) -> float:
@@ -101,15 +100,13 @@ def _stories(judged: Judged) -> list[_Story]:
     for url, hour in zip(judged.visits["url"].to_pylist(), hours_of, strict=True):
         if url in shown:
             clicked.setdefault(url, []).append(hour)
-    links, front = judged.links, judged.lives.find([FRONT_PAGE])[0]
-    linked = set(links.target[links.referrer == front].tolist())
     stories = []
     for url, hours in clicked.items():
         if url != FRONT_PAGE and len(hours) >= MANY:
             page = int(judged.lives.find([url])[0])
             born = min(shown[url][0], hours[0])
             times = np.array(shown[url]), np.sort(hours)
-            stories.append(_Story(page, born, *times, page in linked))
+            stories.append(_Story(page, born, *times))
     return [one for one in stories if one.born > 0]
 
 
@@ -148,25 +145,42 @@ _HEAD: Final = ("set", "what", "said", "true")
 
 
 def _rates(judged: Judged, rows: Sequence[_Day]) -> Table:
-    """Mean distance of the rate from the new linked stories a day, over days of decision."""
+    """Mean distance of the rate from the new linked pages a day, over days of decision.
+
+    Pages count on the day on which somebody first came to them from the page, however few did.
+    """
     table = Table("rates: error of new pages a day", _HEAD, higher_is_better=False)
-    days = judged.real.horizon
-    truth = np.array([sum(one.is_linked for one in row.new) / days for row in rows])
+    linked, ahead = _first_linked(judged), judged.real.horizon
+    truth = np.array([_a_day(linked, row.day, ahead) for row in rows])
     draws = Draws(np.arange(len(rows)))
 
-    def recent(row: _Day) -> float:
-        since = (row.day + 1 - _RECENT) * _DAY_HOURS
-        return sum(one.born >= since for one in row.past if one.is_linked) / _RECENT
+    def error(said: Sequence[float]) -> Value:
+        return draws.share(np.abs(np.array(said) - truth))
 
-    window = [sum(one.is_linked for one in row.past) / judged.window_days for row in rows]
+    past = min(judged.window_days, rows[0].day)
     known = {
-        "mean of the window": draws.share(np.abs(window - truth)),
-        "last week": draws.share(np.abs(np.array([recent(row) for row in rows]) - truth)),
+        "mean of the window": error([_a_day(linked, row.day - past, past) for row in rows]),
+        "last week": error([_a_day(linked, row.day - _RECENT, _RECENT) for row in rows]),
+        "last day": error([_a_day(linked, row.day - 1, 1) for row in rows]),
     }
-    said = np.array([row.rate for row in rows])
-    cells = [judged.real.name, "new pages a day", f"{said.mean():.1f}", f"{truth.mean():.1f}"]
-    table.add(cells, draws.share(np.abs(said - truth)), known)
+    said = [row.rate for row in rows]
+    cells = [judged.real.name, "new pages a day", f"{np.mean(said):.1f}", f"{truth.mean():.1f}"]
+    table.add(cells, error(said), known)
     return table
+
+
+def _first_linked(judged: Judged) -> Int64s:
+    """Day on which the front page first led to each of its pages."""
+    links, front = judged.links, judged.lives.find([FRONT_PAGE])[0]
+    own = links.referrer == front
+    first = np.full(len(judged.lives.urls), _FAR)
+    np.minimum.at(first, links.target[own], links.day[own])
+    return first[first < _FAR]
+
+
+def _a_day(linked: Int64s, day: int, days: int) -> float:
+    """Pages first linked in so many days after a day, by their number."""
+    return float(((linked > day) & (linked <= day + days)).sum()) / days
 
 
 def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
