@@ -133,6 +133,7 @@ def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) 
     assert five_days.store.days("crawl_simulation") == days[2:]
 
 
+@pytest.mark.slow
 def test_a_window_says_how_much_of_it_there_was(running: Project) -> None:
     logs.write_days(small(running).logs, DAY, 3)
     running.run_well("ingest")
@@ -185,6 +186,7 @@ def nights(project: Project, days: Sequence[dt.date]) -> dg.ExecuteInProcessResu
     )
 
 
+@pytest.mark.slow
 def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
     running: Project,
 ) -> None:

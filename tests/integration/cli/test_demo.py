@@ -47,6 +47,7 @@ def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) 
     assert min(row["views"] for row in report["summary"]["pages"]) >= 5
 
 
+@pytest.mark.slow
 def test_the_same_demo_goes_on_with_its_days_and_a_new_one_ends_yesterday(
     demo: tuple[Path, Any], tmp_path: Path
 ) -> None:
