@@ -132,7 +132,7 @@ def _window_rows(folder: Path) -> int:
 
 
 def totals_by_us(folder: Path, _: str) -> Job:
-    """`sql/page_totals.sql`."""
+    """`sql/pages/page_totals.sql`."""
     return queried(folder, "page_totals", {"page_views": _days(folder)[1:]}, _totals(_LAST))
 
 

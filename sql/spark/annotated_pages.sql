@@ -1,4 +1,4 @@
--- annotated_pages: translated from sql/annotated_pages.sql (edit that) by
+-- annotated_pages: translated from sql/labels/annotated_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: annotated, interest_curves, page_histories, page_totals
 -- parameters: section

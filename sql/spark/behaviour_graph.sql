@@ -1,4 +1,4 @@
--- behaviour_graph: translated from sql/behaviour_graph.sql (edit that) by
+-- behaviour_graph: translated from sql/patterns/behaviour_graph.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: url_patterns
 -- parameters: none

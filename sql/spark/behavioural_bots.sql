@@ -1,4 +1,4 @@
--- behavioural_bots: translated from sql/behavioural_bots.sql (edit that) by
+-- behavioural_bots: translated from sql/days/behavioural_bots.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: segments
 -- parameters: pages_per_minute, pages_without_referrer

@@ -1,4 +1,4 @@
--- born_pages: translated from sql/born_pages.sql (edit that) by
+-- born_pages: translated from sql/evaluation/born_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: known_labels, page_histories
 -- parameters: born_from, born_until, m, n, p, q, section, sites_until

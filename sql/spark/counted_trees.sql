@@ -1,4 +1,4 @@
--- counted_trees: translated from sql/counted_trees.sql (edit that) by
+-- counted_trees: translated from sql/lists/counted_trees.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: section_clients, tree_sums
 -- parameters: day

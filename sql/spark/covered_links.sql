@@ -1,4 +1,4 @@
--- covered_links: translated from sql/covered_links.sql (edit that) by
+-- covered_links: translated from sql/hubs/covered_links.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: covering_hubs, day_weights, link_numbers, wanted_numbers
 -- parameters: none

@@ -1,4 +1,4 @@
--- crawl_traffic: translated from sql/crawl_traffic.sql (edit that) by
+-- crawl_traffic: translated from sql/crawls/crawl_traffic.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawl_triples
 -- parameters: first, second, third

@@ -1,4 +1,4 @@
--- crawl_transits: translated from sql/crawl_transits.sql (edit that) by
+-- crawl_transits: translated from sql/crawls/crawl_transits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawl_triples
 -- parameters: first, second, third

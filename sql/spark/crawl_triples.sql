@@ -1,4 +1,4 @@
--- crawl_triples: translated from sql/crawl_triples.sql (edit that) by
+-- crawl_triples: translated from sql/crawls/crawl_triples.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawled_sites, transits
 -- parameters: second_from, site, third_from

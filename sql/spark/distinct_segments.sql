@@ -1,4 +1,4 @@
--- distinct_segments: translated from sql/distinct_segments.sql (edit that) by
+-- distinct_segments: translated from sql/days/distinct_segments.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: repeated_segments, segments
 -- parameters: none

@@ -1,4 +1,4 @@
--- few_pages: translated from sql/few_pages.sql (edit that) by
+-- few_pages: translated from sql/lists/few_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_sections, section_paths, tree_sums
 -- parameters: enough

@@ -1,4 +1,4 @@
--- first_days: translated from sql/first_days.sql (edit that) by
+-- first_days: translated from sql/labels/first_days.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, page_views
 -- parameters: days, known_from, known_until, least, observed, step, young_from

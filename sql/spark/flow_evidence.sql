@@ -1,4 +1,4 @@
--- flow_evidence: translated from sql/flow_evidence.sql (edit that) by
+-- flow_evidence: translated from sql/lists/flow_evidence.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: counted_trees
 -- parameters: most

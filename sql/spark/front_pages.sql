@@ -1,4 +1,4 @@
--- front_pages: translated from sql/front_pages.sql (edit that) by
+-- front_pages: translated from sql/hubs/front_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: lonely_sites, page_totals
 -- parameters: none

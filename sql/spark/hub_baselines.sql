@@ -1,4 +1,4 @@
--- hub_baselines: translated from sql/hub_baselines.sql (edit that) by
+-- hub_baselines: translated from sql/evaluation/hub_baselines.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, transits
 -- parameters: born_after, last_day, most

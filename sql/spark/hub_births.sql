@@ -1,4 +1,4 @@
--- hub_births: translated from sql/hub_births.sql (edit that) by
+-- hub_births: translated from sql/hubs/hub_births.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_numbers, link_pages, wanted_numbers
 -- parameters: one_in

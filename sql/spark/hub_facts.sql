@@ -1,4 +1,4 @@
--- hub_facts: translated from sql/hub_facts.sql (edit that) by
+-- hub_facts: translated from sql/hubs/hub_facts.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: day_weights, link_numbers, link_pages, wanted_numbers
 -- parameters: keeps_external

@@ -1,4 +1,4 @@
--- hub_order: translated from sql/hub_order.sql (edit that) by
+-- hub_order: translated from sql/hubs/hub_order.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: hub_facts, link_visits
 -- parameters: min_clients, most_hubs, site

@@ -1,4 +1,4 @@
--- hub_seeds: translated from sql/hub_seeds.sql (edit that) by
+-- hub_seeds: translated from sql/hubs/hub_seeds.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: ranked_hubs
 -- parameters: day

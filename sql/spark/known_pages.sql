@@ -1,4 +1,4 @@
--- known_pages: translated from sql/known_pages.sql (edit that) by
+-- known_pages: translated from sql/evaluation/known_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories, page_labels
 -- parameters: days, first, seen_before, sites_until

@@ -1,4 +1,4 @@
--- link_numbers: translated from sql/link_numbers.sql (edit that) by
+-- link_numbers: translated from sql/hubs/link_numbers.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, page_links
 -- parameters: first

@@ -1,4 +1,4 @@
--- link_pages: translated from sql/link_pages.sql (edit that) by
+-- link_pages: translated from sql/hubs/link_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_links, page_totals
 -- parameters: site

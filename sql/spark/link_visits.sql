@@ -1,4 +1,4 @@
--- link_visits: translated from sql/link_visits.sql (edit that) by
+-- link_visits: translated from sql/hubs/link_visits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, key_days, transits
 -- parameters: counts_opened

@@ -1,4 +1,4 @@
--- migrate_page_labels_from_2: translated from sql/migrate_page_labels_from_2.sql (edit that) by
+-- migrate_page_labels_from_2: translated from sql/migrations/migrate_page_labels_from_2.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels
 -- parameters: none

@@ -1,4 +1,4 @@
--- mirror_ends: translated from sql/mirror_ends.sql (edit that) by
+-- mirror_ends: translated from sql/crawls/mirror_ends.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: mirror_edges
 -- parameters: none

@@ -1,4 +1,4 @@
--- mirror_numbers: translated from sql/mirror_numbers.sql (edit that) by
+-- mirror_numbers: translated from sql/crawls/mirror_numbers.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: canonical_ends, mirror_pages
 -- parameters: none

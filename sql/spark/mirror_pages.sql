@@ -1,4 +1,4 @@
--- mirror_pages: translated from sql/mirror_pages.sql (edit that) by
+-- mirror_pages: translated from sql/crawls/mirror_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: canonical_ends
 -- parameters: none

@@ -1,4 +1,4 @@
--- mirror_pairs: translated from sql/mirror_pairs.sql (edit that) by
+-- mirror_pairs: translated from sql/crawls/mirror_pairs.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: mirror_edges, mirror_numbers
 -- parameters: none

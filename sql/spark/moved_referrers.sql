@@ -1,4 +1,4 @@
--- moved_referrers: translated from sql/moved_referrers.sql (edit that) by
+-- moved_referrers: translated from sql/traffic/moved_referrers.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: transits
 -- parameters: site

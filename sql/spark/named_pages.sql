@@ -1,4 +1,4 @@
--- named_pages: translated from sql/named_pages.sql (edit that) by
+-- named_pages: translated from sql/evaluation/named_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, named
 -- parameters: none

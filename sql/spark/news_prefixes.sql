@@ -1,4 +1,4 @@
--- news_prefixes: translated from sql/news_prefixes.sql (edit that) by
+-- news_prefixes: translated from sql/lists/news_prefixes.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_prefixes, section_paths, site_activity
 -- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, rule, splits_mixed, threshold

@@ -1,4 +1,4 @@
--- numbered_transits: translated from sql/numbered_transits.sql (edit that) by
+-- numbered_transits: translated from sql/traffic/numbered_transits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, transits
 -- parameters: first_page, last_page

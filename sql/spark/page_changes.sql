@@ -1,4 +1,4 @@
--- page_changes: translated from sql/page_changes.sql (edit that) by
+-- page_changes: translated from sql/pages/page_changes.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: entering, leaving
 -- parameters: first

@@ -1,4 +1,4 @@
--- page_clients: translated from sql/page_clients.sql (edit that) by
+-- page_clients: translated from sql/hubs/page_clients.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, page_traffic
 -- parameters: none

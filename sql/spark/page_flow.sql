@@ -1,4 +1,4 @@
--- page_flow: translated from sql/page_flow.sql (edit that) by
+-- page_flow: translated from sql/lists/page_flow.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: day, flow_from, least_views

@@ -1,4 +1,4 @@
--- page_histories: translated from sql/page_histories.sql (edit that) by
+-- page_histories: translated from sql/pages/page_histories.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, page_views
 -- parameters: day, days, first, least, observed_from

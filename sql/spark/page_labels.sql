@@ -1,4 +1,4 @@
--- page_labels: translated from sql/page_labels.sql (edit that) by
+-- page_labels: translated from sql/labels/page_labels.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: calibration, interest_curves, page_histories
 -- parameters: calibrated, day, days, first, least_days, m, n, n_days, p, q, rule, section, seen_before

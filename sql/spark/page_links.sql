@@ -1,4 +1,4 @@
--- page_links: translated from sql/page_links.sql (edit that) by
+-- page_links: translated from sql/hubs/page_links.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: seeds, transits, wanted
 -- parameters: none

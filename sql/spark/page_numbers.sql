@@ -1,4 +1,4 @@
--- page_numbers: translated from sql/page_numbers.sql (edit that) by
+-- page_numbers: translated from sql/traffic/page_numbers.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels, page_totals
 -- parameters: none

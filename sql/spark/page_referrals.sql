@@ -1,4 +1,4 @@
--- page_referrals: translated from sql/page_referrals.sql (edit that) by
+-- page_referrals: translated from sql/traffic/page_referrals.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_transits
 -- parameters: none

@@ -1,4 +1,4 @@
--- page_totals: translated from sql/page_totals.sql (edit that) by
+-- page_totals: translated from sql/pages/page_totals.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_views
 -- parameters: bits, day, first

@@ -1,4 +1,4 @@
--- page_traffic: translated from sql/page_traffic.sql (edit that) by
+-- page_traffic: translated from sql/traffic/page_traffic.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, page_referrals, page_transits
 -- parameters: chance, day, first_page, last_page, least_clients, new_from, observed_days

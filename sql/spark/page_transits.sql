@@ -1,4 +1,4 @@
--- page_transits: translated from sql/page_transits.sql (edit that) by
+-- page_transits: translated from sql/traffic/page_transits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_numbers, transits
 -- parameters: none

@@ -1,4 +1,4 @@
--- page_views: translated from sql/page_views.sql (edit that) by
+-- page_views: translated from sql/days/page_views.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: requests
 -- parameters: none

@@ -1,4 +1,4 @@
--- pattern_ranks: translated from sql/pattern_ranks.sql (edit that) by
+-- pattern_ranks: translated from sql/patterns/pattern_ranks.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: pattern_flow, prefix_trees, ranked_patterns
 -- parameters: stock_weight, strength

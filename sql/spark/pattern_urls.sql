@@ -1,4 +1,4 @@
--- pattern_urls: translated from sql/pattern_urls.sql (edit that) by
+-- pattern_urls: translated from sql/patterns/pattern_urls.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_flow, url_patterns
 -- parameters: none

@@ -1,4 +1,4 @@
--- provisional_rows: translated from sql/provisional_rows.sql (edit that) by
+-- provisional_rows: translated from sql/policy/provisional_rows.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels, page_totals, page_traffic, page_views, url_patterns
 -- parameters: days, enough_pages, first, is_short, least_views

@@ -1,4 +1,4 @@
--- repeated_segments: translated from sql/repeated_segments.sql (edit that) by
+-- repeated_segments: translated from sql/days/repeated_segments.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: segments
 -- parameters: none

@@ -1,4 +1,4 @@
--- requests: translated from sql/requests.sql (edit that) by
+-- requests: translated from sql/days/requests.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: behavioural_bots, segments
 -- parameters: none

@@ -1,4 +1,4 @@
--- section_clients: translated from sql/section_clients.sql (edit that) by
+-- section_clients: translated from sql/lists/section_clients.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: few_pages, page_traffic
 -- parameters: none

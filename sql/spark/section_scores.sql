@@ -1,4 +1,4 @@
--- section_scores: translated from sql/section_scores.sql (edit that) by
+-- section_scores: translated from sql/lists/section_scores.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_sections, section_paths
 -- parameters: by_flow, day, days, doubt, first, min_clients, min_pages, quiet_days, quiet_share, recent_days, seen_before, top_k

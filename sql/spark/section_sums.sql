@@ -1,4 +1,4 @@
--- section_sums: translated from sql/section_sums.sql (edit that) by
+-- section_sums: translated from sql/lists/section_sums.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_flow, page_histories, page_sections
 -- parameters: days, first, recent, seen_before

@@ -1,4 +1,4 @@
--- site_activity: translated from sql/site_activity.sql (edit that) by
+-- site_activity: translated from sql/lists/site_activity.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_views
 -- parameters: days, first, recent_from, seen_before

@@ -1,4 +1,4 @@
--- site_changes: translated from sql/site_changes.sql (edit that) by
+-- site_changes: translated from sql/lists/site_changes.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: earlier, now
 -- parameters: day, earlier_day, has_earlier, min_clients, observed_from

@@ -1,4 +1,4 @@
--- site_scores: translated from sql/site_scores.sql (edit that) by
+-- site_scores: translated from sql/lists/site_scores.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_sites
 -- parameters: by_flow, day, min_clients, min_pages, top_k

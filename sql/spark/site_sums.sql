@@ -1,4 +1,4 @@
--- site_sums: translated from sql/site_sums.sql (edit that) by
+-- site_sums: translated from sql/lists/site_sums.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: prefix_trees, site_activity, young_sums
 -- parameters: day, quiet_days, quiet_share, recent_days

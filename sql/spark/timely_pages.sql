@@ -1,4 +1,4 @@
--- timely_pages: translated from sql/timely_pages.sql (edit that) by
+-- timely_pages: translated from sql/crawls/timely_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: crawled_sites, interest_curves, known_histories, page_histories, page_labels
 -- parameters: born_from, born_until, first, section

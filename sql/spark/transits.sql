@@ -1,4 +1,4 @@
--- transits: translated from sql/transits.sql (edit that) by
+-- transits: translated from sql/days/transits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: requests
 -- parameters: none

@@ -1,4 +1,4 @@
--- tree_sums: translated from sql/tree_sums.sql (edit that) by
+-- tree_sums: translated from sql/lists/tree_sums.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: section_paths, section_sums
 -- parameters: none

@@ -1,4 +1,4 @@
--- tuning_pages: translated from sql/tuning_pages.sql (edit that) by
+-- tuning_pages: translated from sql/evaluation/tuning_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories, page_labels
 -- parameters: days, first, seen_before

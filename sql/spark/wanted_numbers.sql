@@ -1,4 +1,4 @@
--- wanted_numbers: translated from sql/wanted_numbers.sql (edit that) by
+-- wanted_numbers: translated from sql/hubs/wanted_numbers.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: link_pages, wanted_pages
 -- parameters: none

@@ -1,4 +1,4 @@
--- wanted_pages: translated from sql/wanted_pages.sql (edit that) by
+-- wanted_pages: translated from sql/hubs/wanted_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: complete_days, first, known_births, least_views

@@ -1,4 +1,4 @@
--- weekly_histories: translated from sql/weekly_histories.sql (edit that) by
+-- weekly_histories: translated from sql/labels/weekly_histories.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_histories
 -- parameters: days

@@ -1,4 +1,4 @@
--- young_sums: translated from sql/young_sums.sql (edit that) by
+-- young_sums: translated from sql/lists/young_sums.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: early_labels, page_histories, page_labels
 -- parameters: knows_all, young_days

@@ -3,7 +3,8 @@
 A day names a URL many times. To sort its rows as text is to compare URLs that begin alike, each as
 often as it is named; here each is put in its place once. A row then is one integer of 64 bits,
 which says target, referrer and client in this order: rows are told apart and sorted as integers,
-and become text again on their way into the file, which is that of sql/transits.sql, byte for byte.
+and become text again on their way into the file, which is that of
+sql/days/transits.sql, byte for byte.
 
 A window of many days should not compare these URLs either: beside the file lie others, with the
 places of its URLs in place of them (`places`).

@@ -1,4 +1,4 @@
-"""The files in `sql/`: finding them, reading their header, filling in their parameters.
+"""The files in `sql/`, in rooms: finding them, reading their header, filling in parameters.
 
 Every file is one SELECT with a header that declares what it needs:
 
@@ -55,8 +55,8 @@ class SqlFile:
 
 @cache
 def sql_file(name: str) -> SqlFile:
-    """Load `sql/<name>.sql` from the checkout or the installed package."""
-    text = (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    """Load `<name>.sql` from its room in `sql/`, of the checkout or the installed package."""
+    text = sql_path(name).read_text(encoding="utf-8")
     header = {key: _names(value) for key, value in _HEADER.findall(text)}
     body = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
     used = frozenset(_PARAMETER.findall(body))
@@ -65,15 +65,28 @@ def sql_file(name: str) -> SqlFile:
     return SqlFile(name, text, header.get("inputs", frozenset()), declared)
 
 
-def sql_path(name: str) -> Path | None:
-    """Return where the file lies, for people; None where the package is not installed as files."""
-    path = _folder() / f"{name}.sql"
-    return path if isinstance(path, Path) else None
+def sql_path(name: str) -> Path:
+    """Return where the file lies. Raises `SqlError` where there is none of this name."""
+    if name not in _paths():
+        raise SqlError(f"there is no {name}.sql in any room of sql/")
+    return _paths()[name]
+
+
+def sql_place(name: str) -> str:
+    """Return the place of the file in the repository, for people: `sql/<room>/<name>.sql`."""
+    path = _paths().get(name)
+    return f"{name}.sql" if path is None else f"sql/{path.parent.name}/{path.name}"
 
 
 def sql_names() -> list[str]:
     """Names of all transformations, for tests that must cover each of them."""
-    return sorted(path.stem for path in _folder().glob("*.sql"))
+    return sorted(_paths())
+
+
+@cache
+def _paths() -> dict[str, Path]:
+    """Return the file of every transformation: names are unique over all rooms."""
+    return {path.stem: path for path in _folder().rglob("*.sql") if path.parent.name != "spark"}
 
 
 def translated_path(name: str) -> Path:
@@ -110,6 +123,4 @@ def _names(value: str) -> frozenset[str]:
 
 def _agree(name: str, what: str, declared: frozenset[str], given: set[str]) -> None:
     if declared != given:
-        raise SqlError(
-            f"sql/{name}.sql declares {what} {sorted(declared)}, but gets {sorted(given)}"
-        )
+        raise SqlError(f"{name}.sql declares {what} {sorted(declared)}, but gets {sorted(given)}")

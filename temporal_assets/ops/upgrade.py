@@ -3,8 +3,8 @@
 A partition says which version of its contract it was written under. Of another version than that
 of now, it is not there for readers: columns may be missing or mean something else. It stays on
 disk until it is made again, which needs what it was made from, or until it is migrated by a file
-`sql/migrate_<asset>_from_<version>.sql` that gives the columns of now. Such a file is written for
-what cannot be made again, or not cheaply, and where the old columns suffice.
+`sql/migrations/migrate_<asset>_from_<version>.sql` that gives the columns of now. Such a
+file is written for what cannot be made again, or not cheaply, and where the old columns suffice.
 
 Here: finding them, and migrating. Not here: making them again (`operate`), Dagster's own storage.
 """

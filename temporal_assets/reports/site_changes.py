@@ -1,7 +1,7 @@
 """Changes of sites, in groups that a person reads from top to bottom.
 
-Here: the groups and their order. Not here: what counts as a change (`sql/site_changes.sql`), and
-how a table is written.
+Here: the groups and their order. Not here: what counts as a change (`sql/lists/site_changes.sql`),
+and how a table is written.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def test_an_asset_explains_itself(page: Page, viewing: str) -> None:
     text = page.wait_text("Distinct clients that opened the page on the day", seconds=PATIENCE)
     for one in ("Views of every page", "(TW 4.1, NP 3)", "One row: one page and day", "2_days"):
         assert one in text
-    for one in ("BIGINT", "DuckDB", "crawl", "sql/page_views.sql", "documentation"):
+    for one in ("BIGINT", "DuckDB", "crawl", "sql/days/page_views.sql", "documentation"):
         assert one in text, one
     assert "canonical-urls.md" in text
 

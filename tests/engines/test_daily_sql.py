@@ -167,7 +167,7 @@ def test_distinct_segments(engine: Engine, rows: list[Row]) -> None:
     made = _run(engine, "distinct_segments", both, {}, contracts.table("requests"))
     times = own["f"] | own["g"]  # as often as in the file that has it most often
     expected = [dict(zip(content, key, strict=True)) for key in times.elements()]
-    assert _requests(made) == _requests(expected), "sql/requests.sql puts them in order"
+    assert _requests(made) == _requests(expected), "sql/days/requests.sql puts them in order"
 
 
 @given(segments)

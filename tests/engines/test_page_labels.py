@@ -1,4 +1,4 @@
-"""sql/page_labels.sql against its definition written row by row, on both engines."""
+"""sql/labels/page_labels.sql against its definition written row by row, on both engines."""
 
 from __future__ import annotations
 

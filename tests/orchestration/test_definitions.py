@@ -132,7 +132,9 @@ def test_a_code_version_changes_with_the_statement_only(
     def version(text: str) -> str | None:
         file = SqlFile("x", text, frozenset(), frozenset())
         monkeypatch.setattr(specs, "sql_file", lambda _: file)
-        return specs.table_spec(contracts.TRANSITS, settings, deps=[], sql=["x"]).code_version
+        return specs.table_spec(
+            contracts.TRANSITS, settings, deps=[], sql=["transits"]
+        ).code_version
 
     assert version("-- about x\nSELECT 1") == version("-- more about x\nSELECT 1")
     assert version("SELECT 1") != version("SELECT 2")

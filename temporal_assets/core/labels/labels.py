@@ -1,8 +1,8 @@
 """Temporal pages: by what was observed, by the curve, and by concentration.
 
 Here: the labels, their thresholds, and how far two of them agree. Not here: the scores themselves
-(`curves`, `concentration`), choosing thresholds (`calibration`). sql/page_labels.sql defines the
-same labels for tables.
+(`curves`, `concentration`), choosing thresholds (`calibration`). `page_labels` defines the same
+labels for tables, in SQL.
 """
 
 from __future__ import annotations

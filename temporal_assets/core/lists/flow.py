@@ -2,7 +2,7 @@
 
 Here: shares of the flow shrunk from each section towards the sections above it and towards all
 sites, and the share from which a section is worth a place in a list. Not here: which pages are
-the flow (`sql/page_flow.sql`), and the walk over the tree (`prefix_tree`).
+the flow (`sql/lists/page_flow.sql`), and the walk over the tree (`prefix_tree`).
 
 A crawler meets pages that are born now. The flow of a section are the pages born in the observed
 part of the window; its stock are all reliable pages, those included that were there before. Where a

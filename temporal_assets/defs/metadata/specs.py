@@ -11,7 +11,7 @@ import dagster as dg
 from temporal_assets.contracts import ColumnSpec, Table
 from temporal_assets.days import daily
 from temporal_assets.defs.stages import documentation, group_of
-from temporal_assets.engines.sql import sql_file, sql_path
+from temporal_assets.engines.sql import sql_file, sql_path, sql_place
 from temporal_assets.settings import Settings
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows.frame.asset import WindowAsset, learned_days
@@ -110,10 +110,7 @@ def _code(make: Callable[..., Any] | None, sql: Sequence[str]) -> dict[str, Any]
     if make is not None:
         file, line = make.__code__.co_filename, make.__code__.co_firstlineno
         found.append(_place(file, line, make.__module__))
-    for name in sql:
-        path = sql_path(name)
-        if path is not None:
-            found.append(_place(str(path), 1, f"sql/{name}.sql"))
+    found.extend(_place(str(sql_path(name)), 1, sql_place(name)) for name in sql)
     return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=found)}
 
 

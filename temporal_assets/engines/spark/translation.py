@@ -16,10 +16,17 @@ from pathlib import Path
 from typing import Final
 
 from temporal_assets.engines.spark.dialect import in_braces, name_inputs, understood, written
-from temporal_assets.engines.sql import SqlError, SqlFile, sql_file, sql_names, translated_path
+from temporal_assets.engines.sql import (
+    SqlError,
+    SqlFile,
+    sql_file,
+    sql_names,
+    sql_place,
+    translated_path,
+)
 
 _HEADER: Final = """\
--- {name}: translated from sql/{name}.sql (edit that) by
+-- {name}: translated from {place} (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: {inputs}
 -- parameters: {parameters}
@@ -28,7 +35,7 @@ _HEADER: Final = """\
 
 def translate(file: SqlFile) -> str:
     """The text of `sql/spark/<name>.sql`."""
-    what = f"sql/{file.name}.sql"
+    what = sql_place(file.name)
     body = "\n".join(line for line in file.text.splitlines() if not line.startswith("--"))
     tree = understood(body, what)
     name_inputs(tree, file.inputs, what)
@@ -37,6 +44,7 @@ def translate(file: SqlFile) -> str:
         raise SqlError(f"{what}: braces mean a table in Spark's text")
     header = _HEADER.format(
         name=file.name,
+        place=what,
         inputs=", ".join(sorted(file.inputs)) or "none",
         parameters=", ".join(sorted(file.parameters)) or "none",
     )

@@ -1,7 +1,7 @@
 """User agents that are programs rather than people.
 
 Here: what an agent says about itself. Not here: clients that betray themselves by what they do
-(`sql/behavioural_bots.sql`).
+(`sql/days/behavioural_bots.sql`).
 
 The names of robots come from the package crawler-user-agents, which is maintained; updating it
 updates the rule. General words, tools and libraries that it lacks are added below.

@@ -5,7 +5,7 @@ clients. Everything costly runs once per distinct value (`encode`). Lines that a
 counted: *rejected* if they are not well-formed records, *dropped* if they are, but no page view.
 
 Not here: reading bytes (`streams`, `formats`), and clients that betray themselves only by what
-they do over a whole day (`sql/behavioural_bots.sql`).
+they do over a whole day (`sql/days/behavioural_bots.sql`).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class _Links:
         return np.asarray(np.where(wanted.born[self.target] >= 0, worth, 0))
 
     def births(self, wanted: Wanted) -> NewLinks:
-        """Rows of sql/hub_births.sql, of all hubs."""
+        """Rows of sql/hubs/hub_births.sql, of all hubs."""
         is_new = wanted.born[self.target] >= 0
         hub = self._sources()[is_new]
         days = int(self.first_day.max(initial=0)) + 1
@@ -100,7 +100,7 @@ class _Links:
         return np.repeat(order, self.count[order])
 
     def facts(self, wanted: Wanted, weights: Int64s) -> dict[str, Int64s]:
-        """Columns of sql/hub_facts.sql, an entry a page."""
+        """Columns of sql/hubs/hub_facts.sql, an entry a page."""
         target = self.target
         born = wanted.born[target]
         sums = {"evidence": self._evidence(wanted, weights)}
@@ -159,7 +159,7 @@ def _in_order(found: NumberedLinks) -> _Links:
 
 
 def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles) -> pa.Table:
-    """The hubs that are published, as sql/hub_order.sql has them."""
+    """The hubs that are published, as sql/hubs/hub_order.sql has them."""
     pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
     if job.settings.hubs.search_engines == "drop":
         pages = without_search_engines(pages, job.settings.hubs)

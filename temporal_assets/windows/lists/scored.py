@@ -1,7 +1,7 @@
 """Scores beside sums: what site and section scores share.
 
 Here: the kernel around `core.lists.site_scores` and the table of its results, which lives within
-one build. Not here: ranking (`sql/site_scores.sql`, `sql/section_scores.sql`).
+one build. Not here: ranking (`sql/lists/site_scores.sql`, `sql/lists/section_scores.sql`).
 """
 
 from __future__ import annotations

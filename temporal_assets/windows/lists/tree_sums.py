@@ -80,7 +80,7 @@ def write_tree_sums(
 ) -> tuple[list[str], list[str]]:
     """Files of TREE_SUMS and FEW_PAGES from `page_labels`, `page_histories` and `page_flow`.
 
-    `parameters` are those of sql/section_sums.sql, and `enough` of sql/few_pages.sql.
+    `parameters` are those of sql/lists/section_sums.sql, and `enough` of sql/lists/few_pages.sql.
     """
     of_window = dict(parameters)
     enough = {"enough": of_window.pop("enough")}

@@ -2,8 +2,8 @@
 
 Both lie in the order of sites and URLs, and so does what comes out: nothing is joined or sorted but
 the pages of the days that have come or left. The bits of `seen` are shifted, so that days that
-leave drop out, and the lowest one left is the birth. The file is that of sql/page_totals.sql, byte
-for byte.
+leave drop out, and the lowest one left is the birth. The file is that of sql/pages/page_totals.sql,
+byte for byte.
 
 Here: putting rows together, for one machine. Not here: whether there is a window to go on from
 (`incremental`), and the walk (`core.text.sorted_texts`).

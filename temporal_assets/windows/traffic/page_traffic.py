@@ -92,8 +92,8 @@ def write_traffic(
 ) -> list[Path]:
     """Files of `page_traffic` from `transits`, `page_totals` and `page_labels`.
 
-    `parameters` are those of sql/page_traffic.sql but for the pages, of which there are `at_once`
-    in a file.
+    `parameters` are those of sql/traffic/page_traffic.sql but for the pages, of which there are
+    `at_once` in a file.
     """
     if engine.spread is None:
         return write_counted(engine, inputs, parameters, out, at_once)

@@ -4,7 +4,7 @@ Pages lie in the order of sites and URLs, so that they are numbered as they are 
 found in the same walk. The engine tells transits by these numbers, in their order; what they add up
 to is found in one pass over them (`core.traffic.traffic`), some whole pages at a time, and waits in
 a file until it is known how often every page led to another. The files are those of
-sql/page_traffic.sql, which a cluster runs, byte for byte.
+sql/traffic/page_traffic.sql, which a cluster runs, byte for byte.
 
 Not here: a window that goes on from an earlier one (`page_traffic_incremental`).
 """

@@ -42,7 +42,7 @@ def links_column(bounds: Int64s, page: Any, transits: Any) -> pa.Array:
 def came_new(
     birth: pa.ChunkedArray, total: pa.ChunkedArray, parameters: Mapping[str, Any]
 ) -> pa.Array:
-    """Return whether pages are new, as sql/page_traffic.sql has it, by its parameters."""
+    """Return whether pages are new, as sql/traffic/page_traffic.sql has it, by its parameters."""
     born, views = birth.cast(pa.int32()).to_numpy(), total.to_numpy()
     day, new_from = ((parameters[name] - _EPOCH).days for name in ("day", "new_from"))
     # Of most pages the day of birth decides, and a power takes as long as all else.

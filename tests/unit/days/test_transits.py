@@ -1,4 +1,4 @@
-"""Transits of a day by numbers are the file of sql/transits.sql, byte for byte."""
+"""Transits of a day by numbers are the file of sql/days/transits.sql, byte for byte."""
 
 from __future__ import annotations
 
