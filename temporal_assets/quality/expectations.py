@@ -5,8 +5,8 @@ frame with a row for each day and a column for each check: its own connection to
 every expectation (great-expectations 1.24), and no rows should leave the engine anyway. It takes
 about 10 ms per expectation whatever the number of rows, so all days of a run are judged at once.
 
-The library takes seconds to import, so it is imported when a check runs, never with the
-definitions.
+The library and pandas take seconds to import, so they are imported when a check runs, never with
+the definitions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from threading import Lock
-from typing import Any, Final
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.quality.evaluate import Expected, Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Days = Mapping[dt.date, Sequence[Expected]]
 """Numbers and ranges of every day."""
@@ -108,6 +109,8 @@ def frame_of(
     checks: Mapping[str, Mapping[dt.date, Expected]], order: Sequence[dt.date]
 ) -> pd.DataFrame:
     """A row for each day; NaN, which Great Expectations leaves out, where nothing is judged."""
+    import pandas as pd
+
     columns: dict[str, list[float | None]] = {}
     for check, days in checks.items():
         day_checks = [days.get(day) for day in order]

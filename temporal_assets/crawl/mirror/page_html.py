@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from temporal_assets.engines.parquet_rows import whole_table
@@ -76,4 +75,6 @@ def html_of(folder: Path, urls: pa.Array | pa.ChunkedArray, most: int) -> pa.Tab
     kept = whole_table(file, ["url"]).column("url")
     wanted = kept.filter(pc.is_in(kept, value_set=urls))
     chosen = wanted.take(np.arange(0, len(wanted), max(1, -(-len(wanted) // most))))
+    import pyarrow.dataset as ds  # loads pandas, which definitions need not wait for
+
     return ds.dataset(file).to_table(filter=pc.field("url").isin(chosen))

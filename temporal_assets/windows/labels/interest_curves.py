@@ -42,7 +42,7 @@ _WEEKLY_HISTORIES: Final = passing(
     ),
 )
 
-_REASONS: Final = pa.array([reason.name.lower() for reason in Reason])
+_REASONS: Final = [reason.name.lower() for reason in Reason]
 """Names of the reasons, by their codes, which count from 0."""
 
 _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
@@ -67,7 +67,7 @@ def fit_batch(
         "url": batch.column("url"),
         **_numbers(curves),
         "is_converged": pa.array(curves.converged),
-        "reason": _REASONS.take(pa.array(curves.reason)),
+        "reason": pa.array(_REASONS).take(pa.array(curves.reason)),
         "method": pa.repeat(pa.scalar(options.method), len(batch)),
     }
     schema = contracts.INTEREST_CURVES.arrow_schema
