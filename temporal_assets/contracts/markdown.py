@@ -52,17 +52,20 @@ def _column(column: ColumnSpec) -> Sequence[str]:
 
 def _rule(rule: Rule) -> tuple[str, ...]:
     kind = "blocking" if rule.severity is Severity.ERROR else "warning"
+    return (f"`{rule.name}`", kind, expected(rule), rule.protects, rule.remedy)
+
+
+def expected(rule: Rule) -> str:
+    """What the measure of a rule must be."""
     if rule.offenders:
-        expects = "no such row"
-    elif rule.maximum_parameter:
-        expects = f"at most `{rule.maximum_parameter}`"
-    elif rule.minimum == rule.maximum:
-        expects = f"exactly {rule.minimum:,.12g}"
-    elif rule.minimum is not None:
-        expects = f"at least {rule.minimum:,.12g}"
-    else:
-        expects = f"at most {rule.maximum:,.12g}"
-    return (f"`{rule.name}`", kind, expects, rule.protects, rule.remedy)
+        return "no such row"
+    if rule.maximum_parameter:
+        return f"at most `{rule.maximum_parameter}`"
+    if rule.minimum == rule.maximum:
+        return f"exactly {rule.minimum:,.12g}"
+    if rule.minimum is not None:
+        return f"at least {rule.minimum:,.12g}"
+    return f"at most {rule.maximum:,.12g}"
 
 
 def _drift(drift: Drift) -> tuple[str, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import dagster as dg
 
 from temporal_assets.contracts import Drift, Rule, Severity
+from temporal_assets.contracts.markdown import expected
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.inspect import MAX_SAMPLES
 from temporal_assets.quality.wording import number, told_apart
@@ -19,6 +20,17 @@ MAX_DAYS_LISTED: Final = 31
 
 _HIDDEN: Final = frozenset({"client"})
 """Columns kept out of samples: who visited what is nobody's business in the UI."""
+
+
+def described(check: Rule | Drift) -> str:
+    """What a check protects, what to do when it fails, and what it tests of each partition."""
+    if isinstance(check, Drift):
+        tested = f"compares with the days before: `{check.measure}`"
+    elif check.offenders:
+        tested = f"finds none of: `{check.offenders}`"
+    else:
+        tested = f"expects {expected(check)}: `{check.measure}`"
+    return f"{check.protects} {check.remedy}\n\nOf each partition it {tested}"
 
 
 def to_check_result(
@@ -60,7 +72,7 @@ def _description(
 def _metadata(
     findings: Mapping[dt.date, Finding], troubled: Mapping[dt.date, Finding]
 ) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"days": len(findings)}
+    metadata: dict[str, Any] = {"days": len(findings), **_partitions(findings)}
     if len(findings) == 1:
         (finding,) = findings.values()
         metadata |= _numbers(finding)
@@ -70,6 +82,15 @@ def _metadata(
     if samples:
         metadata["samples"] = _table(samples[:MAX_SAMPLES])
     return metadata
+
+
+def _partitions(days: Collection[dt.date]) -> dict[str, str]:
+    """Return the partitions that were judged, which Dagster does not note of a check."""
+    if not days:
+        return {}
+    first, last = min(days), max(days)
+    name = "partition" if first == last else "partitions"
+    return {name: f"{first}" if first == last else f"{first} to {last}"}
 
 
 def _numbers(finding: Finding) -> dict[str, Any]:

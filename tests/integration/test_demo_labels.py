@@ -262,7 +262,7 @@ def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
         assert ".example" not in plot
     labels = details(installation, "page_labels", demo.day, plots=False)
     assert 0.1 < labels["temporal_share"] < 0.2
-    assert set(labels) >= {"news_share", "sure_share", "agreement", "agreement_beyond_chance"}
+    assert set(labels) >= {"news_share", "sure_share", "agreement_share", "agreement_beyond_chance"}
     assert "agreement_table" in labels
     totals = details(installation, "page_totals", demo.day, plots=True)
     assert "(data:image/png;base64," in totals["picture"].value

@@ -113,6 +113,7 @@ def test_a_run_over_several_days_lists_those_that_failed(running: Project) -> No
     result = running.run("daily", tags.of_range(days))
     (failed,) = (one for one in result.get_asset_check_evaluations() if not one.passed)
     assert failed.metadata["days"].value == 3
+    assert failed.metadata["partitions"].value == "2026-03-01 to 2026-03-03"
     assert failed.metadata["days_not_passed"].value == 1
     (row,) = failed.metadata["not_passed"].value.records
     assert (row.data["day"], row.data["value"], row.data["maximum"]) == ("2026-03-01", "6", "0")

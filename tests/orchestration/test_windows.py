@@ -344,7 +344,7 @@ def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
     curves, labels = said["interest_curves"], said["page_labels"]
     # The window is shorter than the five days that a curve needs.
     assert (curves["too_young"].value, curves["converged_percent"].value) == (1, 0.0)
-    assert (labels["temporal_percent"].value, labels["agreement"].value) == (0.0, 1.0)
+    assert (labels["temporal_percent"].value, labels["agreement_percent"].value) == (0.0, 100.0)
     for metadata, plot in ((curves, "interest_of_first_day"), (labels, "pages_by_concentration")):
         text = str(metadata[plot].value)
         assert "(data:image/png;base64," in text

@@ -18,7 +18,7 @@ from temporal_assets.windows.labels.early_trial import early_trial
 
 _YOUNG: Final = (
     "SELECT count(*) AS young_pages, coalesce(max(learned_from), 0) AS learned_from,"
-    " avg(probability) AS mean_probability,"
+    " avg(probability) AS mean_probability_share,"
     " sum(CASE WHEN probability > 0.5 THEN 1 ELSE 0 END) / nullif(CAST(count(*) AS DOUBLE), 0)"
     " AS probably_temporal_share FROM early_labels"
 )

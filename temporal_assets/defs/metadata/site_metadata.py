@@ -18,9 +18,9 @@ _QUERIES: Final[Mapping[str, str]] = {
         " sum(CAST(is_quiet AS INTEGER)) AS quiet_sites,"
         " sum(CASE WHEN is_selected THEN temporal_pages ELSE 0 END)"
         " / nullif(CAST(sum(CASE WHEN is_selected THEN pages ELSE 0 END) AS DOUBLE), 0)"
-        " AS precision_in_sample,"
+        " AS precision_in_sample_share,"
         " sum(CASE WHEN is_selected THEN temporal_pages ELSE 0 END)"
-        " / nullif(CAST(sum(temporal_pages) AS DOUBLE), 0) AS recall_in_sample"
+        " / nullif(CAST(sum(temporal_pages) AS DOUBLE), 0) AS recall_in_sample_share"
         " FROM site_scores"
     ),
     "section_scores": (
@@ -31,7 +31,7 @@ _QUERIES: Final[Mapping[str, str]] = {
     "news_prefixes": (
         "SELECT count(*) AS prefixes, sum(CAST(is_program AS INTEGER)) AS programs,"
         " sum(pages) AS covered_pages,"
-        " sum(news_pages) / nullif(CAST(sum(pages) AS DOUBLE), 0) AS precision_in_sample"
+        " sum(news_pages) / nullif(CAST(sum(pages) AS DOUBLE), 0) AS precision_in_sample_share"
         " FROM news_prefixes"
     ),
     "site_changes": (

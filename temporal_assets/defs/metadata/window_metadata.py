@@ -125,7 +125,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
         "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
         "news_share": (agreed.both + agreed.only_second) / pages,
         "sure_share": int(sum(row["sure"] for row in rows)) / pages,
-        "agreement": agreed.share,
+        "agreement_share": agreed.share,
         "agreement_beyond_chance": agreed.kappa,
     }
     said["agreement_table"] = grid(
