@@ -42,7 +42,9 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import WindowAsset, build
-from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.released_policy import release_policy
+from temporal_assets.windows.registry import WINDOW_ASSETS
 
 _ENGINES = ("duckdb", "spark")
 _ALL = "all"
@@ -151,7 +153,8 @@ def window(
 ) -> Made:
     """A window asset, as if it had passed its checks."""
     manifest = build(store, engine, settings, asset, day).manifest
-    accept(store, settings, manifest)
+    if asset is CRAWL_POLICY:
+        release_policy(store, settings, manifest)
     return made(store, manifest)
 
 

@@ -18,39 +18,38 @@ from temporal_assets import contracts
 from temporal_assets.defs.alerts import alerts_sensor
 from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.page_views import page_views_asset
+from temporal_assets.defs.assets.released_policy import release_sensor, released_policy_asset
 from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, finish_job, ingest_job, nightly_job, windows_job
 from temporal_assets.defs.partitions import daily_partitions
-from temporal_assets.defs.resources import (
-    CATALOGUE_RESOURCE,
-    INSTALLATION,
-    Installation,
-    catalogue_resource,
-)
+from temporal_assets.defs.resources import SettingsResource, resources_of
 from temporal_assets.defs.runs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor
 from temporal_assets.defs.trial import what_if_job
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import Settings
 from temporal_assets.windows.registry import WINDOW_ASSETS
 
 
 def build_defs(
-    settings: Settings | None = None, resources: Mapping[str, Any] | None = None
+    settings: Settings | SettingsResource | None = None,
+    resources: Mapping[str, Any] | None = None,
 ) -> dg.Definitions:
-    """Return all definitions for `settings` (default: those of the state folder), but no executor.
+    """Return all definitions, but no executor, for settings; by default those of the state folder.
 
-    `resources` replace those of the same name, for tests and for progress in the command line.
+    `resources` replace those of the same name: `store` and `engine` wherever they are used.
     Merge them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
     """
-    settings = settings or load_settings()
+    given = dict(resources or {})
+    if settings is None or isinstance(settings, SettingsResource):
+        settings = given.setdefault("settings", settings or SettingsResource()).load()
     with warnings.catch_warnings():
         # Backfill policies are marked beta; without them 60 days are 60 runs.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return _definitions(settings, resources or {})
+        return _definitions(settings, given)
 
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:
@@ -67,6 +66,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             page_views_asset(settings, days),
             transits_asset(settings, days),
             *(window_asset(asset, settings, days) for asset in WINDOW_ASSETS),
+            released_policy_asset(settings, days),
         ],
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
         jobs=[ingest, daily, windows, nightly, finish, what_if_job()],
@@ -75,10 +75,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             log_files_sensor(ingest, daily, windows),
             alerts_sensor(),
             lost_runs_sensor(finish),
+            release_sensor(),
         ],
-        resources={
-            INSTALLATION: Installation.of(settings),
-            CATALOGUE_RESOURCE: catalogue_resource(settings),
-            **resources,
-        },
+        resources=resources_of(settings, resources),
     )

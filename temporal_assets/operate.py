@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
@@ -23,12 +23,12 @@ from typing import Any, Final
 from uuid import uuid4
 
 import dagster as dg
-from dagster._core.instance.ref import InstanceRef
 from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
 from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, landed_rows
+from temporal_assets.defs.assets import released_policy
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.jobs import FINISH
@@ -48,7 +48,8 @@ from temporal_assets.settings import Settings, SettingsError
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
-from temporal_assets.windows.registry import WINDOW_NAMES
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
+from temporal_assets.windows.registry import STEP_NAMES
 
 __all__ = [
     "Event",
@@ -71,11 +72,6 @@ _CONFIG: Final = "dagster.yaml"
 _QUIET: Final[Mapping[str, Any]] = {
     # Dagster's console log is for servers; what a person needs comes as events.
     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}}
-}
-
-_UNCAPTURED: Final = {
-    "module": "dagster._core.storage.noop_compute_log_manager",
-    "class": "NoOpComputeLogManager",
 }
 
 _SMALL_RUNS: Final = 12
@@ -191,7 +187,7 @@ def materialize(
         if "log_files" in wanted:
             operation.run(instance, "ingest", ["log_files"], ())
         chosen = [asset for asset in DAILY_ASSETS if asset in wanted]
-        windows = [asset for asset in WINDOW_NAMES if asset in wanted]
+        windows = [asset for asset in STEP_NAMES if asset in wanted]
         wanted_days = operation.partitions(days)
         for run in _runs(settings, wanted_days) if chosen else ():
             for names, some in operation.kept(chosen, run):
@@ -199,7 +195,7 @@ def materialize(
                     operation.make(instance, own, part)
         for run in ranges(wanted_days, settings.orchestration.days_per_run) if windows else ():
             operation.make_windows(instance, windows, run)
-        operation.make_latest(instance, latest_windows if assets else WINDOW_NAMES)
+        operation.make_latest(instance, latest_windows if assets else STEP_NAMES)
         operation.finish(instance)
     return operation.outcome()
 
@@ -267,8 +263,8 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
     with _instance(settings) as instance:
         states = instance.all_instigator_state()
         running = {state.instigator_name for state in states if state.is_running}
-        # That one is always on, and brings no data.
-        return tuple(sorted(running - {lost_runs.SENSOR}))
+        # Those are always on, and bring no data.
+        return tuple(sorted(running - {lost_runs.SENSOR, released_policy.SENSOR}))
 
 
 def last_checks(
@@ -389,7 +385,7 @@ class _Operation:
         is_alone = not lifelines.are_others_running(self.settings.state)
         left = registry.unfinished(store, self.settings) if is_alone else {}
         if left:
-            self.run(instance, FINISH, tuple(left), ())
+            self.run(instance, FINISH, tuple(left), left.get(RELEASED_POLICY, ()))
         # What kept a run from it is told already.
         if not self.failures and store.assets() and not catalogue.is_current(store):
             catalogue.refresh(store)
@@ -401,35 +397,35 @@ class _Operation:
         assets: Sequence[str],
         days: Sequence[dt.date],
     ) -> bool:
-        """Return one run of assets, or of their checks alone to finish them.
-
-        Returns its success.
-        """
+        """Make assets in one run, or what finishes them. Returns whether it succeeded."""
         before = len(self.events)
         installation = Installation.of(self.settings, self._report)
         # Built anew for every run: reading logs may have brought earlier days.
         defs = build_defs(self.settings, {INSTALLATION: installation})
         run_id = str(uuid4())
         self.run_ids.append(run_id)
-        # Before Dagster knows of the run: killed at any moment, it is seen to be over.
-        lifelines.hold(self.settings.state, run_id)
         chosen = defs.resolve_job_def(job)
         selection: list[dg.AssetKey] | None = [dg.AssetKey(asset) for asset in assets]
         if job == FINISH:
-            checks = set(lost_runs.finishing_checks(assets))
-            chosen, selection = chosen.get_subset(asset_check_selection=checks), None
-        try:
-            with _ended_as_before(), redirect_stderr(without_unwritten(sys.stderr)):
-                result = chosen.execute_in_process(
-                    instance=instance,
-                    asset_selection=selection,
-                    tags=tags.OF_LOCATION | (tags.of_range(days) if days else {}),
-                    run_config=_QUIET,
-                    raise_on_error=False,
-                    run_id=run_id,
-                )
-        finally:
-            lifelines.release(self.settings.state, run_id)
+            released, checks = lost_runs.finishing(assets)
+            chosen = chosen.get_subset(
+                asset_selection=set(released), asset_check_selection=set(checks)
+            )
+            selection = None
+        with (
+            # Before Dagster knows of the run: killed at any moment, it is seen to be over.
+            lifelines.held(self.settings.state, run_id),
+            _ended_as_before(),
+            redirect_stderr(without_unwritten(sys.stderr)),
+        ):
+            result = chosen.execute_in_process(
+                instance=instance,
+                asset_selection=selection,
+                tags=tags.OF_LOCATION | (tags.of_range(days) if days else {}),
+                run_config=_QUIET,
+                raise_on_error=False,
+                run_id=run_id,
+            )
         if not result.success and not self._is_explained(self.events[before:]):
             self.failures.append(Failed(", ".join(assets), tuple(days), _error(result)))
         return result.success
@@ -511,7 +507,7 @@ def _alike(
 
 
 def _wanted(assets: Sequence[str]) -> Collection[str]:
-    known = {"log_files", *DAILY_ASSETS, *WINDOW_NAMES}
+    known = {"log_files", *DAILY_ASSETS, *STEP_NAMES}
     unknown = sorted(set(assets) - known)
     if unknown:
         raise ValueError(
@@ -557,12 +553,9 @@ def _ended_as_before() -> Iterator[None]:
             signal.signal(signal.SIGTERM, handler)
 
 
-@contextmanager
-def _instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+def _instance(settings: Settings) -> AbstractContextManager[dg.DagsterInstance]:
     """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
-    reference = event_log.in_batches(_reference(_home(settings)))
-    with event_log.batches(), dg.DagsterInstance.from_ref(reference) as instance:
-        yield instance
+    return event_log.instance_of(_home(settings))
 
 
 def _home(settings: Settings) -> Path:
@@ -572,19 +565,6 @@ def _home(settings: Settings) -> Path:
     if not home.is_absolute() or not home.is_dir():
         raise SettingsError(f"$DAGSTER_HOME is not the absolute path of a folder: {named}")
     return home
-
-
-def _reference(home: Path) -> InstanceRef:
-    """Return the instance of `dagster.yaml`, without files of the steps' standard output.
-
-    Here that is on the terminal anyway. Four processes a run would copy it there from the files,
-    and Ctrl-C, which comes to all processes of a terminal, ends two of them with a traceback.
-    """
-    found = InstanceRef.from_dir(str(home))
-    captured = found.compute_logs_data
-    if captured is None or captured.class_name != "LocalComputeLogManager":
-        return found
-    return InstanceRef.from_dir(str(home), overrides={"compute_logs": _UNCAPTURED})
 
 
 def _template() -> Path:

@@ -28,7 +28,9 @@ from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build, is_fresh
-from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.released_policy import release_policy
+from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.spark_cluster import BRIEF_JAVA
 
 BEFORE = ("page_totals", "page_histories")
@@ -126,7 +128,8 @@ def make(settings: Settings) -> None:
             wanted = day == days[-1] or window.name in BEFORE
             if wanted and not is_fresh(store, settings, window, day):
                 made = build(store, engine, settings, window, day)
-                accept(store, settings, made.manifest)
+                if window is CRAWL_POLICY:
+                    release_policy(store, settings, made.manifest)
                 published(f"{window.name} {day}")
     engine.close()
 

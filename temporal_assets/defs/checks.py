@@ -27,7 +27,7 @@ from temporal_assets.defs.runs.finished_runs import SUMMARY
 from temporal_assets.defs.runs.tags import EXPECTED_DAY, days_of_run
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.quality import verdicts
-from temporal_assets.quality.asset_checks import to_check_result
+from temporal_assets.quality.asset_checks import described, to_check_result
 from temporal_assets.quality.evaluate import Finding
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.log_files import LOG_CHECKS, LogFinding, Logs, evaluate_logs
@@ -50,7 +50,7 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
             dg.AssetCheckSpec(
                 check.name,
                 asset=table.name,
-                description=f"{check.protects} {check.remedy}",
+                description=described(check),
                 blocking=is_blocking(check),
             )
             for check in table.checks
@@ -60,12 +60,11 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
     def checks(
         context: dg.AssetCheckExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.AssetCheckResult]:
-        lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in table.checks if check.name in selected]
         days = _days(context, installation, table)
         if context.run.job_name != FINISH:
-            _judge(installation, table, _left_by_others(installation, table, days))
+            _judge(installation, table, _left_by_others(context, installation, table, days))
         found = _judge(installation, table, days, selected)
         for n, check in enumerate(chosen):
             by_day = {day: findings[n] for day, findings in found.items()}
@@ -92,7 +91,6 @@ def log_file_checks() -> dg.AssetChecksDefinition:
     def checks(
         context: dg.AssetCheckExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.AssetCheckResult]:
-        lifelines.hold(installation.settings.state, context.run.run_id)
         selected = {key.name for key in context.selected_asset_check_keys}
         chosen = [check for check in LOG_CHECKS if check.name in selected]
         expected = _expected_day(context, installation.settings)
@@ -157,12 +155,15 @@ def _judge(
 
 
 def _left_by_others(
-    installation: Installation, table: Table, days: Sequence[dt.date]
+    context: dg.AssetCheckExecutionContext,
+    installation: Installation,
+    table: Table,
+    days: Sequence[dt.date],
 ) -> Sequence[dt.date]:
     """Days that a killed run left unjudged; what other runs have just published they judge."""
-    if lifelines.are_others_running(installation.settings.state):
+    if lifelines.are_others_running(installation.settings.state, context.run.run_id):
         return ()
-    left = registry.unfinished_days(installation.store, installation.settings, table.name)
+    left = registry.unjudged_days(installation.store, installation.settings, table.name)
     return [day for day in left if day not in days]
 
 
@@ -170,7 +171,7 @@ def _days(
     context: dg.AssetCheckExecutionContext, installation: Installation, table: Table
 ) -> Sequence[dt.date]:
     if context.run.job_name == FINISH:
-        return registry.unfinished_days(installation.store, installation.settings, table.name)
+        return registry.unjudged_days(installation.store, installation.settings, table.name)
     days = days_of_run(context.run.tags)
     if days:
         # A nightly run leaves windows out that are too short.
@@ -185,14 +186,11 @@ def _remember(
     judged: Manifest | None,
     judgements: Sequence[Judgement],
 ) -> None:
-    """Keep what was found of a day, and accept what holds."""
-    store, settings = installation.store, installation.settings
+    """Keep what was found of a day."""
     # What another run has published meanwhile was not judged here; that run does.
-    if judged is None or store.manifest(table.name, judged.day) != judged:
+    if judged is None or installation.store.manifest(table.name, judged.day) != judged:
         return
-    verdicts.record(settings.state, judged, judgements, scratch)
-    if verdicts.is_accepted(table.checks, verdicts.read(settings.state, judged)):
-        registry.accept(store, settings, judged)
+    verdicts.record(installation.settings.state, judged, judgements, scratch)
 
 
 def _file_result(finding: LogFinding) -> dg.AssetCheckResult:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
@@ -22,10 +22,10 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.daily import side_by_side
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.made import Attempts, Made, Parts
 from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import small_batches
@@ -43,33 +43,6 @@ _MESSAGE_CHARACTERS: Final = 1000
 
 _LISTED_FAILURES: Final = 10
 """Days whose reasons the run's error repeats; the log has all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A partition that was published, and what to say about it."""
-
-    manifest: Manifest
-    metadata: Mapping[str, Any]
-
-
-Parts = Mapping[str, Made]
-"""Asset name -> what was published for it."""
-
-
-@dataclass(slots=True)
-class _Attempts:
-    """The attempts of a step so far. `failed` holds the reasons."""
-
-    made: dict[dt.date, Parts] = field(default_factory=dict)
-    failed: dict[dt.date, str] = field(default_factory=dict)
-    waiting: dict[dt.date, str] = field(default_factory=dict)
-    """Days whose fault may pass; empty at the beginning of an attempt."""
-
-
-_earlier: dict[tuple[str, str], _Attempts] = {}
-"""(run, asset) -> attempts of steps that are waiting to be tried again, in this process. In another
-one, as other executors have it, every day is made again: that is slower, and the same."""
 
 
 Make = Callable[[Installation, dt.date], Parts]
@@ -162,9 +135,8 @@ def make_days(
     Where `rows` says how many a day has, threads may share `make`, each with days of its own, and
     small days are published together: `make` must not read what it has published.
     """
-    lifelines.hold(installation.settings.state, context.run.run_id)
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
-    done = _earlier.pop((context.run.run_id, assets[0]), _Attempts())
+    done = installation.attempts.pop(assets[0], Attempts())
     left = [day for day in days if day not in done.made and day not in done.failed]
     # No day is under way any more when the step is over, however it ends.
     with step_log(context), closing(_attempts(installation, make, left, rows)) as made:
@@ -175,7 +147,7 @@ def make_days(
         (day, why), more = next(iter(done.waiting.items())), len(done.waiting) - 1
         others = f" (and {more} more days)" if more else ""
         done.waiting = {}
-        _earlier[context.run.run_id, assets[0]] = done
+        installation.attempts[assets[0]] = done
         raise retry(context, installation, assets[0], f"{day}: {why}{others}")
     if done.failed:
         _mark(context, done.made)
@@ -231,7 +203,7 @@ def _enter(
     assets: Sequence[str],
     day: dt.date,
     made: Parts | Exception,
-    done: _Attempts,
+    done: Attempts,
 ) -> None:
     """Note what became of a day, and say so."""
     if isinstance(made, Exception):

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.days.daily import DAILY_ASSETS
-from temporal_assets.windows.registry import WINDOW_NAMES
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
+from temporal_assets.windows.registry import STEP_NAMES
 
-if TYPE_CHECKING:
-    # Dagster exports the function that makes a job of assets, but not the type of the result.
-    from dagster._core.definitions.unresolved_asset_job_definition import (
-        UnresolvedAssetJobDefinition,
-    )
-
-    Job = UnresolvedAssetJobDefinition
-else:
-    Job = Any
+Job: TypeAlias = Any
+"""Dagster exports the function that makes a job of assets, but not the type of its result."""
 
 NIGHTLY: Final = "nightly"
 """Its runs leave window assets out while there are too few days for them."""
 
 FINISH: Final = "finish"
-"""Its runs judge what a killed run published and did not come to judge."""
+"""Its runs judge what a killed run published and did not come to judge, and release its policy."""
 
 
 def ingest_job() -> Job:
@@ -49,7 +43,7 @@ def nightly_job() -> Job:
     """All of it in one run, in this order: what the schedule starts."""
     return dg.define_asset_job(
         NIGHTLY,
-        selection=["log_files", *DAILY_ASSETS, *WINDOW_NAMES],
+        selection=["log_files", *DAILY_ASSETS, *STEP_NAMES],
         description=(
             "Read new log files, then make one day and the window that ends with it. For many days"
             " use `daily`."
@@ -61,7 +55,7 @@ def windows_job() -> Job:
     """Make windows. Their days need not be contiguous: mostly it is the latest one."""
     return dg.define_asset_job(
         "windows",
-        selection=list(WINDOW_NAMES),
+        selection=list(STEP_NAMES),
         description=(
             "Make what looks back over the window: everything from totals of pages to the policy"
             " and the evaluation report."
@@ -74,7 +68,7 @@ def finish_job() -> Job:
     checks = dg.AssetSelection.checks_for_assets(*(table.name for table in contracts.TABLES))
     return dg.define_asset_job(
         FINISH,
-        selection=checks,
+        selection=checks | dg.AssetSelection.assets(RELEASED_POLICY),
         description=(
             "Judge days that a killed run published and did not come to judge, and let crawlers"
             " have the policy that it did not release. Started by itself when it is needed."

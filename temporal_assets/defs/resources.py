@@ -1,25 +1,33 @@
-"""The resources: what a shell of ours needs, and the catalogue for assets that users add."""
+"""The resources: settings, store and engine, each of which can be replaced, and the catalogue.
 
-from __future__ import annotations
+    installation = InstallationResource(settings, store, engine)
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+Shells of ours ask for `installation`; assets of users may ask for any of them. Not here: settings
+themselves (`temporal_assets.settings`), the engines (`temporal_assets.engines`).
+"""
 
+# No `from __future__ import annotations`: Dagster looks at the annotations of resources.
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import dagster as dg
 from dagster_duckdb import DuckDBResource
+from pydantic import Field
 
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.made import Attempts
+from temporal_assets.defs.runs import lifelines
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.ops.catalogue import CATALOGUE
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 
 INSTALLATION: Final = "installation"
 """Name of the resource, and of the parameter by which shells ask for it."""
-
-CATALOGUE_RESOURCE: Final = "catalogue"
-"""Name of the resource with a SQL view of every asset (docs/running-daily.md)."""
 
 
 def _silent(_: Event) -> None:
@@ -28,7 +36,7 @@ def _silent(_: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An installation: a state folder with its settings, store and engine.
+    """An installation as a run sees it: a state folder with its settings, store and engine.
 
     Making it touches no file.
     """
@@ -38,11 +46,98 @@ class Installation:
     engine: Engine
     report: Callable[[Event], None] = _silent
     """Told what happens. Called from several threads while log files are read."""
+    attempts: dict[str, Attempts] = field(default_factory=dict)
+    """Attempts, by asset, of steps of the run that wait to be tried again. In another process, as
+    other executors have it, every day is made again: that is slower, and the same."""
 
     @classmethod
-    def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> Installation:
+    def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> "Installation":
         """The installation the settings describe."""
         return cls(settings, Store.open(settings), engine_of(settings), report)
+
+
+class SettingsResource(dg.ConfigurableResource[Settings]):
+    """The settings of a state folder, some of them replaced."""
+
+    state: str | None = Field(
+        default=None,
+        description="The state folder; where none is named, that of $TEMPORAL_ASSETS_STATE.",
+    )
+    overrides: dict[str, Any] = Field(
+        default={},
+        description=(
+            "Sections of settings that are stronger than settings.toml, like"
+            ' {"engine": {"threads": 4}}. The UI shows them: secrets belong into the environment.'
+        ),
+    )
+
+    def create_resource(self, context: dg.InitResourceContext) -> Settings:  # noqa: ARG002
+        """Read settings.toml and the environment."""
+        return self.load()
+
+    def load(self) -> Settings:
+        """Return the settings, also outside of a run: they decide about the definitions."""
+        state = self.state.get_value() if isinstance(self.state, dg.EnvVar) else self.state
+        return load_settings(state, **self.overrides)
+
+
+class StoreResource(dg.ConfigurableResource[Store]):
+    """The published partitions, where the settings say they are."""
+
+    settings: dg.ResourceDependency[Settings]
+
+    def create_resource(self, context: dg.InitResourceContext) -> Store:  # noqa: ARG002
+        """Return the store; a partition is read when it is asked for."""
+        return Store.open(self.settings)
+
+
+class EngineResource(dg.ConfigurableResource[Engine]):
+    """The engine of the settings: DuckDB, or Spark."""
+
+    settings: dg.ResourceDependency[Settings]
+
+    def create_resource(self, context: dg.InitResourceContext) -> Engine:  # noqa: ARG002
+        """Return the engine; making it starts nothing."""
+        return engine_of(self.settings)
+
+
+class InstallationResource(dg.ConfigurableResource[Installation]):
+    """Settings, store and engine together; shows that the run is alive while its process is."""
+
+    settings: dg.ResourceDependency[Settings]
+    store: dg.ResourceDependency[Store]
+    engine: dg.ResourceDependency[Engine]
+
+    def create_resource(self, context: dg.InitResourceContext) -> Installation:  # noqa: ARG002
+        """Put them together."""
+        return Installation(self.settings, self.store, self.engine)
+
+    @contextmanager
+    def yield_for_execution(
+        self, context: dg.InitResourceContext
+    ) -> Generator[Installation, None, None]:
+        """Hold the lock of the run for as long as its steps are executed in this process."""
+        if context.run is None:  # a sensor, or somebody's program
+            yield self.create_resource(context)
+            return
+        with lifelines.of_steps(self.settings.state, context.run.run_id):
+            yield self.create_resource(context)
+
+
+def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all resources; those that are `given` take the place of ours, also within others."""
+    chosen = given.get("settings", settings)
+    found = {
+        "settings": chosen,
+        "store": StoreResource(settings=chosen),
+        "engine": EngineResource(settings=chosen),
+        "catalogue": catalogue_resource(settings),
+        **given,
+    }
+    if INSTALLATION not in found:
+        parts = {name: found[name] for name in ("settings", "store", "engine")}
+        found[INSTALLATION] = InstallationResource(**parts)
+    return found
 
 
 def catalogue_resource(settings: Settings) -> DuckDBResource:

@@ -54,7 +54,11 @@ STAGES: Final = (
         "url-patterns",
         ("url_patterns", "behaviour_graph", "pattern_ranks"),
     ),
-    Stage("7_policy", "policy", ("provisional_lists", "fetches", "sources", "crawl_policy")),
+    Stage(
+        "7_policy",
+        "policy",
+        ("provisional_lists", "fetches", "sources", "crawl_policy", "released_policy"),
+    ),
     Stage(
         "8_evaluation",
         "evaluation",

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.runs import lifelines
 from temporal_assets.ops.what_if import Trial, what_if
 
 EXAMPLE: Final = {"labels.q": "0.8"}
@@ -41,7 +40,6 @@ def what_if_job() -> dg.JobDefinition:
     def make_trial(
         context: dg.OpExecutionContext, config: Wish, installation: dg.ResourceParam[Installation]
     ) -> None:
-        lifelines.hold(installation.settings.state, context.run_id)
         trial = what_if(
             installation.settings,
             config.settings,

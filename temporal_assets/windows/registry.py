@@ -8,14 +8,13 @@ say what was known when they were made; a backfill makes them again.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.contracts import TABLES, table
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
-from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import ShortWindow, Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
@@ -41,6 +40,7 @@ from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.policy.provisional_lists import PROVISIONAL_LISTS
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY, unreleased
 from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
 from temporal_assets.windows.results.fetches import FETCHES
 from temporal_assets.windows.results.sources import SOURCES
@@ -82,41 +82,40 @@ WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
 WAITING_NAMES: Final = frozenset(asset.name for asset in WINDOW_ASSETS if asset.waits)
 """Assets that are not made before there are `window.min_days` days."""
 
+STEP_NAMES: Final = (*WINDOW_NAMES, RELEASED_POLICY)
+"""Names of all that is made of a window: the tables, and the release of the policy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Window assets that are missing or out of date on the latest day."""
+    """Assets of a window that are missing or out of date on the latest day."""
 
     day: dt.date
     assets: tuple[str, ...]
 
 
-def accept(store: Store, settings: Settings, manifest: Manifest) -> None:
-    """Tell a window asset that a partition has passed all its blocking checks."""
-    for asset in WINDOW_ASSETS:
-        if asset.name == manifest.asset and asset.accept is not None:
-            asset.accept(store, settings, manifest)
-
-
 def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...]]:
-    """Days by asset that were published and not judged, or judged and not released.
+    """Days by asset that were published and not judged, and the day of an unreleased policy.
 
-    A run that is killed between publishing and judging leaves them so. Judging them once more
-    finishes them.
+    A run that is killed between publishing, judging and releasing leaves them so. Judging them
+    once more, and releasing the policy, finishes them.
     """
-    found = {one.name: unfinished_days(store, settings, one.name) for one in TABLES}
+    found = {one.name: unjudged_days(store, settings, one.name) for one in TABLES}
+    waiting = unreleased(store, settings)
+    found[RELEASED_POLICY] = (waiting,) if waiting else ()
     return {name: days for name, days in found.items() if days}
 
 
-def unfinished_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
-    """The same of one asset, ascending."""
-    made = [one for day in store.days(name) if (one := store.intact(name, day)) is not None]
-    unjudged = {
+def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
+    """Days of an asset that were published and not judged by all its checks, ascending."""
+    made = (store.intact(name, day) for day in store.days(name))
+    return tuple(
         one.day
         for one in made
-        if verdicts.missing(settings.state, one) and _can_be_judged(store, settings, name, one.day)
-    }
-    return tuple(sorted(unjudged | set(_unreleased(store, settings, name, made))))
+        if one is not None
+        and verdicts.missing(settings.state, one)
+        and _can_be_judged(store, settings, name, one.day)
+    )
 
 
 def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) -> bool:
@@ -130,22 +129,6 @@ def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) ->
         return is_fresh(store, settings, asset, day)
     read = {other for check in table(name).checks for other in check.reads}
     return all(store.intact(other, day) is not None for other in read)
-
-
-def _unreleased(
-    store: Store, settings: Settings, name: str, made: Sequence[Manifest]
-) -> Iterator[dt.date]:
-    """The latest day that may be released, where it is not: earlier ones are nobody's any more."""
-    asset = next((one for one in WINDOW_ASSETS if one.name == name), None)
-    if asset is None or asset.accept is None:
-        return
-    for manifest in reversed(made):
-        judged = verdicts.read(settings.state, manifest)
-        if verdicts.is_accepted(asset.table.checks, judged):
-            is_waiting = not asset.is_accepted(store, settings, manifest)
-            if is_waiting and asset.is_whole(store, settings, manifest):
-                yield manifest.day
-            return
 
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
@@ -168,6 +151,8 @@ def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due 
     assets = stale(store, settings, end.day)
     if is_short(store, settings, end.day):
         assets = tuple(name for name in assets if name not in WAITING_NAMES)
+    if CRAWL_POLICY.name in assets or unreleased(store, settings) == end.day:
+        assets = (*assets, RELEASED_POLICY)
     return Due(end.day, assets) if assets else None
 
 
@@ -184,10 +169,17 @@ def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
 def needed(
     store: Store, settings: Settings, wanted: Collection[str], days: Iterable[dt.date]
 ) -> tuple[str, ...]:
-    """The assets wanted, and those they are made from where any of the days is out of date."""
+    """The assets wanted, those they are made from where any of the days is out of date.
+
+    And the release of a policy that is made.
+    """
     late = {name for day in days for name in stale(store, settings, day)}
     chosen = set(wanted)
+    if RELEASED_POLICY in chosen:
+        chosen |= {CRAWL_POLICY.name} & late
     for asset in reversed(WINDOW_ASSETS):
         if asset.name in chosen:
             chosen |= {table.name for table in asset.tables if table.name in late}
-    return tuple(name for name in WINDOW_NAMES if name in chosen)
+    if CRAWL_POLICY.name in chosen:
+        chosen.add(RELEASED_POLICY)
+    return tuple(name for name in STEP_NAMES if name in chosen)

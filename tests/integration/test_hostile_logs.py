@@ -28,7 +28,9 @@ from temporal_assets.policy.exports import TARGETS
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build
-from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.released_policy import release_policy
+from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests import logs
 
 FIRST = dt.date(2026, 3, 1)
@@ -111,11 +113,9 @@ class Attacked:
             for asset in DERIVED:
                 build_derived(self.store, engine, asset, day)
         for window in WINDOW_ASSETS:
-            accept(
-                self.store,
-                settings,
-                build(self.store, engine, settings, window, LAST).manifest,
-            )
+            made = build(self.store, engine, settings, window, LAST)
+            if window is CRAWL_POLICY:
+                release_policy(self.store, settings, made.manifest)
         catalogue.refresh(self.store)
         self.urls = sorted({row["url"] for row in self.store.read("page_views", LAST).to_pylist()})
         self.sites = sorted(

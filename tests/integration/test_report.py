@@ -33,7 +33,9 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.frame.asset import build, is_fresh, job_of
-from temporal_assets.windows.registry import WINDOW_ASSETS, accept
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.released_policy import release_policy
+from temporal_assets.windows.registry import WINDOW_ASSETS
 from temporal_assets.windows.report.evaluation_report import (
     EVALUATION_REPORT,
     FOLDER,
@@ -107,7 +109,8 @@ class Made:
                 build_derived(self.store, self.engine, daily, day)
         for window in WINDOW_ASSETS:
             made = build(self.store, self.engine, self.settings, window, LAST)
-            accept(self.store, self.settings, made.manifest)
+            if window is CRAWL_POLICY:
+                release_policy(self.store, self.settings, made.manifest)
 
     def call(self, *arguments: object) -> Result:
         return CliRunner().invoke(

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from temporal_assets.defs.runs import lifelines, tags
+from temporal_assets.defs.runs import tags
 from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.landing.landing import refresh
 from temporal_assets.storage.integrity import SET_ASIDE
@@ -61,7 +61,6 @@ class Ticks:
                 asset_selection=list(request.asset_selection or []) or None,
                 raise_on_error=False,
             )
-            lifelines.release(self.project.settings.state, result.run_id)
             good &= result.success
         return good
 

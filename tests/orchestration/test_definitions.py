@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from temporal_assets.settings import load_settings
 
 SNAPSHOT = Path(__file__).with_name("asset_graph.json")
 UPDATE = "UPDATE_SNAPSHOTS"
+LOGS = dg.AssetKey("log_files")
 
 
 def graph_of(defs: dg.Definitions) -> dict[str, Any]:
@@ -76,11 +78,27 @@ def test_everything_described_has_an_owner_a_group_and_a_description(state: Path
         assert len(spec.description or "") > 50, spec.key
 
 
+def test_one_module_uses_what_dagster_does_not_export(repository: Path) -> None:
+    private = re.compile(r"^\s*(?:from|import) dagster\._", re.MULTILINE)
+    modules = (repository / "temporal_assets").rglob("*.py")
+    found = [one.stem for one in modules if private.search(one.read_text("utf-8"))]
+    assert found == ["event_log"]
+
+
+def test_checks_say_what_they_test(state: Path) -> None:
+    graph = build_defs(load_settings(state)).resolve_asset_graph()
+    specs = [graph.get_check_spec(key) for key in graph.asset_check_keys]
+    ours = {spec.key: spec.description or "" for spec in specs if spec.key.asset_key != LOGS}
+    assert [key for key, said in ours.items() if "Of each partition it" not in said] == []
+    hubs = ours[dg.AssetCheckKey(dg.AssetKey("crawl_policy"), "hubs_have_intervals")]
+    assert "finds none of: `SELECT * FROM crawl_policy WHERE (kind IN ('hub'" in hubs
+
+
 def test_stages_are_in_the_order_of_the_data_flow(state: Path) -> None:
     """Every asset has one, is made from nothing of a later one, and names a page that exists."""
     names = [asset for stage in STAGES for asset in stage.assets]
     tables = [table.name for table in contracts.TABLES]
-    assert sorted(names) == sorted(["log_files", "landed_days", *tables])
+    assert sorted(names) == sorted(["log_files", "landed_days", "released_policy", *tables])
     assert [stage.group for stage in STAGES] == sorted(stage.group for stage in STAGES)
     for spec in build_defs(load_settings(state)).resolve_all_asset_specs():
         for dep in spec.deps:
@@ -112,11 +130,12 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows |= {"page_traffic", "url_patterns", "behaviour_graph", "pattern_ranks", "hub_seeds"}
     windows |= {"early_labels", "page_flow"}
     windows |= {"prefix_trees", "site_scores", "section_scores", "news_prefixes", "site_changes"}
-    windows |= {"provisional_lists", "fetches", "sources", "crawl_policy"}
+    windows |= {"provisional_lists", "fetches", "sources", "crawl_policy", "released_policy"}
     windows |= {"seed_evaluation", "hub_evaluation", "crawl_simulation"}
     windows |= {"timely_simulation", "evaluation_report"}
     assert assets("windows") == windows
     assert assets("nightly") == daily | windows | {"log_files"}
+    assert assets("finish") == {"released_policy"}
 
 
 @pytest.mark.filterwarnings("ignore::dagster.BetaWarning")

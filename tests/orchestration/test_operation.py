@@ -183,9 +183,9 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
         [
             sys.executable,
             "-c",
-            "import sys, pathlib; from temporal_assets.defs.runs import lifelines as l;"
-            "l.hold(pathlib.Path(sys.argv[1]), sys.argv[2]); print('held', flush=True);"
-            "sys.stdin.read()",
+            "import sys, pathlib; from temporal_assets.defs.runs import lifelines as l\n"
+            "with l.held(pathlib.Path(sys.argv[1]), sys.argv[2]):"
+            " print('held', flush=True); sys.stdin.read()",
             str(state),
             run.run_id,
         ],
@@ -196,7 +196,8 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
     )
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
-    os.utime(state / "locks" / f"run-{run.run_id}.lock", (0, 0))  # as if it had run for long
+    (lock,) = (state / "locks").glob(f"run-{run.run_id}.*.lock")
+    os.utime(lock, (0, 0))  # as if it had run for long
     assert lifelines.fail_orphans(running.instance, state) == []
     other.kill()
     other.communicate()
@@ -211,14 +212,28 @@ def test_a_run_is_alive_as_long_as_its_process(running: Project) -> None:
 def test_locks_of_finished_runs_are_tidied_up(running: Project) -> None:
     logs.write_days(running.logs, DAY, 1)
     result = running.run("ingest")
-    lifelines._held.pop(result.run_id).release()  # as when the process ends
-    (lock,) = (running.settings.state / "locks").glob("run-*")
-    os.utime(lock, (0, 0))
+    (mark,) = (running.settings.state / "locks").glob("run-*")
     assert lifelines.fail_orphans(running.instance, running.settings.state) == []
-    assert not lock.exists()
+    assert not mark.exists()
     stored = running.instance.get_run_by_id(result.run_id)
     assert stored is not None
     assert stored.status is dg.DagsterRunStatus.SUCCESS
+
+
+def test_a_run_between_two_of_its_processes_is_not_lost(running: Project) -> None:
+    """Executors that start a process for every step, or a pod, hold no lock in between."""
+    state = running.settings.state
+    job = running.defs().resolve_job_def("daily")
+    run = running.instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+    with lifelines.of_steps(state, run.run_id), lifelines.of_steps(state, run.run_id):
+        assert lifelines.are_others_running(state)
+        assert not lifelines.are_others_running(state, own=run.run_id)
+    assert lifelines.orphans(state) == []
+    assert lifelines.fail_orphans(running.instance, state) == []
+    for mark in (state / "locks").glob("run-*"):
+        os.utime(mark, (0, 0))  # the process that was to go on never came
+    (lost,) = lifelines.fail_orphans(running.instance, state)
+    assert lost.run_id == run.run_id
 
 
 def test_a_finished_run_leaves_no_lock(project: Project) -> None:

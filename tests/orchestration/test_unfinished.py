@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from temporal_assets import operate
 from temporal_assets.cli.app import app
-from temporal_assets.defs.runs import lifelines, lost_runs
+from temporal_assets.defs.runs import lost_runs
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage import sums
@@ -25,8 +25,8 @@ from temporal_assets.windows import registry
 from tests.orchestration.conftest import DAYS, FIRST, Project, settings_of
 
 LAST = FIRST + dt.timedelta(days=DAYS - 1)
-LOST = ("requests", "crawl_policy")
-"""Assets whose judgements are taken away: of every day."""
+LOST = ("requests", "crawl_policy", "released_policy")
+"""Assets whose judgements are taken away, of every day, and the release, which is no table."""
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def killed(whole: Path, tmp_path: Path) -> Settings:
     """The same as `kill -9` leaves it between manifests and what follows them."""
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True, symlinks=True)
     settings = settings_of(tmp_path)
-    for asset in LOST:
+    for asset in LOST[:-1]:
         shutil.rmtree(settings.state / "verdicts" / asset)
     (settings.state / "policy" / "latest").unlink()
     return settings
@@ -67,7 +67,7 @@ def test_nothing_is_unfinished_when_nothing_was_killed(whole: Path) -> None:
 def test_what_was_left_is_found(killed: Settings) -> None:
     left = operate.unfinished(killed)
     days = tuple(FIRST + dt.timedelta(days=n) for n in range(DAYS))
-    assert left.days == {"requests": days, "crawl_policy": (LAST,)}
+    assert left.days == {"requests": days, **dict.fromkeys(LOST[1:], (LAST,))}
 
 
 @pytest.mark.parametrize("command", ["materialize", "doctor upgrade --yes", "report --no-earlier"])
@@ -80,7 +80,7 @@ def test_a_policy_that_was_judged_and_not_released_is_released(
     whole: Path, killed: Settings
 ) -> None:
     shutil.copytree(whole / "state" / "verdicts", killed.state / "verdicts", dirs_exist_ok=True)
-    assert operate.unfinished(killed).days == {"crawl_policy": (LAST,)}
+    assert operate.unfinished(killed).days == {"released_policy": (LAST,)}
     assert "Nothing to build" not in run("materialize", settings=killed)
     is_finished(whole, killed)
 
@@ -102,12 +102,15 @@ def test_a_tick_of_the_sensor_that_is_always_on_finishes_it(whole: Path, killed:
         (request,) = _tick(project, instance)
         assert request.job_name in (None, "finish")
         asked = {key.asset_key.to_user_string() for key in request.asset_check_keys or ()}
-        assert asked == set(LOST)
+        assert asked == set(LOST[:-1])
+        assert request.asset_selection == [dg.AssetKey("released_policy")]
         job = project.defs().resolve_job_def("finish")
-        chosen = job.get_subset(asset_check_selection=set(request.asset_check_keys or ()))
-        result = chosen.execute_in_process(instance=instance)
+        chosen = job.get_subset(
+            asset_selection=set(request.asset_selection),
+            asset_check_selection=set(request.asset_check_keys or ()),
+        )
+        result = chosen.execute_in_process(instance=instance, tags=dict(request.tags))
         assert result.success
-        lifelines.release(killed.state, result.run_id)
         is_finished(whole, killed)
         assert _tick(project, instance) == []
 

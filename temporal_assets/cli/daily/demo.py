@@ -112,13 +112,13 @@ def _built(settings: Settings, days: Sequence[dt.date]) -> Outcome:
     from temporal_assets.cli.evaluate.lists import make_earlier
     from temporal_assets.days.daily import DAILY_ASSETS
     from temporal_assets.storage.store import Store
-    from temporal_assets.windows.registry import WINDOW_NAMES
+    from temporal_assets.windows.registry import STEP_NAMES
 
     daily = build(settings, days, DAILY_ASSETS)
     if not daily.ok or not days:
         return daily
     make_earlier(settings, Store.open(settings), days[-1], is_expected=False)
-    return daily.then(build(settings, (), (), WINDOW_NAMES))
+    return daily.then(build(settings, (), (), STEP_NAMES))
 
 
 def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:

@@ -40,7 +40,7 @@ def run(
             " calibration, page_labels, early_labels, page_flow, page_traffic, hub_seeds,"
             " prefix_trees, site_scores, section_scores, news_prefixes, site_changes, url_patterns,"
             " behaviour_graph, pattern_ranks, provisional_lists, fetches, sources, crawl_policy,"
-            " seed_evaluation,"
+            " released_policy, seed_evaluation,"
             " hub_evaluation, crawl_simulation, timely_simulation or evaluation_report; all of them"
             " when none is named.",
             show_default=False,
@@ -179,9 +179,9 @@ def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
 def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Daily assets and window assets among those named."""
     from temporal_assets.days.daily import DERIVED
-    from temporal_assets.windows.registry import WINDOW_NAMES
+    from temporal_assets.windows.registry import STEP_NAMES
 
-    known = ("requests", *DERIVED, *WINDOW_NAMES)
+    known = ("requests", *DERIVED, *STEP_NAMES)
     # One build publishes both; to ask for the second is to ask for it.
     chosen = ["requests" if name == "rejects" else name for name in names]
     unknown = [name for name in chosen if name not in known]
@@ -190,8 +190,8 @@ def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
             f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(known)}", USAGE
         )
     return (
-        tuple(name for name in known if name in chosen and name not in WINDOW_NAMES),
-        tuple(name for name in WINDOW_NAMES if name in chosen),
+        tuple(name for name in known if name in chosen and name not in STEP_NAMES),
+        tuple(name for name in STEP_NAMES if name in chosen),
     )
 
 

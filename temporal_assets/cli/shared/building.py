@@ -37,11 +37,11 @@ def build(
     """
     from temporal_assets.days.daily import DAILY_ASSETS
     from temporal_assets.operate import materialize
-    from temporal_assets.windows.registry import WINDOW_NAMES
+    from temporal_assets.windows.registry import STEP_NAMES
 
     everything = not assets and not latest_windows
     wanted = DAILY_ASSETS if everything else tuple(assets)
-    latest = WINDOW_NAMES if everything else tuple(latest_windows)
+    latest = STEP_NAMES if everything else tuple(latest_windows)
     done: set[tuple[str, dt.date | None]] = set()
     total = len(wanted) * len(days) + len(latest)
     with interruptions() as interrupted, console.progress_bar("Building days", total) as bar:

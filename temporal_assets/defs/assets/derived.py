@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 
 from temporal_assets.days import daily
-from temporal_assets.defs.days import Made, refuse_blocked
+from temporal_assets.defs.days import refuse_blocked
+from temporal_assets.defs.made import Made
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.resources import Installation
 

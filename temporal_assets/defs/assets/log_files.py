@@ -5,16 +5,13 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import dagster as dg
-from dagster._core.events import DagsterEvent, DagsterEventBatchMetadata
 
 from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid, plottable
 from temporal_assets.defs.resources import Installation
-from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.defs.runs.tags import LANDING_POOL
@@ -60,7 +57,6 @@ def log_file_assets(
     def log_files(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> dg.MaterializeResult[Any]:
-        lifelines.hold(installation.settings.state, context.run.run_id)
 
         def progress(path: Path, done: int, total: int) -> None:
             installation.report(
@@ -115,21 +111,22 @@ def _announce_days(
     report: LandingReport,
 ) -> None:
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
+    # Imports SQLAlchemy, which definitions need not wait for.
+    from temporal_assets.defs.runs.event_log import log_observations
+
     stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
-    step = context.get_step_execution_context()
-    days, batch = sorted({*report.days, *stale}), str(uuid4())
-    for day in days:
+    observations = []
+    for day in sorted({*report.days, *stale}):
         inputs = inventory.inputs(day)
-        observation = dg.AssetObservation(
-            asset_key="landed_days",
-            partition=day.isoformat(),
-            metadata={"files": len(inputs)},
-            tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
+        observations.append(
+            dg.AssetObservation(
+                asset_key="landed_days",
+                partition=day.isoformat(),
+                metadata={"files": len(inputs)},
+                tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
+            )
         )
-        # As `context.log_event` does, and stored together where the event log can.
-        DagsterEvent.asset_observation(
-            step, observation, DagsterEventBatchMetadata(batch, day == days[-1])
-        )
+    log_observations(context, observations)
 
 
 def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.days import daily
-from temporal_assets.defs.days import Made, Parts, UnfinishedDay, make_days
+from temporal_assets.defs.days import UnfinishedDay, make_days
+from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample

@@ -13,7 +13,8 @@ import dagster as dg
 from temporal_assets import contracts
 from temporal_assets.days.daily import published_rows
 from temporal_assets.defs.assets.derived import make_derived
-from temporal_assets.defs.days import Parts, make_days
+from temporal_assets.defs.days import make_days
+from temporal_assets.defs.made import Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.defs.days import Made, Parts, make_days, refuse_blocked
+from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.jobs import NIGHTLY
+from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.specs import window_spec
 from temporal_assets.defs.metadata.window_metadata import details

@@ -5,7 +5,8 @@ how it is read, which is Dagster's. The files are the same: any process of Dagst
 
 A run over many days has several events for each of them. Dagster's own log opens up to four
 connections for every event, and SQLite flushes a database to the disk when its last connection is
-closed: that took half of the time of small days.
+closed: that took half of the time of small days. This is the only module that uses what Dagster
+does not export, because it exports no way to do this (docs/decisions.md); a test holds that.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
-from dagster import EventLogEntry
+from dagster import AssetExecutionContext, AssetObservation, DagsterInstance, EventLogEntry
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationPlanned,
 )
-from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
+from dagster._core.events import (
+    ASSET_CHECK_EVENTS,
+    ASSET_EVENTS,
+    DagsterEvent,
+    DagsterEventBatchMetadata,
+)
 from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import (
@@ -40,7 +48,42 @@ _BATCH: Final = 1000
 _BATCH_VARIABLE: Final = "DAGSTER_EVENT_BATCH_SIZE"
 """Dagster's own switch: without it, the events of a batch reach the storage one by one."""
 
+_UNCAPTURED: Final = {
+    "module": "dagster._core.storage.noop_compute_log_manager",
+    "class": "NoOpComputeLogManager",
+}
+
 _IN_BATCHES: Final = frozenset(ASSET_EVENTS | ASSET_CHECK_EVENTS)
+
+
+@contextmanager
+def instance_of(home: Path) -> Iterator[DagsterInstance]:
+    """Open the instance of a `dagster.yaml`, with the event log of this module."""
+    reference = in_batches(_uncaptured(InstanceRef.from_dir(str(home)), home))
+    with batches(), DagsterInstance.from_ref(reference) as instance:
+        yield instance
+
+
+def log_observations(
+    context: AssetExecutionContext, observations: Sequence[AssetObservation]
+) -> None:
+    """Log observations as `context.log_event` does, stored together where the log can."""
+    step, batch = context.get_step_execution_context(), str(uuid4())
+    for one in observations:
+        is_last = one is observations[-1]
+        DagsterEvent.asset_observation(step, one, DagsterEventBatchMetadata(batch, is_last))
+
+
+def _uncaptured(reference: InstanceRef, home: Path) -> InstanceRef:
+    """Return the reference without files of the steps' standard output.
+
+    In a command that is on the terminal anyway. Four processes a run would copy it there from the
+    files, and Ctrl-C, which comes to all processes of a terminal, ends two with a traceback.
+    """
+    captured = reference.compute_logs_data
+    if captured is None or captured.class_name != "LocalComputeLogManager":
+        return reference
+    return InstanceRef.from_dir(str(home), overrides={"compute_logs": _UNCAPTURED})
 
 
 def in_batches(reference: InstanceRef) -> InstanceRef:

@@ -2,23 +2,30 @@
 
 Dagster cannot see that the process of a run was killed: the run stays `STARTED` and takes a place
 in the queue for as long as monitoring allows. So every run holds a lock that the operating
-system releases with the process, and a run whose lock can be taken is over.
+system releases with the process, and a run whose locks can all be taken was killed. A process that
+comes to the end of its steps says so by a mark: the run is about to end, or another process of it
+goes on, as some executors have it.
 
-    locks/run-<id>.lock     in the state folder
+    locks/run-<id>.<number>.lock     in the state folder, one for each process of the run
+    locks/run-<id>.<number>.over     the same, when its steps are over
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 import dagster as dg
 from filelock import FileLock, Timeout
 
 from temporal_assets import contracts
 from temporal_assets.machine.scratch import scratch_folder
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
 
 _BEGUN: Final = [
     dg.DagsterRunStatus.NOT_STARTED,
@@ -43,50 +50,67 @@ _MOST_LOST: Final = 3
 """Runs that may be lost within an hour before the same work is tried once an hour only."""
 
 _SETTLED_SECONDS: Final = 600
-"""A run takes its lock with its first step. One that has none so long after its start was killed
-in between."""
+"""A run takes its lock with its first step. One that has none so long after its start, or after
+one of its processes was over, was killed in between."""
+
+_OVER: Final = ".over"
 
 _LATELY: Final = dt.timedelta(hours=1)
 """Age up to which failed runs are looked at: `fail_orphans` is called twice a minute."""
 
-_held: dict[str, FileLock] = {}
-"""Locks of this process's runs by run id: a step must not release what the next one needs."""
 
-
-def hold(state: Path, run_id: str) -> None:
-    """Show that this process executes the run, until `release` or until the process ends."""
-    if run_id in _held:
-        return
-    path = _path(state, run_id)
-    path.parent.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def held(state: Path, run_id: str) -> Iterator[Path]:
+    """Show that this process executes the run; yields the lock, which is gone afterwards."""
+    folder = state / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"run-{run_id}.{uuid4().hex[:8]}.lock"
     with scratch_folder(state / "tmp") as scratch:
         lock = FileLock(made := scratch / path.name)
         lock.acquire()
         made.replace(path)  # whoever sees it sees it taken
-    _held[run_id] = lock
-
-
-def release(state: Path, run_id: str) -> None:
-    """The run is over, and its process goes on. Without it `fail_orphans` tidies up."""
-    lock = _held.pop(run_id, None)
-    if lock:
+    try:
+        yield path
+    finally:
         lock.release()
-        _path(state, run_id).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
-def are_others_running(state: Path) -> bool:
-    """Return whether another process executes a run; it judges what it publishes by itself."""
-    return any(not _is_released(_path(state, one)) for one in _of_others(state))
+@contextmanager
+def of_steps(state: Path, run_id: str) -> Iterator[None]:
+    """The same for steps of a run, before whose end Dagster has something left to do."""
+    with held(state, run_id) as path:
+        try:
+            yield
+        finally:
+            path.with_suffix(_OVER).touch()
+
+
+def are_others_running(state: Path, own: str = "") -> bool:
+    """Return whether a process executes a run but `own`; it judges what it publishes by itself."""
+    return any(
+        not _is_released(path)
+        for run_id, paths in _marks(state).items()
+        for path in paths
+        if run_id != own
+    )
 
 
 def orphans(state: Path) -> list[str]:
-    """Return the ids of runs whose process is gone and that nobody has ended yet."""
-    return [one for one in _of_others(state) if _is_released(_path(state, one))]
+    """Return the ids of runs whose process was killed and that nobody has ended yet."""
+    return [
+        run_id
+        for run_id, paths in _marks(state).items()
+        if any(path.suffix != _OVER for path in paths) and all(map(_is_released, paths))
+    ]
 
 
-def _of_others(state: Path) -> list[str]:
-    ids = (path.stem.removeprefix("run-") for path in (state / "locks").glob("run-*.lock"))
-    return sorted(one for one in ids if one not in _held)
+def _marks(state: Path) -> dict[str, list[Path]]:
+    """Locks and marks by run."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((state / "locks").glob("run-*")):
+        found.setdefault(path.name.removeprefix("run-").split(".")[0], []).append(path)
+    return found
 
 
 def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
@@ -96,12 +120,16 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
     end Dagster itself has noticed, and runs that failed or were cancelled.
     """
     ended = _never_held(instance, state)  # first, because what follows removes locks
-    for run_id in orphans(state):
-        path = _path(state, run_id)
+    for run_id, paths in _marks(state).items():
+        if not all(map(_is_released, paths)):
+            continue
         run = instance.get_run_by_id(run_id)
+        if run is not None and run.status in _BEGUN and all(map(_is_just_over, paths)):
+            continue
         if run is not None and run.status is not dg.DagsterRunStatus.SUCCESS:
             ended.append(run)
-        path.unlink(missing_ok=True)
+        for path in paths:
+            path.unlink(missing_ok=True)
     for run in ended:
         if run.status in _BEGUN:
             unstarted = run.status is dg.DagsterRunStatus.NOT_STARTED
@@ -142,7 +170,7 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
     """Runs of our assets that ended, or must have, before they took a lock."""
-    settled = time.time() - _SETTLED_SECONDS
+    settled, marked = time.time() - _SETTLED_SECONDS, _marks(state)
     begun = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
     lately = dt.datetime.now(dt.UTC) - _LATELY
     failed = instance.get_run_records(
@@ -156,7 +184,7 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
     return [
         one.dagster_run
         for one in gone
-        if _is_ours(one.dagster_run) and not _path(state, one.dagster_run.run_id).exists()
+        if _is_ours(one.dagster_run) and one.dagster_run.run_id not in marked
     ]
 
 
@@ -164,11 +192,13 @@ def _is_ours(run: dg.DagsterRun) -> bool:
     """Return whether a run makes what the contracts name: assets of others hold no lock."""
     if not run.asset_selection:
         return run.job_name in _JOBS
-    ours = {dg.AssetKey("log_files"), *(dg.AssetKey(table.name) for table in contracts.TABLES)}
-    return ours.issuperset(run.asset_selection)
+    names = ("log_files", RELEASED_POLICY, *(table.name for table in contracts.TABLES))
+    return {dg.AssetKey(name) for name in names}.issuperset(run.asset_selection)
 
 
 def _is_released(path: Path) -> bool:
+    if path.suffix == _OVER:
+        return True
     try:
         with FileLock(path, timeout=0):
             return True
@@ -176,5 +206,10 @@ def _is_released(path: Path) -> bool:
         return False
 
 
-def _path(state: Path, run_id: str) -> Path:
-    return state / "locks" / f"run-{run_id}.lock"
+def _is_just_over(path: Path) -> bool:
+    if path.suffix != _OVER:
+        return False
+    try:
+        return path.stat().st_mtime > time.time() - _SETTLED_SECONDS
+    except FileNotFoundError:  # somebody else has tidied up
+        return True

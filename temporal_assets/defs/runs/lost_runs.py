@@ -20,11 +20,13 @@ from temporal_assets.defs.jobs import FINISH, Job
 from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
-from temporal_assets.defs.runs.tags import days_of_run
+from temporal_assets.defs.runs.tags import days_of_run, of_range
 from temporal_assets.ops import catalogue
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows import registry
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY, is_released
 
 SENSOR: Final = "lost_runs"
 
@@ -60,18 +62,21 @@ def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
         left = registry.unfinished(installation.store, installation.settings)
         if not left:
             return dg.SensorResult(skip_reason=said, cursor=looked)
-        return dg.SensorResult(run_requests=[_finishing(left, looked)], cursor=looked)
+        return dg.SensorResult(run_requests=[_request(left, looked)], cursor=looked)
 
     return lost_runs
 
 
-def finishing_checks(left: Iterable[str]) -> list[dg.AssetCheckKey]:
-    """Return the checks that a run of `finish` executes for the assets that are left."""
-    return [
+def finishing(left: Iterable[str]) -> tuple[list[dg.AssetKey], list[dg.AssetCheckKey]]:
+    """Return what a run of `finish` makes, and the checks it executes, for assets that are left."""
+    released = [dg.AssetKey(name) for name in left if name == RELEASED_POLICY]
+    checks = [
         dg.AssetCheckKey(dg.AssetKey(name), check.name)
         for name in left
+        if name != RELEASED_POLICY
         for check in contracts.table(name).checks
     ]
+    return released, checks
 
 
 def _last_failure(instance: dg.DagsterInstance) -> str:
@@ -87,10 +92,14 @@ def _last_failure(instance: dg.DagsterInstance) -> str:
     return f"{ended:%Y-%m-%dT%H}" if run.job_name == FINISH else run.run_id
 
 
-def _finishing(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunRequest:
+def _request(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunRequest:
     state = {name: [str(day) for day in days] for name, days in left.items()}
+    released, checks = finishing(left)
     return dg.RunRequest(
-        run_key=f"{FINISH}:{digest_of([looked, state])}", asset_check_keys=finishing_checks(left)
+        run_key=f"{FINISH}:{digest_of([looked, state])}",
+        asset_selection=released,
+        asset_check_keys=checks,
+        tags=of_range(left[RELEASED_POLICY]) if released else {},
     )
 
 
@@ -98,35 +107,44 @@ def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str
     """End the runs whose process is gone, and show what they published. Returns their ids."""
     ended = lifelines.fail_orphans(instance, installation.settings.state)
     for run in ended:
-        for manifest in _published(installation, run):
-            if not _is_known(instance, manifest):
-                instance.report_runless_asset_event(_event(manifest, run.run_id))
+        for asset, manifest in _published(installation, run):
+            if not _is_known(instance, asset, manifest):
+                instance.report_runless_asset_event(_event(asset, manifest, run.run_id))
     return [run.run_id for run in ended if lifelines.is_lost(instance, run)]
 
 
-def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[Manifest]:
+def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[tuple[str, Manifest]]:
     """Yield what is there now of the run's assets and days."""
     chosen = run.asset_selection
-    for table in contracts.TABLES:
-        if chosen is not None and dg.AssetKey(table.name) not in chosen:
+    for name in (*(table.name for table in contracts.TABLES), RELEASED_POLICY):
+        if chosen is not None and dg.AssetKey(name) not in chosen:
             continue
         for day in days_of_run(run.tags):
             # What is damaged is made again, and is not there before.
-            if manifest := installation.store.intact(table.name, day):
-                yield manifest
+            if manifest := _made(installation, name, day):
+                yield name, manifest
 
 
-def _is_known(instance: dg.DagsterInstance, manifest: Manifest) -> bool:
+def _made(installation: Installation, name: str, day: dt.date) -> Manifest | None:
+    store = installation.store
+    if name != RELEASED_POLICY:
+        return store.intact(name, day)
+    policy = store.intact(CRAWL_POLICY.name, day)
+    is_there = policy and is_released(store, installation.settings, policy)
+    return policy if is_there else None
+
+
+def _is_known(instance: dg.DagsterInstance, asset: str, manifest: Manifest) -> bool:
     latest = instance.fetch_materializations(
-        dg.AssetRecordsFilter(dg.AssetKey(manifest.asset), [_key(manifest.day)]), limit=1
+        dg.AssetRecordsFilter(dg.AssetKey(asset), [_key(manifest.day)]), limit=1
     ).records
     made = latest[0].asset_materialization if latest else None
     return made is not None and (made.tags or {}).get(_VERSION) == manifest.digest
 
 
-def _event(manifest: Manifest, run_id: str) -> dg.AssetMaterialization:
+def _event(asset: str, manifest: Manifest, run_id: str) -> dg.AssetMaterialization:
     return dg.AssetMaterialization(
-        asset_key=manifest.asset,
+        asset_key=asset,
         partition=_key(manifest.day),
         description=f"Published by run {run_id}, which ended before it could say so.",
         metadata=plottable({"dagster/partition_row_count": manifest.rows, "bytes": manifest.size}),

@@ -52,10 +52,6 @@ class WindowAsset:
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
     """The settings its content depends on."""
-    accept: Callable[[Store, Settings, Manifest], None] | None = None
-    """Called when a partition has passed all its blocking checks: what others follow moves now."""
-    is_accepted: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
-    """True if `accept` has nothing to do for a partition."""
     is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
     """True if the files that it keeps beside its table are as they were written."""
 

@@ -32,7 +32,7 @@ from temporal_assets.policy.assemble import (
     Tables,
     assemble,
 )
-from temporal_assets.policy.bundle import is_newer, is_whole, publish, release
+from temporal_assets.policy.bundle import is_whole, publish
 from temporal_assets.policy.document import Document, tier_of_action
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
@@ -136,19 +136,6 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
     """Return whether the policy of a partition is as it was published."""
     folder = files_of(store, settings, manifest)
     return folder is None or is_whole(folder)
-
-
-def _is_released(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Return whether crawlers have the policy of a partition, or that of a later day."""
-    folder = files_of(store, settings, manifest)
-    return folder is None or not is_newer(folder)
-
-
-def _release(store: Store, settings: Settings, manifest: Manifest) -> None:
-    """Let crawlers have what was judged."""
-    folder = files_of(store, settings, manifest)
-    if folder is not None:
-        release(folder.parent, folder.name)
 
 
 def _document(job: Job) -> Document:
@@ -372,7 +359,5 @@ CRAWL_POLICY: Final = WindowAsset(
         CRAWL_SOURCES,
     ),
     settings=_settings,
-    accept=_release,
-    is_accepted=_is_released,
     is_whole=_is_whole,
 )

@@ -1,0 +1,92 @@
+"""`released_policy`: crawlers get the policy, once it has passed its blocking checks."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.defs.days import make_days, refuse_blocked
+from temporal_assets.defs.made import Made, Parts
+from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.runs import tags
+from temporal_assets.defs.stages import documentation, group_of
+from temporal_assets.policy.document import FILE
+from temporal_assets.settings import Settings
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY, files_of
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY, release_policy
+from temporal_assets.windows.registry import WINDOW_ASSETS
+
+RELEASE_WHEN_CHECKED: Final = (
+    dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
+).with_label("release_when_checked")
+"""A policy that somebody makes by hand is released as well, as soon as its checks have passed."""
+
+SENSOR: Final = "release"
+
+
+def release_sensor() -> dg.AutomationConditionSensorDefinition:
+    """Switched on from the beginning: a policy that passed its checks waits for nobody."""
+    return dg.AutomationConditionSensorDefinition(
+        SENSOR,
+        target=dg.AssetSelection.assets(RELEASED_POLICY),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Releases a policy that somebody has made alone, once its checks have passed.",
+    )
+
+
+def released_policy_asset(
+    settings: Settings, days: dg.PartitionsDefinition[str]
+) -> dg.AssetsDefinition:
+    """The asset."""
+    spec = dg.AssetSpec(
+        RELEASED_POLICY,
+        deps=[CRAWL_POLICY.name],
+        description=(
+            "The release of the policy: `policy/latest` of the state folder names it from now on,"
+            " and crawlers load it. Only a policy that has passed its blocking checks is released,"
+            " and never one of an earlier day than the one that crawlers have."
+        ),
+        group_name=group_of(RELEASED_POLICY),
+        owners=[settings.orchestration.owner],
+        kinds={"file", "json"},
+        tags={"grain": "window"},
+        metadata={"documentation": documentation(RELEASED_POLICY, settings)},
+        automation_condition=RELEASE_WHEN_CHECKED,
+    )
+
+    @dg.multi_asset(
+        name=RELEASED_POLICY,
+        specs=[spec],
+        partitions_def=days,
+        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        # Before the evaluations: crawlers need not wait for these.
+        op_tags={tags.PRIORITY: str(-WINDOW_ASSETS.index(CRAWL_POLICY))},
+    )
+    def released_policy(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        def make(day: dt.date) -> Parts:
+            return {RELEASED_POLICY: _released(installation, day)}
+
+        yield from make_days(context, installation, [RELEASED_POLICY], make)
+
+    return released_policy
+
+
+def _released(installation: Installation, day: dt.date) -> Made:
+    store, settings = installation.store, installation.settings
+    manifest = store.require(CRAWL_POLICY.name, day)
+    refuse_blocked(installation, CRAWL_POLICY.name, [day])
+    is_latest = release_policy(store, settings, manifest)
+    said: dict[str, Any] = {
+        "crawlers_have": "this policy" if is_latest else "that of a later day",
+        "entries": manifest.rows,
+        "content": manifest.digest,
+    }
+    if folder := files_of(store, settings, manifest):
+        said["folder"] = dg.MetadataValue.path(str(folder))
+        said["policy_bytes"] = (folder / FILE).stat().st_size
+    return Made(manifest, said)

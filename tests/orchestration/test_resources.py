@@ -1,0 +1,47 @@
+"""Resources as users of Dagster configure and replace them."""
+
+# No `from __future__ import annotations`: Dagster looks at the annotations of assets.
+
+from pathlib import Path
+
+import dagster as dg
+
+from temporal_assets.build import build_defs
+from temporal_assets.defs.resources import Installation, SettingsResource
+from temporal_assets.storage.store import Store
+from tests.orchestration.conftest import Project
+
+
+def test_settings_are_those_of_the_folder_some_of_them_replaced(state: Path) -> None:
+    state.mkdir()
+    (state / "settings.toml").write_text("[engine]\nthreads = 2\n[window]\ndays = 30\n")
+    given = SettingsResource(state=str(state), overrides={"engine": {"threads": 3}})
+    defs = build_defs(given)
+    with dg.build_resources(dict(defs.resources or {})) as built:
+        settings = built.installation.settings
+        assert (settings.state, settings.engine.threads, settings.window.days) == (state, 3, 30)
+        assert built.installation.store.root == built.store.root
+
+
+def test_what_takes_the_place_of_a_resource_does_so_within_others(state: Path) -> None:
+    class Own:
+        """An engine of somebody else's."""
+
+    own = Own()
+    defs = build_defs(SettingsResource(state=str(state)), {"engine": own})
+    with dg.build_resources(dict(defs.resources or {})) as built:
+        assert built.installation.engine is own
+        assert isinstance(built.store, Store)
+
+
+def test_a_run_holds_a_lock_for_as_long_as_its_steps(running: Project) -> None:
+    locks = running.settings.state / "locks"
+
+    @dg.asset
+    def own(installation: dg.ResourceParam[Installation]) -> None:
+        assert installation.settings.state == running.settings.state
+        assert [path.suffix for path in locks.glob("run-*")] == [".lock"]
+
+    resources = dict(running.defs().resources or {})
+    assert dg.materialize([own], instance=running.instance, resources=resources).success
+    assert [path.suffix for path in locks.glob("run-*")] == [".over"]
