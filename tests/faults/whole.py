@@ -41,7 +41,7 @@ from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage import switch
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.policy import crawl_policy
+from temporal_assets.windows.policy import crawl_policy, released_policy
 from temporal_assets.windows.registry import WINDOW_NAMES
 from tests.faults.kinds import Kind, Outcome
 from tests.faults.world import FIRST, LAST, Lost, World, in_child, published
@@ -167,7 +167,7 @@ def _die_at(moment: int) -> None:
         return both
 
     places: list[tuple[Any, str]] = [
-        (Store, "_replace_text"), (verdicts, "record"), (crawl_policy, "release"),
+        (Store, "_replace_text"), (verdicts, "record"), (released_policy, "release"),
         (crawl_policy, "publish"), (catalogue, "refresh"),
     ]  # fmt: skip
     for place, name in places:
@@ -185,9 +185,10 @@ def _tick(state: Path) -> None:
         data = defs.resolve_sensor_def(lost_runs.SENSOR).evaluate_tick(context)
         for request in data.run_requests or []:
             chosen = defs.resolve_job_def("finish").get_subset(
-                asset_check_selection=set(request.asset_check_keys or ())
+                asset_selection=set(request.asset_selection or ()),
+                asset_check_selection=set(request.asset_check_keys or ()),
             )
-            if not chosen.execute_in_process(instance=instance).success:
+            if not chosen.execute_in_process(instance=instance, tags=dict(request.tags)).success:
                 raise Lost("the run that the sensor asked for failed")
 
 
