@@ -44,12 +44,12 @@ def build_defs(
     Merge them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
     """
     given = dict(resources or {})
-    if settings is None or isinstance(settings, SettingsResource):
-        settings = given.setdefault("settings", settings or SettingsResource()).load()
+    chosen: Any = given.setdefault("settings", settings or SettingsResource())
+    loaded = chosen.load() if isinstance(chosen, SettingsResource) else chosen
     with warnings.catch_warnings():
         # Backfill policies are marked beta; without them 60 days are 60 runs.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return _definitions(settings, given)
+        return _definitions(loaded, given)
 
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:

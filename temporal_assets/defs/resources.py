@@ -126,9 +126,8 @@ class InstallationResource(dg.ConfigurableResource[Installation]):
 
 def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all resources; those that are `given` take the place of ours, also within others."""
-    chosen = given.get("settings", settings)
+    chosen = given["settings"]
     found = {
-        "settings": chosen,
         "store": StoreResource(settings=chosen),
         "engine": EngineResource(settings=chosen),
         "catalogue": catalogue_resource(settings),
