@@ -32,6 +32,7 @@ from temporal_assets.windows.pages import page_totals
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES, least_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import (
+    STEP_NAMES,
     WAITING_NAMES,
     WINDOW_ASSETS,
     WINDOW_NAMES,
@@ -433,7 +434,7 @@ def test_what_is_due_is_that_of_the_latest_day(here: Windows) -> None:
     fill(here, 4)
     found = due(here.store, here.settings)
     assert found is not None
-    assert (found.day, found.assets) == (here.day(3), WINDOW_NAMES)
+    assert (found.day, found.assets) == (here.day(3), STEP_NAMES)
     before = due(here.store, here.settings, before=here.day(3))
     assert before is not None
     assert before.day == here.day(2)

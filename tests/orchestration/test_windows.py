@@ -18,7 +18,7 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.frame.asset import first_of
 from temporal_assets.windows.policy import crawl_policy
-from temporal_assets.windows.registry import WINDOW_ASSETS, WINDOW_NAMES
+from temporal_assets.windows.registry import STEP_NAMES, WINDOW_ASSETS, WINDOW_NAMES
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.orchestration.test_automation import Ticks, assets_of, days_of
@@ -246,7 +246,7 @@ def test_the_sensor_makes_the_window_of_the_latest_day(ticks: Ticks) -> None:
     daily_and_then(ticks, days)
     (window,) = ticks.tick()
     assert (window.job_name, days_of(window)) == ("windows", days[-1:])
-    assert assets_of(window) == set(WINDOW_NAMES)
+    assert assets_of(window) == set(STEP_NAMES)
     assert ticks.tick() == []  # asked for once
     assert ticks.execute([window])
     assert ticks.tick() == []

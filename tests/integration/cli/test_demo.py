@@ -31,6 +31,7 @@ def test_the_demo_goes_from_logs_to_every_asset(demo: tuple[Path, Any]) -> None:
         "page_views",
         "transits",
         *EARLY_NAMES,
+        "released_policy",
     }
     summary = report["summary"]
     assert len(summary["pages"]) == 5
