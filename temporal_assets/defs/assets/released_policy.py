@@ -68,7 +68,7 @@ def released_policy_asset(
     def released_policy(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        def make(day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Parts:
             return {RELEASED_POLICY: _released(installation, day)}
 
         yield from make_days(context, installation, [RELEASED_POLICY], make)
