@@ -46,6 +46,7 @@ from temporal_assets.crawl.mirror.traffic import (
     mirror_of,
     traffic_of,
 )
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls.urls import canonical_url
 from temporal_assets.settings import load_settings
@@ -127,11 +128,11 @@ def stored(state: Path) -> Set:
     store, engine = Store.open(settings), DuckDBEngine(settings)
     mirror = load(settings.state / FOLDER)
     days = store.days("transits")
-    files = {day: store.files("transits", day) for day in days}
     half = days[len(days) // 2]
     with store.scratch() as scratch:
-        early = {day: paths for day, paths in files.items() if day < half}
-        late = [path for day, paths in files.items() if day >= half for path in paths]
+        found = [store.require("transits", day) for day in days]
+        early = {one.day: transit_inputs(store, [one]) for one in found if one.day < half}
+        late = transit_inputs(store, [one for one in found if one.day >= half])
         learned = learning_of(engine, early, scratch, mirror.sites)
         return Set(mirror, learned, traffic_of(engine, late, scratch, mirror.sites))
 

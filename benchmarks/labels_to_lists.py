@@ -36,7 +36,7 @@ from temporal_assets import contracts
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.graph.reach import reach
 from temporal_assets.core.hubs.coverage import greedy_order
-from temporal_assets.days.transits import make_transits
+from temporal_assets.days.transits import make_transits, transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
@@ -151,7 +151,7 @@ def reached(store: Store, engine: DuckDBEngine, seeds: pa.Table, out: Path) -> L
     ranked = seeds.filter(pc.is_valid(seeds["rank"])).sort_by("rank")["url"]
     tables = link_tables(
         engine,
-        store.window("transits", _DAY, _DAYS, 1).files,
+        transit_inputs(store, store.window("transits", _DAY, _DAYS, 1).manifests),
         store.files("page_totals", _DAY),
         [str(wanted)],
         _FIRST,
@@ -189,8 +189,8 @@ def hubs_of_pandas(store: Store, known: pd.Series[str]) -> pd.DataFrame:
 
 
 def _transits_of_pandas(store: Store, columns: list[str]) -> pd.DataFrame:
-    files = store.window("transits", _DAY, _DAYS, 1).files
-    return pd.concat([pd.read_parquet(file, columns=columns) for file in files])
+    days = store.window("transits", _DAY, _DAYS, 1).present
+    return store.read("transits", days, columns).to_pandas()
 
 
 def _prefixes(labels: pd.DataFrame) -> set[str]:
@@ -299,8 +299,8 @@ def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Tab
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        made = make_transits(engine, [str(path)], day, scratch)
-        store.publish("transits", day, made.rows, inputs=[], settings_digest="", beside=made.beside)
+        made = make_transits(engine, [str(path)], scratch)
+        store.publish("transits", day, made.rows, inputs=[], settings_digest="", beside=made.urls)
 
 
 def _write_labels(

@@ -39,6 +39,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.pattern_tree import LARGEST, SEED, SMALL_PAGES, page_urls
+from benchmarks.transits import publish_transits
 from benchmarks.window_builds import build
 from temporal_assets import contracts
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -201,17 +202,18 @@ def _referrers(
 def _write_transits(
     store: Store, urls: pa.Array, referrer: np.ndarray, target: np.ndarray, client: np.ndarray
 ) -> None:
+    engine = DuckDBEngine(load_settings(store.state))
     order = np.random.default_rng(SEED).permutation(len(target))
     for number, part in enumerate(np.array_split(order, _FILES)):
         day = _DAY - dt.timedelta(days=_FILES - 1 - number)
         source = referrer[part]
         rows = {
-            "day": pa.array(np.full(len(part), np.datetime64(day))),
             "referrer": urls.take(pa.array(np.maximum(source, 0), mask=source < 0)),
             "target": urls.take(pa.array(target[part])),
             "client": pa.array(client[part]),
         }
-        _publish(store, "transits", day, pa.table(rows))
+        extra = {"missing_days": [], "has_referrers": True}
+        publish_transits(store, engine, day, pa.table(rows), extra=extra)
 
 
 def _publish(store: Store, name: str, day: dt.date, rows: pa.Table) -> None:

@@ -23,7 +23,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.transits import requests_of
 from temporal_assets.days.daily import build_derived, build_requests
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
@@ -119,14 +121,18 @@ def _made_up(folder: Path, transits: int, days: list[dt.date]) -> tuple[VisitFil
     referrer = np.minimum(pages * dice.random(transits) ** 3, pages - 1).astype(np.int64)
     client = dice.integers(0, 1 << 62, transits // 8)[dice.integers(0, transits // 8, transits)]
     of_day = np.sort(dice.integers(0, len(days), transits))
-    paths = []
+    paths: dict[str, list[str]] = {"transits": [], "urls": []}
+    engine = DuckDBEngine(load_settings(folder / "state"))
     for n, day in enumerate(days):
         rows = np.flatnonzero(of_day == n)
-        columns = (pa.array([day] * len(rows), pa.date32()), urls.take(referrer[rows]))
-        columns += (urls.take(target[rows]), pa.array(client[rows]))
-        table = pa.table(dict(zip(("day", "referrer", "target", "client"), columns, strict=True)))
-        pq.write_table(table, folder / f"{day}.parquet", compression="zstd")
-        paths.append(str(folder / f"{day}.parquet"))
+        (out := folder / str(day)).mkdir()
+        requests = requests_of(
+            day, urls.take(target[rows]), urls.take(referrer[rows]), pa.array(client[rows])
+        )
+        pq.write_table(requests, out / "requests.parquet")
+        made = make_transits(engine, [str(out / "requests.parquet")], out)
+        paths["transits"] += map(str, made.rows)
+        paths["urls"] += map(str, made.urls)
     opened = np.bincount(target, minlength=pages)
     pq.write_table(pa.table({"url": urls, "clients": opened}), folder / "traffic.parquet")
     hubs = np.flatnonzero(opened > 0)[::3]

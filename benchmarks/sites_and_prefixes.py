@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.transits import publish_transits
 from benchmarks.window_builds import build, publish_rows
 from temporal_assets import contracts
 from temporal_assets.core.lists.prefix_tree import PAPER_RULE, score_sections
@@ -227,8 +228,9 @@ def write(store: Store, engine: Engine, pages: pa.Table) -> None:
     )
     columns = {name: pages[name] for name in pages.column_names}
     columns |= {"day": day, "views": lists, "target": pages["url"]}
-    days = ("page_views", "transits")
-    for name in ("page_labels", "page_histories", *days, "early_labels", "page_traffic"):
+    for name in (
+        "page_labels", "page_histories", "page_views", "transits", "early_labels", "page_traffic"
+    ):  # fmt: skip
         schema = contracts.table(name).arrow_schema
         counted = name in ("page_views", "page_traffic")
         own = columns | ({"views": pages["total"]} if counted else {})
@@ -243,8 +245,10 @@ def write(store: Store, engine: Engine, pages: pa.Table) -> None:
         rows = pa.Table.from_arrays(arrays, schema=schema)
         # Nobody is young.
         rows = rows.slice(0, 0) if name == "early_labels" else rows
-        order = ("target",) if name == "transits" else ("site", "url")
-        publish_rows(store, engine, name, _DAY, rows, *order)
+        if name == "transits":
+            publish_transits(store, engine, _DAY, rows)
+        else:
+            publish_rows(store, engine, name, _DAY, rows, "site", "url")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,10 @@ def _published(
 
 
 def _transit_files(store: Any) -> list[str]:
-    return [path for one in store.days("transits") for path in store.files("transits", one)]
+    """Files with URLs, as others read them."""
+    from benchmarks.transits import text_files
+
+    return text_files(store, store.state / "transits_as_text")
 
 
 # Traffic -------------------------------------------------------------------------------------
@@ -90,13 +93,12 @@ def traffic_by_pandas(folder: Path, size: str) -> Job:
     import pandas as pd
 
     store = _linked(folder)[0]
-    day = labelled_day(store)
+    day, files = labelled_day(store), _transit_files(store)
 
     def job() -> Done:
         (totals_file,) = store.files("page_totals", day)
         pages = pd.read_parquet(totals_file, columns=["site", "url", "total", "birth"])
         read = ["referrer", "target", "client"]
-        files = _transit_files(store)
         transits = pd.concat([pd.read_parquet(file, columns=read) for file in files])
         transits = transits.drop_duplicates()
         transits = transits[transits["target"].isin(pages["url"])]
@@ -116,7 +118,7 @@ def traffic_by_polars(folder: Path, size: str) -> Job:
     import polars as pl
 
     store = _linked(folder)[0]
-    day = labelled_day(store)
+    day, files = labelled_day(store), _transit_files(store)
 
     def job() -> Done:
         (totals_file,), (labels_file,) = (
@@ -127,7 +129,7 @@ def traffic_by_polars(folder: Path, size: str) -> Job:
         pages = totals.sort("site", "url").with_row_index("page")
         numbers = pages.select("url", "page", first=pl.col("page").min().over("site"))
         read = ["referrer", "target", "client"]
-        transits = pl.read_parquet(_transit_files(store), columns=read)
+        transits = pl.read_parquet(files, columns=read)
         unknown = pl.col("page").is_null() & pl.col("referrer").is_not_null()
         triples = (
             transits.join(numbers, left_on="target", right_on="url")

@@ -258,14 +258,11 @@ def _lines_of(log: Path) -> int:
 
 def transits_by_us(folder: Path, _: str) -> Job:
     """The file of `transits`."""
-    import pyarrow.parquet as pq
-
     from benchmarks.suite_windows import made
     from temporal_assets.days.transits import make_transits
 
     files = [_requests(folder)]
-    day = pq.read_table(files[0], columns=["day"])["day"][0].as_py()
-    return made(folder, files, lambda engine, out: make_transits(engine, files, day, out).rows)
+    return made(folder, files, lambda engine, out: make_transits(engine, files, out).rows)
 
 
 def transits_by_pandas(folder: Path, _: str) -> Job:

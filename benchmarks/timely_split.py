@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.real_sets import DATA, SETS, Built
+from benchmarks.transits import publish_transits
 from temporal_assets import contracts
 from temporal_assets.core.crawls.timely_simulation import TimelyWorld, left_at, simulate_timely
 from temporal_assets.core.crawls.timely_strategies import Knowledge, strategies
@@ -68,16 +69,17 @@ def demo(seed: int) -> Iterator[Built]:
         made = generate(DemoOptions(seed=seed, mirror=False), Path(folder) / "demo")
         settings = load_settings(Path(folder) / "state")
         store = Store.open(settings)
-        for asset, name in (("page_views", "views"), ("transits", "transits")):
-            schema, rows = contracts.table(asset).arrow_schema, pq.read_table(made.truth[name])
-            for day in made.days:
-                of_day = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-                with store.scratch() as scratch:
-                    file = scratch / "rows.parquet"
-                    pq.write_table(of_day, file)
-                    store.publish(asset, day, [file], inputs=[], settings_digest="")
-        days = tuple(made.days)
-        yield Built(f"demo {seed}", settings, store, DuckDBEngine(settings), days, ())
+        engine, schema = DuckDBEngine(settings), contracts.PAGE_VIEWS.arrow_schema
+        views, transits = (pq.read_table(made.truth[name]) for name in ("views", "transits"))
+        for day in made.days:
+            of_day = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
+            with store.scratch() as scratch:
+                file = scratch / "rows.parquet"
+                pq.write_table(of_day, file)
+                store.publish("page_views", day, [file], inputs=[], settings_digest="")
+            steps = transits.filter(pc.equal(transits["day"], day))
+            publish_transits(store, engine, day, steps, of_day["url"].combine_chunks())
+        yield Built(f"demo {seed}", settings, store, engine, tuple(made.days), ())
 
 
 def show(name: str, built: Built, day: dt.date) -> None:

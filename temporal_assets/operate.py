@@ -31,9 +31,9 @@ from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, landed_rows
 from temporal_assets.defs.assets import released_policy
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
+from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.defs.runs import event_log, lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.landing.inventory import Inventory

@@ -14,8 +14,8 @@ from hypothesis import settings
 
 # No deadline: the first call of a compiled loop takes seconds. On a build machine the examples
 # are the same every time, so that a failure is the change's fault.
-settings.register_profile("here", deadline=None, max_examples=50)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("spark", deadline=None, derandomize=True, max_examples=5)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 

@@ -41,17 +41,20 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "evaluation": {"horizons": (7,)},
 }
 
+_WRONG_NUMBERS = (
+    "-1",
+    "0",
+    "{c} + 1",
+    "row_number() OVER () * 7919",
+    "CASE WHEN abs({c}) < 1e9 THEN {c} * 1000 ELSE 0 END",
+    "NULL",
+)
+
 WRONG: Mapping[Type, tuple[str, ...]] = {
     Type.DATE: ("{c} + INTERVAL 400 DAY", "{c} - INTERVAL 400 DAY"),
     Type.TIMESTAMP: ("{c} + INTERVAL 400 DAY",),
-    Type.BIGINT: (
-        "-1",
-        "0",
-        "{c} + 1",
-        "row_number() OVER () * 7919",
-        "CASE WHEN abs({c}) < 1e9 THEN {c} * 1000 ELSE 0 END",
-        "NULL",
-    ),
+    Type.INTEGER: _WRONG_NUMBERS,
+    Type.BIGINT: _WRONG_NUMBERS,
     Type.DOUBLE: ("-1", "'nan'::DOUBLE", "coalesce({c}, 0) + 1.7", "{c} / 2", "NULL"),
     Type.BOOLEAN: ("NOT {c}", "TRUE", "FALSE"),
     Type.VARCHAR: (
@@ -228,7 +231,7 @@ def corruptions(table: Table) -> Iterator[str]:
     yield f"{ROWS} WHERE row % 10 = 0"
     yield from WRONG_OF.get(table.name, ())
     for rows in ("TRUE", "row = 1", "row % 2 = 0"):
-        for column in table.columns:
+        for column in table.stored.columns:
             for wrong in WRONG[column.type]:
                 spoilt = (
                     f"CASE WHEN {rows} THEN {wrong.format(c=column.name)} ELSE {column.name} END"

@@ -21,6 +21,7 @@ from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from tests.tables import write_table
+from tests.transits import publish_transits
 
 ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
 
@@ -85,14 +86,15 @@ class Labelled:
                 self.day(n),
                 [{"site": host_of(url), "url": url, "views": views} for url, views in read],
             )
-            self.publish(
-                "transits",
+            publish_transits(
+                self.store,
                 self.day(n),
                 [
                     {"referrer": None, "target": url, "client": self._client(n, k)}
                     for url, views in read
                     for k in range(views)
                 ],
+                extra=self._completeness(self.day(n)),
             )
 
     def write_labels(

@@ -1,21 +1,43 @@
 -- hub_baselines: two orders of hubs that anybody can write down: by the clicks out of each page on the
 --   last day, and by the distinct newly born pages it leads to, of which each counts half as much a day
 --   earlier (in millionths)
--- inputs: transits, page_totals
+-- inputs: transits, urls, page_totals
 -- parameters: last_day, born_after, most
 -- output: hub_baselines
 -- grain: list, url
-WITH links AS (
-    SELECT referrer, target, min(day) AS first_day
+-- A number of a day and the day are one integer: a join by days alone would be all pairs of URLs.
+WITH known AS (
+    SELECT date_diff('day', DATE '1970-01-01', day) * 4294967296 + number AS id, url
+    FROM urls
+),
+
+followed AS (
+    SELECT
+        day,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + referrer AS source_id,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + target AS target_id,
+        count(*) AS clicks
     FROM transits
     WHERE referrer IS NOT NULL
-    GROUP BY referrer, target
+    GROUP BY day, referrer, target
+),
+
+links AS (
+    SELECT
+        sources.url AS referrer,
+        targets.url AS target,
+        min(followed.day) AS first_day,
+        sum(CASE WHEN followed.day = $last_day THEN followed.clicks ELSE 0 END) AS clicks
+    FROM followed
+    INNER JOIN known AS sources ON sources.id = followed.source_id
+    INNER JOIN known AS targets ON targets.id = followed.target_id
+    GROUP BY sources.url, targets.url
 ),
 
 worths AS (
-    SELECT 'clicks' AS list, referrer AS url, count(*) AS worth
-    FROM transits
-    WHERE referrer IS NOT NULL AND day = $last_day
+    SELECT 'clicks' AS list, referrer AS url, CAST(sum(clicks) AS BIGINT) AS worth
+    FROM links
+    WHERE clicks > 0
     GROUP BY referrer
     UNION ALL
     SELECT

@@ -1,21 +1,26 @@
 -- link_visits: who came to each of some pages, or from it where it was not opened itself;
 --   clients are those of one key of the pseudonyms: one whose key was changed counts anew with each
--- inputs: transits, candidates, key_days
+-- inputs: transits, urls, candidates, key_days
 -- parameters: counts_opened
 -- output: link_visits
 -- grain: page
-WITH seen AS (
-    SELECT candidates.page AS page, key_days.key AS key, transits.client AS client
+WITH known AS (
+    SELECT urls.day, urls.number, candidates.page, candidates.is_opened, key_days.key
+    FROM urls
+    INNER JOIN candidates ON candidates.url = urls.url
+    INNER JOIN key_days ON key_days.day = urls.day
+),
+
+seen AS (
+    SELECT known.page, known.key, transits.client
     FROM transits
-    INNER JOIN candidates ON candidates.url = transits.target
-    INNER JOIN key_days ON key_days.day = transits.day
-    WHERE candidates.is_opened AND $counts_opened
+    INNER JOIN known ON known.day = transits.day AND known.number = transits.target
+    WHERE known.is_opened AND $counts_opened
     UNION
-    SELECT candidates.page AS page, key_days.key AS key, transits.client AS client
+    SELECT known.page, known.key, transits.client
     FROM transits
-    INNER JOIN candidates ON candidates.url = transits.referrer
-    INNER JOIN key_days ON key_days.day = transits.day
-    WHERE NOT candidates.is_opened
+    INNER JOIN known ON known.day = transits.day AND known.number = transits.referrer
+    WHERE NOT known.is_opened
 )
 
 SELECT page, max(clients) AS clients

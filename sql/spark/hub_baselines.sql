@@ -1,26 +1,47 @@
 -- hub_baselines: translated from sql/evaluation/hub_baselines.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: page_totals, transits
+-- inputs: page_totals, transits, urls
 -- parameters: born_after, last_day, most
-WITH links AS (
+WITH known AS (
   SELECT
-    referrer,
-    target,
-    MIN(day) AS first_day
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + number AS id,
+    url
+  FROM {urls} AS urls
+), followed AS (
+  SELECT
+    day,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + referrer AS source_id,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + target AS target_id,
+    COUNT(*) AS clicks
   FROM {transits} AS transits
   WHERE
     NOT referrer IS NULL
   GROUP BY
+    day,
     referrer,
     target
+), links AS (
+  SELECT
+    sources.url AS referrer,
+    targets.url AS target,
+    MIN(followed.day) AS first_day,
+    SUM(CASE WHEN followed.day = :last_day THEN followed.clicks ELSE 0 END) AS clicks
+  FROM followed
+  INNER JOIN known AS sources
+    ON sources.id = followed.source_id
+  INNER JOIN known AS targets
+    ON targets.id = followed.target_id
+  GROUP BY
+    sources.url,
+    targets.url
 ), worths AS (
   SELECT
     'clicks' AS list,
     referrer AS url,
-    COUNT(*) AS worth
-  FROM {transits} AS transits
+    CAST(SUM(clicks) AS BIGINT) AS worth
+  FROM links
   WHERE
-    NOT referrer IS NULL AND day = :last_day
+    clicks > 0
   GROUP BY
     referrer
   UNION ALL

@@ -1,31 +1,39 @@
 -- link_visits: translated from sql/hubs/link_visits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: candidates, key_days, transits
+-- inputs: candidates, key_days, transits, urls
 -- parameters: counts_opened
-WITH seen AS (
+WITH known AS (
   SELECT
-    candidates.page AS page,
-    key_days.key AS key,
-    transits.client AS client
-  FROM {transits} AS transits
+    urls.day,
+    urls.number,
+    candidates.page,
+    candidates.is_opened,
+    key_days.key
+  FROM {urls} AS urls
   INNER JOIN {candidates} AS candidates
-    ON candidates.url = transits.target
+    ON candidates.url = urls.url
   INNER JOIN {key_days} AS key_days
-    ON key_days.day = transits.day
+    ON key_days.day = urls.day
+), seen AS (
+  SELECT
+    known.page,
+    known.key,
+    transits.client
+  FROM {transits} AS transits
+  INNER JOIN known
+    ON known.day = transits.day AND known.number = transits.target
   WHERE
-    candidates.is_opened AND :counts_opened
+    known.is_opened AND :counts_opened
   UNION
   SELECT
-    candidates.page AS page,
-    key_days.key AS key,
-    transits.client AS client
+    known.page,
+    known.key,
+    transits.client
   FROM {transits} AS transits
-  INNER JOIN {candidates} AS candidates
-    ON candidates.url = transits.referrer
-  INNER JOIN {key_days} AS key_days
-    ON key_days.day = transits.day
+  INNER JOIN known
+    ON known.day = transits.day AND known.number = transits.referrer
   WHERE
-    NOT candidates.is_opened
+    NOT known.is_opened
 )
 SELECT
   page,

@@ -1,30 +1,63 @@
 -- page_links: translated from sql/hubs/page_links.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: seeds, transits, wanted
+-- inputs: seeds, transits, urls, wanted
 -- parameters: none
+WITH known AS (
+  SELECT
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + number AS id,
+    url
+  FROM {urls} AS urls
+), steps AS (
+  SELECT
+    day,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + referrer AS source_id,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + target AS target_id
+  FROM {transits} AS transits
+  WHERE
+    NOT referrer IS NULL
+), followed AS (
+  SELECT DISTINCT
+    day,
+    source_id,
+    target_id
+  FROM steps
+  WHERE
+    target_id IN (
+      SELECT
+        id
+      FROM known
+      WHERE
+        url IN (
+          SELECT
+            url
+          FROM {wanted} AS wanted
+        )
+    )
+    OR source_id IN (
+      SELECT
+        id
+      FROM known
+      WHERE
+        url IN (
+          SELECT
+            url
+          FROM {seeds} AS seeds
+        )
+    )
+)
 SELECT
-  referrer,
-  target,
-  MIN(day) AS first_day,
-  MAX(day) AS last_day
-FROM {transits} AS transits
-WHERE
-  NOT referrer IS NULL
-  AND (
-    target IN (
-      SELECT
-        url
-      FROM {wanted} AS wanted
-    )
-    OR referrer IN (
-      SELECT
-        url
-      FROM {seeds} AS seeds
-    )
-  )
+  sources.url AS referrer,
+  targets.url AS target,
+  MIN(followed.day) AS first_day,
+  MAX(followed.day) AS last_day
+FROM followed
+INNER JOIN known AS sources
+  ON sources.id = followed.source_id
+INNER JOIN known AS targets
+  ON targets.id = followed.target_id
 GROUP BY
-  referrer,
-  target
+  sources.url,
+  targets.url
 ORDER BY
   referrer NULLS LAST,
   target NULLS LAST

@@ -17,6 +17,7 @@ from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
 from temporal_assets.contracts.daily.rejects import REJECTS
 from temporal_assets.contracts.daily.requests import REQUESTS
 from temporal_assets.contracts.daily.transits import TRANSITS
+from temporal_assets.contracts.daily.urls import URLS
 from temporal_assets.contracts.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.contracts.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.contracts.hubs.hub_seeds import HUB_SEEDS
@@ -119,6 +120,7 @@ __all__ = [
     "TABLES",
     "TIMELY_SIMULATION",
     "TRANSITS",
+    "URLS",
     "URL_PATTERNS",
     "ColumnSpec",
     "Drift",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -19,6 +19,7 @@ class Type(Enum):
     DATE = "DATE"
     TIMESTAMP = "TIMESTAMP"
     """UTC, microseconds, without a zone: the zone of a day is a setting, not data."""
+    INTEGER = "INTEGER"
     BIGINT = "BIGINT"
     DOUBLE = "DOUBLE"
     BOOLEAN = "BOOLEAN"
@@ -38,6 +39,7 @@ class Type(Enum):
 _ARROW = {
     Type.DATE: pa.date32(),
     Type.TIMESTAMP: pa.timestamp("us"),
+    Type.INTEGER: pa.int32(),
     Type.BIGINT: pa.int64(),
     Type.DOUBLE: pa.float64(),
     Type.BOOLEAN: pa.bool_(),
@@ -58,6 +60,9 @@ class ColumnSpec:
     nullable: bool = False
     sources: tuple[str, ...] = ()
     """Columns it is made from, as `table.column`."""
+    is_numbered: bool = False
+    """True for a URL that is stored as its number among the URLs of the day (`urls`), which lie
+    beside the rows. Readers see the URL."""
 
     @property
     def sql_type(self) -> str:
@@ -100,6 +105,19 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         """Return the names of the columns in the order they are stored."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def numbered(self) -> tuple[str, ...]:
+        """Return the names of the columns that are stored as numbers of URLs."""
+        return tuple(column.name for column in self.columns if column.is_numbered)
+
+    @cached_property
+    def stored(self) -> Table:
+        """The same table as its files have it: numbers instead of URLs."""
+        columns = (
+            replace(one, type=Type.INTEGER) if one.is_numbered else one for one in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     @property
     def checks(self) -> tuple[Rule | Drift, ...]:

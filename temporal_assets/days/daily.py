@@ -151,7 +151,7 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     source = store.require("requests", day)
     files = store.paths(store.verified(source))
     with store.scratch() as scratch:
-        parts, beside = _derived(engine, asset, files, day, scratch)
+        parts, beside = _derived(engine, asset, files, scratch)
         manifest = store.publish(
             asset,
             day,
@@ -165,13 +165,13 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
 
 
 def _derived(
-    engine: Engine, asset: str, requests: Sequence[str], day: dt.date, out: Path
-) -> tuple[list[Path], tuple[Path, ...]]:
-    """Files of the rows, and those beside them."""
+    engine: Engine, asset: str, requests: Sequence[str], out: Path
+) -> tuple[list[Path], list[Path]]:
+    """Files of the rows, and those of the URLs that they name by number."""
     if asset == "transits":
-        result = make_transits(engine, requests, day, out)
-        return result.rows, result.beside
-    return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), ()
+        made = make_transits(engine, requests, out)
+        return made.rows, made.urls
+    return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), []
 
 
 def requests_digest(settings: Settings) -> str:

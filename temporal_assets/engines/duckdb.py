@@ -313,16 +313,19 @@ def create_view(
     temporary: bool = False,
 ) -> None:
     """A view over an explicit list of Parquet files, local or behind fsspec."""
-    urls = [str(path) for path in paths]
-    if not urls:
+    if not paths:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
+    kind = "TEMP VIEW" if temporary else "VIEW"
+    rows = scan(connection, paths)
+    connection.execute(f'CREATE {kind} "{name}" AS SELECT * FROM {rows}')  # noqa: S608 - an asset's name, and paths as literals
+
+
+def scan(connection: duckdb.DuckDBPyConnection, paths: Sequence[str | Path]) -> str:
+    """Return the rows of some Parquet files as a statement names them."""
+    urls = [str(path) for path in paths]
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
         with _registering:  # they are the database's, whose sessions several threads have
             if not connection.filesystem_is_registered(protocol):
                 connection.register_filesystem(fsspec.filesystem(protocol))
-    listed = ", ".join(literal(url) for url in urls)
-    kind = "TEMP VIEW" if temporary else "VIEW"
-    connection.execute(
-        f'CREATE {kind} "{name}" AS SELECT * FROM '  # noqa: S608 - an asset's name, and paths as literals
-        f"read_parquet([{listed}], hive_partitioning = false)"
-    )
+    listed = ", ".join(map(literal, urls))
+    return f"read_parquet([{listed}], hive_partitioning = false)"

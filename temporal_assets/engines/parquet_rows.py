@@ -49,17 +49,6 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._bounds[-1])
 
-    def unpacked_bytes(self, columns: Sequence[str]) -> int:
-        """Return the bytes of some columns of all rows, as they are encoded.
-
-        Strings of a dictionary count once.
-        """
-        groups = [file.metadata.row_group(group) for file, group in self._groups]
-        every = (group.column(at) for group in groups for at in range(group.num_columns))
-        return sum(
-            chunk.total_uncompressed_size for chunk in every if chunk.path_in_schema in columns
-        )
-
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:

@@ -17,7 +17,7 @@ import duckdb
 from filelock import FileLock
 
 from temporal_assets import contracts
-from temporal_assets.engines.duckdb import create_view, opened
+from temporal_assets.engines.duckdb import create_view, opened, scan
 from temporal_assets.engines.sql import literal
 from temporal_assets.machine.durable import replace_text
 from temporal_assets.storage.integrity import digest_of_file
@@ -77,23 +77,54 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
             # The other tables can be asked, and who asks this one learns what to do.
             _without_files(connection, name, f"CAST(error({literal(found)}) AS BOOLEAN)")
         elif files := [path for manifest in found for path in store.paths(manifest)]:
-            _with_files(connection, store, name, files)
+            urls = [path for manifest in found for path in store.paths_beside(manifest)]
+            _with_files(connection, store, name, files, urls)
         else:
             _without_files(connection, name, "false")
 
 
 def _with_files(
-    connection: duckdb.DuckDBPyConnection, store: Store, name: str, files: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    store: Store,
+    name: str,
+    files: Sequence[str],
+    urls: Sequence[str],
 ) -> None:
     """Create a view over files; one that cannot be opened must not keep other views from work."""
     try:
-        create_view(connection, name, files)
+        if urls:
+            _with_urls(connection, name, files, urls)
+        else:
+            create_view(connection, name, files)
     except duckdb.Error as error:
         if not all(map(store.fs.exists, files)):
             raise  # removed or replaced meanwhile: who asks looks again
         why = str(error).partition("\n")[0]
         said = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
         _without_files(connection, name, f"CAST(error({literal(said)}) AS BOOLEAN)")
+
+
+def _with_urls(
+    connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[str], urls: Sequence[str]
+) -> None:
+    """Create a view that shows URLs where its files have their numbers."""
+    table = contracts.table(name)
+    shown = ", ".join(
+        f"{c.name}.url AS {c.name}" if c.is_numbered else f"stored.{c.name}" for c in table.columns
+    )
+    rows, named = scan(connection, files), scan(connection, urls)
+    named = f"(SELECT {_id('day', 'number')} AS id, url FROM {named})"  # noqa: S608 - the same
+    joins = " ".join(
+        f"LEFT JOIN {named} AS {c} ON {c}.id = {_id('stored.day', f'stored.{c}')}"
+        for c in table.numbered
+    )
+    query = f"SELECT {shown} FROM {rows} AS stored {joins}"  # noqa: S608 - names of the contracts, and paths as literals
+    connection.execute(f'CREATE VIEW "{name}" AS {query}')
+
+
+def _id(day: str, number: str) -> str:
+    """One integer: a join by days alone, which the database may choose, is all pairs of URLs."""
+    return f"date_diff('day', DATE '1970-01-01', {day}) * 4294967296 + {number}"
 
 
 def _published(store: Store) -> Published:
@@ -181,7 +212,9 @@ def _identity(store: Store) -> str:
     """Return what tells the files that views are over from others."""
     return digest_of(
         {
-            name: found if isinstance(found, str) else [store.paths(one) for one in found]
+            name: found
+            if isinstance(found, str)
+            else [store.paths(one) + store.paths_beside(one) for one in found]
             for name, found in _published(store).items()
         }
     )

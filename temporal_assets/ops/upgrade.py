@@ -3,8 +3,9 @@
 A partition says which version of its contract it was written under. Of another version than that
 of now, it is not there for readers: columns may be missing or mean something else. It stays on
 disk until it is made again, which needs what it was made from, or until it is migrated by a file
-`sql/migrations/migrate_<asset>_from_<version>.sql` that gives the columns of now. Such a
-file is written for what cannot be made again, or not cheaply, and where the old columns suffice.
+`sql/migrations/migrate_<asset>_from_<version>.sql` that gives the columns of now (of `transits`,
+requests to make them from). Such a file is written for what cannot be made again, or not cheaply,
+and where the old columns suffice.
 
 Here: finding them, and migrating. Not here: making them again (`operate`), Dagster's own storage.
 """
@@ -12,12 +13,16 @@ Here: finding them, and migrating. Not here: making them again (`operate`), Dags
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
+from typing import Final
 
 from temporal_assets import contracts
+from temporal_assets.contracts import REQUESTS, TRANSITS, passing
 from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import sql_names
 from temporal_assets.landing.inventory import Inventory
@@ -29,6 +34,13 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
+
+_EARLIER_REQUESTS: Final = passing(
+    name="earlier_requests",
+    description="Requests that are known by their transits.",
+    grain="none",
+    columns=[replace(one, sources=()) for one in REQUESTS.columns if one.name != "ts"],
+)
 
 
 class Way(Enum):
@@ -97,7 +109,8 @@ def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
     asset, day = manifest.asset, manifest.day
     if manifest.schema_version > contracts.table(asset).version:
         return Way.NEWER
-    if statement(asset, manifest.schema_version) in sql_names():
+    is_known = statement(asset, manifest.schema_version) in sql_names()
+    if is_known and (asset != TRANSITS.name or _views(store, day)):
         return Way.MIGRATE
     if asset not in DAILY_ASSETS or day in held:
         return Way.REBUILD
@@ -110,13 +123,12 @@ def _migrated(store: Store, engine: Engine, one: Outdated, day: dt.date) -> Mani
     if before is None or before.schema_version != one.version:
         return store.require(one.asset, day)  # another process was faster
     with store.scratch() as scratch:
-        parts = engine.query(
-            statement(one.asset, one.version),
-            {one.asset: store.paths(store.verified(before))},
-            {},
-            contracts.table(one.asset),
-            scratch,
-        )
+        name, files = statement(one.asset, one.version), store.paths(store.verified(before))
+        if one.asset == TRANSITS.name:
+            parts, urls = _transits(store, engine, name, files, day, scratch)
+        else:
+            table = contracts.table(one.asset)
+            parts, urls = engine.query(name, {one.asset: files}, {}, table, scratch), []
         return store.publish(
             one.asset,
             day,
@@ -124,4 +136,21 @@ def _migrated(store: Store, engine: Engine, one: Outdated, day: dt.date) -> Mani
             inputs=before.inputs,
             settings_digest=before.settings_digest,
             extra=before.extra,
+            beside=urls,
         )
+
+
+def _views(store: Store, day: dt.date) -> Manifest | None:
+    """Return the pages of a day, without which the URLs of its transits are not all known."""
+    return store.intact("page_views", day)
+
+
+def _transits(
+    store: Store, engine: Engine, name: str, files: Sequence[str], day: dt.date, out: Path
+) -> tuple[list[Path], list[Path]]:
+    """Files of transits that named URLs, and of these by number."""
+    views = store.paths(store.verified(store.require("page_views", day)))
+    inputs = {"transits": files, "page_views": views}
+    requests = engine.query(name, inputs, {}, _EARLIER_REQUESTS, out)
+    made = make_transits(engine, [str(path) for path in requests], out)
+    return made.rows, made.urls

@@ -52,7 +52,7 @@ class Manifest:
     extra: dict[str, Any] = field(default_factory=dict)
     """Facts about the content that are costly to recompute (rejects by reason, has_referrers)."""
     beside: tuple[DataFile, ...] = ()
-    """Files that say of the rows what makes them faster to use; the content is the same without."""
+    """Files of the URLs that the rows name by number."""
 
     @property
     def stored(self) -> tuple[DataFile, ...]:
@@ -72,12 +72,12 @@ class Manifest:
     @property
     def digest(self) -> str:
         """Identity of the content; equal data has an equal digest."""
-        return digest_of([file.digest for file in self.files])
+        return digest_of([file.digest for file in self.stored])
 
     def to_json(self) -> str:
         """The text of the manifest file."""
         fields = asdict(self) | {"day": self.day.isoformat()}
-        if not self.beside:  # which releases before do not know
+        if not self.beside:
             del fields["beside"]
         return sealed(fields)
 

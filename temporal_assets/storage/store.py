@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -179,7 +179,7 @@ class Store:
             manifest = self.manifest(asset, day)
         except DamagedPartition:
             return None
-        if manifest is None or any(self._misses(manifest, file) for file in manifest.files):
+        if manifest is None or any(self._misses(manifest, file) for file in manifest.stored):
             return None
         return manifest
 
@@ -187,9 +187,9 @@ class Store:
         """Raise `DamagedPartition` unless the files hold the bytes that were published.
 
         Behind other file systems than local ones only the size is compared: object stores keep
-        digests of their own. What lies beside the rows is for those who build.
+        digests of their own.
         """
-        for path, fault in self._faults(manifest, manifest.files):
+        for path, fault in self._faults(manifest):
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def verify_all(self, manifests: Sequence[Manifest]) -> None:
@@ -200,20 +200,16 @@ class Store:
     def verified(self, manifest: Manifest) -> Manifest:
         """The same for those who build on a day, whose damaged files are set aside.
 
-        So the next run makes the day again. One that lies beside the rows only makes them faster to
-        use: the day is published without, for what it was made from may be gone.
+        So the next run makes the day again.
         """
-        for path, fault in self._faults(manifest, manifest.files):
+        for path, fault in self._faults(manifest):
             self._set_aside(path)
             raise _damaged(path, fault, manifest.asset, manifest.day)
-        damaged = [path for path, _ in self._faults(manifest, manifest.beside)]
-        return self._without_beside(manifest, damaged) if damaged else manifest
+        return manifest
 
-    def _faults(
-        self, manifest: Manifest, files: Sequence[DataFile], *, contents: bool = True
-    ) -> Iterator[tuple[str, str]]:
+    def _faults(self, manifest: Manifest, *, contents: bool = True) -> Iterator[tuple[str, str]]:
         """Paths that are not as they were published, and what is wrong with each."""
-        for file in files:
+        for file in manifest.stored:
             path = self._join(manifest.asset, manifest.day, file.name)
             if contents and self.is_local:
                 fault = fault_of(Path(path), file.bytes, file.digest)
@@ -226,17 +222,6 @@ class Store:
         if self.is_local:
             set_aside(Path(path))
 
-    def _without_beside(self, manifest: Manifest, damaged: Sequence[str]) -> Manifest:
-        """Publish the rows of a day alone; nothing that readers may have goes."""
-        alone = replace(manifest, beside=())
-        target = self._join(manifest.asset, manifest.day, MANIFEST)
-        with self._publish_lock(manifest.asset), self.scratch() as scratch:
-            if self._readable(manifest.asset, manifest.day) == manifest:
-                self._replace_text(target, alone.to_json(), scratch)
-                for path in damaged:
-                    self._set_aside(path)
-        return alone
-
     def files(self, asset: str, day: dt.date) -> list[str]:
         """Paths of the Parquet files of a partition, verified, for an engine to read."""
         manifest = self.require(asset, day)
@@ -248,7 +233,7 @@ class Store:
         return self._paths(manifest, manifest.files)
 
     def paths_beside(self, manifest: Manifest) -> list[str]:
-        """Paths of the files beside them, if there are any."""
+        """Paths of the files of URLs that its rows name by number, if they do."""
         return self._paths(manifest, manifest.beside)
 
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
@@ -273,7 +258,7 @@ class Store:
 
     def verify_sizes(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files are there and of their size."""
-        for path, fault in self._faults(manifest, manifest.files, contents=False):
+        for path, fault in self._faults(manifest, contents=False):
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def damaged(self, *, contents: bool = False) -> list[str]:
@@ -297,7 +282,7 @@ class Store:
             return
         if manifest is None:
             return  # remains of a day that was removed
-        wrong = [path for path, _ in self._faults(manifest, manifest.stored, contents=contents)]
+        wrong = [path for path, _ in self._faults(manifest, contents=contents)]
         yield from wrong
         if self.is_local and not contents:
             paths = (self._join(asset, day, file.name) for file in manifest.stored)
@@ -354,7 +339,7 @@ class Store:
         for manifest in manifests:
             self.verify(manifest)
         tables = [
-            pq.read_table(path, columns=columns, filesystem=self.fs, partitioning=None)
+            self._with_urls(_table(self.fs, path, columns), manifest)
             for manifest in manifests
             for path in (self._strip(url) for url in self.paths(manifest))
         ]
@@ -362,6 +347,18 @@ class Store:
             empty = contracts.table(asset).arrow_schema.empty_table()
             return empty.select(list(columns)) if columns else empty
         return pa.concat_tables(tables)
+
+    def _with_urls(self, rows: pa.Table, manifest: Manifest) -> pa.Table:
+        """Rows with URLs where they are stored as numbers."""
+        named = [name for name in rows.column_names if name in _numbered(manifest)]
+        if named:
+            files = map(self._strip, self.paths_beside(manifest))
+            parts = [_table(self.fs, path, ["url"]) for path in files]
+            urls = pa.concat_tables(parts)["url"].combine_chunks()
+            for name in named:
+                at = rows.column_names.index(name)
+                rows = rows.set_column(at, name, urls.take(rows[name].combine_chunks()))
+        return rows
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -385,7 +382,7 @@ class Store:
         """Make local Parquet `files` the partition of `asset` for `day`, atomically.
 
         The files are moved (or uploaded) and must lie in a `scratch` folder of this store; so must
-        those `beside` them, which are no rows of the table.
+        those `beside` them, of the URLs that their rows name by number.
         """
         parts = [(path, _describe(path)) for path in (*files, *beside)]
         described = tuple(part for _, part in parts)
@@ -541,6 +538,15 @@ def _is_current(manifest: Manifest) -> bool:
         return manifest.schema_version == contracts.table(manifest.asset).version
     except KeyError:
         return True  # an asset of another release: no contract of ours disagrees
+
+
+def _numbered(manifest: Manifest) -> tuple[str, ...]:
+    return contracts.table(manifest.asset).numbered if manifest.beside else ()
+
+
+def _table(fs: Any, path: str, columns: Sequence[str] | None) -> pa.Table:
+    """Read a file; the day in its path is no column."""
+    return pq.read_table(path, columns=columns, filesystem=fs, partitioning=None)
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:

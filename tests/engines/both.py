@@ -25,11 +25,8 @@ Row = dict[str, Any]
 
 _ALL = 1_000_000
 
-_UNORDERED = frozenset({"numbered_transits", "crawl_triples"})
+_UNORDERED = frozenset({"crawl_triples"})
 """Queries whose rows are in no order, or in that of hashes: others take them together."""
-
-_BELOW_ZERO = frozenset({"numbered_transits"})
-"""Queries whose numbers are hashes where they are below 0."""
 
 
 class BothEngines:
@@ -56,8 +53,6 @@ class BothEngines:
             ours, theirs = (pq.read_table(paths, memory_map=False) for paths in (files, found))
         assert ours.schema.equals(theirs.schema), sql
         both = ours.to_pylist(), theirs.to_pylist()
-        if sql in _BELOW_ZERO:
-            both = without_hashes(both[0]), without_hashes(both[1])
         if sql in _UNORDERED:
             both = sorted(both[0], key=repr), sorted(both[1], key=repr)
         assert alike(*both), difference(sql, *both)
@@ -97,14 +92,6 @@ def _is_lz4(path: str) -> bool:
     metadata = pq.read_metadata(path)
     groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
     return any("LZ4" in one.column(0).compression for one in groups)
-
-
-def without_hashes(rows: list[Row]) -> list[Row]:
-    """One number for all hashes."""
-    return [
-        {name: value if value is None else max(value, -1) for name, value in row.items()}
-        for row in rows
-    ]
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -23,6 +23,7 @@ from temporal_assets.crawl.mirror.traffic import (
     rare_sites,
     traffic_of,
 )
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -32,6 +33,7 @@ from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION, fi
 from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests.tables import write_table
+from tests.transits import as_inputs, day_files, publish_transits
 
 DAYS = [dt.date(2026, 3, 1) + dt.timedelta(days=n) for n in range(4)]
 HOME = "https://a.example/"
@@ -64,18 +66,21 @@ class Site:
 
     def publish(self, day: dt.date, steps: list[tuple[str | None, str, int]]) -> None:
         names = ("referrer", "target", "client")
-        transits = [dict(zip(names, step, strict=True), day=day) for step in steps]
+        transits = [dict(zip(names, step, strict=True)) for step in steps]
         views = {step[1]: 0 for step in steps}
         for _, target, _ in steps:
             views[target] += 1
         rows = [{"day": day, "site": url.split("/")[2], "url": url} for url in sorted(views)]
         for row in rows:
             row["views"] = views[str(row["url"])]
-        for name, made in (("transits", transits), ("page_views", rows)):
-            with self.store.scratch() as scratch:
-                path = scratch / "rows.parquet"
-                write_table(pa.Table.from_pylist(made, contracts.table(name).arrow_schema), path)
-                self.store.publish(name, day, [path], inputs=[], settings_digest="")
+        publish_transits(self.store, day, transits)
+        with self.store.scratch() as scratch:
+            path = scratch / "rows.parquet"
+            write_table(pa.Table.from_pylist(rows, contracts.PAGE_VIEWS.arrow_schema), path)
+            self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
+
+    def transits(self, *days: dt.date) -> dict[str, list[str]]:
+        return transit_inputs(self.store, [self.store.require("transits", day) for day in days])
 
     def build(self, asset, settings: Settings | None = None) -> None:
         build(self.store, self.engine, settings or self.settings, asset, DAYS[-1])
@@ -115,14 +120,12 @@ def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
     site: Site, tmp_path: Path
 ) -> None:
     """Stories are opened by the same readers in both periods, old pages in the first alone."""
-    days = [site.store.files("transits", day) for day in DAYS]
     sites = ["a.example", "small.example"]
-    every = [path for day in days for path in day]
+    every = site.transits(*DAYS)
     made = TrafficByPeriod(site.engine, every, tmp_path / "all", sites, DAYS[1], DAYS[2])
-    days_of = {(1,): days[:1], (2,): days[1:2], (3,): days[2:], (1, 2): days[:2], (1, 2, 3): days}
+    days_of = {(1,): DAYS[:1], (2,): DAYS[1:2], (3,): DAYS[2:], (1, 2): DAYS[:2], (1, 2, 3): DAYS}
     for place, (periods, some) in enumerate(days_of.items()):
-        files = [path for day in some for path in day]
-        alone = traffic_of(site.engine, files, tmp_path / str(place), sites)
+        alone = traffic_of(site.engine, site.transits(*some), tmp_path / str(place), sites)
         period = made.of(*periods)
         assert period.pages.to_pylist() == alone.pages.to_pylist()
         assert period.transits.to_pylist() == alone.transits.to_pylist()
@@ -132,12 +135,11 @@ def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
 
 def test_a_page_that_is_known_as_a_referrer_alone_is_no_page(site: Site, tmp_path: Path) -> None:
     rows = [
-        {"referrer": "https://a.example/gone", "target": HOME, "client": 1, "day": DAYS[0]},
-        {"referrer": HOME, "target": NEWS[0], "client": 1, "day": DAYS[0]},
+        {"referrer": "https://a.example/gone", "target": HOME, "client": 1},
+        {"referrer": HOME, "target": NEWS[0], "client": 1},
     ]
-    path = tmp_path / "transits.parquet"
-    write_table(pa.Table.from_pylist(rows, contracts.table("transits").arrow_schema), path)
-    found = traffic_of(site.engine, [str(path)], tmp_path / "out", ["a.example"])
+    transits = as_inputs([day_files(DAYS[0], rows, tmp_path)])
+    found = traffic_of(site.engine, transits, tmp_path / "out", ["a.example"])
     assert found.pages["url"].to_pylist() == [HOME, NEWS[0]]
     assert mirror_of(found).links.links == 1
     builder = MirrorBuilder()
@@ -147,7 +149,7 @@ def test_a_page_that_is_known_as_a_referrer_alone_is_no_page(site: Site, tmp_pat
 
 def test_sites_that_few_know_by_name(site: Site) -> None:
     """One client opened the small site, three the other; all came from pages of the other."""
-    files = [path for day in DAYS for path in site.store.files("transits", day)]
+    files = site.transits(*DAYS)
     assert rare_sites(site.engine, files, 1) == set()
     assert rare_sites(site.engine, files, 2) == {"small.example"}
     assert rare_sites(site.engine, files, 4) == {"a.example", "small.example"}

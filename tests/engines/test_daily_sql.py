@@ -23,9 +23,11 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.requests import BEHAVIOURAL_BOTS, REPEATED_SEGMENTS
+from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.logs.urls.urls import SITE, site_of
 from temporal_assets.settings import load_settings
 from tests.tables import write_table
 
@@ -194,27 +196,33 @@ def test_page_views(engine: Engine, rows: list[Row]) -> None:
 @given(segments)
 def test_transits(engine: Engine, rows: list[Row]) -> None:
     requests = _requests(rows)
-    made = _run(
-        engine,
-        "transits",
-        {"requests": (contracts.table("requests").arrow_schema, requests)},
-        {},
-        contracts.table("transits"),
-    )
+    inputs = {"requests": (contracts.REQUESTS.arrow_schema, requests)}
+    urls = _run(engine, "urls", inputs, {"site": SITE}, contracts.URLS)
+    opened = {row["url"] for row in requests}
+    named = opened | {row["referrer"] for row in requests} - {None}
+    site = {url: site_of(url) for url in named} | {row["url"]: row["site"] for row in requests}
+    in_order = sorted(named, key=lambda url: (url not in opened, site[url].encode(), url.encode()))
+    assert urls == [
+        {"day": DAY, "number": n, "site": site[url], "url": url, "is_opened": url in opened}
+        for n, url in enumerate(in_order)
+    ]
+    numbered = inputs | {"urls": (contracts.URLS.arrow_schema, urls)}
+    made = _run(engine, "transits", numbered, {}, contracts.TRANSITS.stored)
+    number = {url: n for n, url in enumerate(in_order)}
     triples = {
         (row["referrer"], row["url"], row["client"])
         for row in requests
         if row["referrer"] != row["url"]
     }
-    ordered = sorted(triples, key=lambda t: (t[1].encode(), _nulls_first(t[0]), t[2]))
+    ordered = sorted((number[t[1]], number.get(t[0], -1), t[2]) for t in triples)
     assert made == [
-        {"day": DAY, "referrer": referrer, "target": target, "client": client}
-        for referrer, target, client in ordered
+        {"day": DAY, "referrer": None if came < 0 else came, "target": target, "client": client}
+        for target, came, client in ordered
     ]
 
 
 def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> None:
-    """Spark, too, must read what DuckDB wrote; the URLs are so many that there is no dictionary."""
+    """Spark, too, must read what DuckDB wrote; URLs come once, so that there is no dictionary."""
     rows = [
         {"day": DAY, "ts": MINUTE, "client": n - 2, "site": "a.example"}
         | {
@@ -227,14 +235,19 @@ def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> 
     table = contracts.table("requests")
     pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), requests)
     duckdb = DuckDBEngine(load_settings(out))
-    transits = contracts.table("transits")
-    (path,) = duckdb.query("transits", {"requests": [str(requests)]}, {}, transits, out)
-    assert transits.is_read_often
+    made = make_transits(duckdb, [str(requests)], out)
+    (path,), (named,) = made.rows, made.urls
     target = pq.read_metadata(path).row_group(0).column(2)
     assert (target.path_in_schema, target.compression) == ("target", "SNAPPY")
-    assert "DELTA_LENGTH_BYTE_ARRAY" in target.encodings
-    query = "SELECT day, referrer, target, client FROM t ORDER BY client"
-    assert engine.rows(query, {"t": [str(path)]}, limit=2000) == [
+    assert "DELTA_BINARY_PACKED" in target.encodings
+    url = pq.read_metadata(named).row_group(0).column(3)
+    assert (url.path_in_schema, url.compression) == ("url", "SNAPPY")
+    query = (
+        "SELECT t.day, r.url AS referrer, u.url AS target, client FROM t"
+        " INNER JOIN u ON u.number = t.target LEFT JOIN u AS r ON r.number = t.referrer"
+        " ORDER BY client"
+    )
+    assert engine.rows(query, {"t": [str(path)], "u": [str(named)]}, limit=2000) == [
         {"day": DAY, "referrer": row["referrer"], "target": row["url"], "client": row["client"]}
         for row in rows
     ]

@@ -18,8 +18,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.days.transits import make_transits
-from temporal_assets.engines.base import Engine
+from temporal_assets.days.transits import transit_inputs
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -33,6 +33,7 @@ from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.hubs.link_graph import link_tables, read_links
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.tables import write_table
+from tests.transits import as_inputs, day_files, publish_transits
 
 Row = dict[str, Any]
 Step = tuple[str | None, str, int]
@@ -97,7 +98,7 @@ class Web:
         self.day = FIRST + (DAYS - 1) * ONE
         for n in range(DAYS):
             self.publish("page_views", FRONT, FIRST + n * ONE, self.views(n))
-            self.publish("transits", FRONT, FIRST + n * ONE, self.transits(n))
+            self.publish_transits(n)
         for asset in UPSTREAM:
             self.build(asset)
 
@@ -124,6 +125,11 @@ class Web:
             write_table(table, path)
             extra = {"has_referrers": self.has_referrers}
             self.store.publish(asset, day, [path], inputs=[], settings_digest="", extra=extra)
+
+    def publish_transits(self, n: int) -> None:
+        opened = [row["url"] for row in self.views(n)]
+        extra = {"has_referrers": self.has_referrers}
+        publish_transits(self.store, FIRST + n * ONE, self.transits(n), opened, extra=extra)
 
     def build(self, asset: WindowAsset) -> None:
         build(self.store, self.engine, self.settings, asset, self.day)
@@ -226,20 +232,7 @@ class Numbered(Web):
         return ({"url": page, "views": len(some)} for page, some in clients.items())
 
     def transits(self, n: int) -> Iterable[Row]:
-        return ({"referrer": a, "url": b, "client": c} for a, b, c in self.steps[n])
-
-    def publish(self, asset: str, site: str, day: dt.date, rows: Iterable[Row]) -> None:
-        if asset != "transits":
-            super().publish(asset, site, day, rows)
-            return
-        schema = contracts.REQUESTS.arrow_schema
-        known = [{name: (row | {"day": day}).get(name) for name in schema.names} for row in rows]
-        with self.store.scratch() as scratch:
-            write_table(pa.Table.from_pylist(known, schema), scratch / "requests.parquet")
-            made = make_transits(self.engine, [str(scratch / "requests.parquet")], day, scratch)
-            self.store.publish(
-                "transits", day, made.rows, inputs=[], settings_digest="", beside=made.beside
-            )
+        return ({"referrer": a, "target": b, "client": c} for a, b, c in self.steps[n] if a != b)
 
 
 @pytest.mark.parametrize(
@@ -437,16 +430,13 @@ def test_links_are_what_a_loop_says(
     with TemporaryDirectory() as folder:
         out = Path(folder)
         settings = load_settings(out, **ROTATING)
-        rows = [
-            {"day": FIRST, "referrer": a, "target": b, "client": c}
-            for a, b, c in sorted(set(walked), key=str)
-        ]
+        rows = [{"referrer": a, "target": b, "client": c} for a, b, c in walked]
+        transits = as_inputs([day_files(FIRST, rows, out)])
         totals = [
             {"day": FIRST, "site": site_of(url), "url": url, "total": 1, "birth": FIRST}
             for url in opened
         ]
-        transits, page_totals = [str(out / "transits")], [str(out / "totals")]
-        pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), transits[0])
+        page_totals = [str(out / "totals")]
         pq.write_table(
             pa.Table.from_pylist(totals, contracts.PAGE_TOTALS.arrow_schema), page_totals[0]
         )
@@ -479,7 +469,7 @@ def in_order(url: str) -> tuple[bytes, bytes]:
 
 
 def came_to(
-    engine: Engine, settings: Settings, transits: list[str], pages: list[str], out: Path
+    engine: Engine, settings: Settings, transits: Inputs, pages: list[str], out: Path
 ) -> dict[int, Row]:
     """By page, its row of `link_visits`."""
     days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
@@ -491,22 +481,22 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     """Two clients on the first day, one on the second and the last; the external hub twice."""
     steps = [(0, None, FRONT, 1), (0, OTHER, FRONT, 1), (9, None, FRONT, 2)]
     steps += [(0, ELSEWHERE, FRONT, 3), (1, ELSEWHERE, FRONT, 3), (9, FRONT, OTHER, 2)]
-    rows = [
-        {"day": FIRST + n * ONE, "referrer": a, "target": b, "client": c} for n, a, b, c in steps
-    ]
-    transits, totals = tmp_path / "transits", tmp_path / "totals"
-    pq.write_table(pa.Table.from_pylist(rows, contracts.TRANSITS.arrow_schema), transits)
+    by_day = defaultdict(list)
+    for n, a, b, c in steps:
+        by_day[FIRST + n * ONE].append({"referrer": a, "target": b, "client": c})
+    transits = as_inputs(day_files(day, rows, tmp_path) for day, rows in by_day.items())
+    totals = tmp_path / "totals"
     of = [
         {"url": url, "total": 1, "day": FIRST, "site": site_of(url), "birth": FIRST}
         for url in (FRONT, OTHER)
     ]
     pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
-    tables = link_tables(engine, [str(transits)], [str(totals)], [str(totals)], FIRST, tmp_path)
+    tables = link_tables(engine, transits, [str(totals)], [str(totals)], FIRST, tmp_path)
     names = pq.read_table(tables.pages)["url"].to_pylist()
     found = came_to(
         engine,
         load_settings(tmp_path, **ROTATING),
-        [str(transits)],
+        transits,
         tables.pages,
         tmp_path,
     )
@@ -537,7 +527,7 @@ def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path
     web = Busy(engine, tmp_path)
     files = {name: web.store.files(name, web.day) for name in ("page_totals", "page_traffic")}
     days = [FIRST + n * ONE for n in range(DAYS)]
-    transits = [path for day in days for path in web.store.files("transits", day)]
+    transits = transit_inputs(web.store, [web.store.require("transits", day) for day in days])
     known = VisitFiles(transits, files["page_traffic"], [LONG_AGO, *days])
     totals = files["page_totals"]
     pages = link_tables(engine, transits, totals, totals, FIRST, tmp_path).pages

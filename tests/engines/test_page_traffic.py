@@ -19,11 +19,12 @@ from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.traffic.page_traffic import (
     CHANCE,
-    by_cluster,
+    by_statements,
     later_half,
     write_traffic,
 )
 from tests.tables import write_table
+from tests.transits import day_files
 
 DAY = dt.date(2026, 3, 29)
 LAST = DAY + dt.timedelta(days=4)
@@ -132,21 +133,28 @@ def test_traffic_is_what_was_counted_by_hand(
         births.setdefault(target, day)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        inputs = {
-            "transits": write(
-                folder,
-                "transits",
+        given = [
+            day_files(
+                day,
                 [
-                    {"day": days[day], "referrer": referrer, "target": target, "client": client}
-                    for day, referrer, target, client in sorted(set(transits), key=str)
+                    {"referrer": referrer, "target": target, "client": client}
+                    for other, referrer, target, client in transits
+                    if other == n
                 ],
-            ),
+                folder,
+            )
+            for n, day in enumerate(days[:4])
+        ]
+        seen: dict[str, int] = defaultdict(int)
+        for one in {(day, target) for day, _, target, _ in transits}:
+            seen[one[1]] |= 1 << one[0]
+        inputs = {
             "page_totals": write(
                 folder,
                 "page_totals",
                 [
                     {"day": DAY, "site": urlsplit(page).netloc, "url": page, "total": total}
-                    | {"birth": days[births[page]]}
+                    | {"birth": days[births[page]], "seen": seen[page]}
                     for page in sorted(births)
                 ],
             ),
@@ -162,7 +170,7 @@ def test_traffic_is_what_was_counted_by_hand(
         }
         parameters = {"day": LAST, "new_from": days[new_from], "least_clients": LEAST}
         parameters |= {"observed_days": 5, "chance": CHANCE}
-        made = write_traffic(engine, inputs, parameters, folder, at_once)
+        made = write_traffic(engine, given, DAY, inputs, parameters, folder, at_once)
         assert len(made) >= -(-len(births) // at_once)
         found = [row for path in made for row in pq.read_table(path).to_pylist()]
         assert found == wanted
@@ -170,7 +178,7 @@ def test_traffic_is_what_was_counted_by_hand(
             # The statements of a cluster make the same bytes.
             anew = folder / "anew"
             anew.mkdir()
-            theirs = by_cluster(engine, inputs, parameters, anew, at_once)
+            theirs = by_statements(engine, given, inputs, parameters, anew, at_once)
             assert [path.read_bytes() for path in made] == [path.read_bytes() for path in theirs]
 
 

@@ -20,11 +20,12 @@ from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.contracts import Rule, Table
 from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
-from temporal_assets.crawl.mirror.traffic import sites_opened
+from temporal_assets.crawl.mirror.traffic import rare_sites, sites_opened
 from temporal_assets.days import daily
-from temporal_assets.defs.installation import Installation
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.defs.metadata import metadata, window_metadata
 from temporal_assets.defs.metadata.samples import sample
+from temporal_assets.defs.resources import Installation
 from temporal_assets.engines import chosen
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -227,7 +228,9 @@ def test_metadata_and_samples_of_days(
     assert metadata.views_plot(installation, corpus.day)
     for asset in daily.DERIVED:
         assert sample(installation, asset, corpus.day)
-    assert sites_opened(both, corpus.store.files("transits", corpus.day))
+    transits = transit_inputs(corpus.store, [corpus.store.require("transits", corpus.day)])
+    assert sites_opened(both, transits)
+    assert rare_sites(both, transits, 3)
     edges = tmp_path / "edges.parquet"
     urls = ["https://a.example/", "https://a.example/b", ""]
     pq.write_table(pa.table({"source": urls, "target": urls[::-1]}), edges)

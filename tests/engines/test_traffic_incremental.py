@@ -21,7 +21,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
-from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.settings import Settings, load_settings
@@ -38,6 +37,7 @@ from temporal_assets.windows.traffic import (
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 from tests.tables import write_table
+from tests.transits import publish_transits
 
 ONE = dt.timedelta(days=1)
 FIRST = dt.date(2026, 3, 20)
@@ -71,9 +71,7 @@ many_days = st.lists(a_day, min_size=LENGTH + 1, max_size=LENGTH + 5)
 class Traffic:
     """A store of visits, and `page_traffic` made of them without Dagster."""
 
-    def __init__(
-        self, engine: Engine, root: Path, days: list[list[Visit]], numbered: bool = True
-    ) -> None:
+    def __init__(self, engine: Engine, root: Path, days: list[list[Visit]]) -> None:
         self.settings: Settings = load_settings(
             root,
             window={"days": LENGTH, "min_days": 1},
@@ -84,30 +82,18 @@ class Traffic:
         self.days = days
         for n, visits in enumerate(days):
             # Of a day with a reload there is a view, but no transit.
-            requests = [
-                {"day": self.day(n), "referrer": referrer, "url": target, "client": client}
-                for referrer, target, client in sorted(visits, key=str)
-            ]
             views = [
                 {"day": self.day(n), "site": site_of(url), "url": url, "views": clients}
                 for url, clients in sorted(_opened(visits).items(), key=lambda one: _page(one[0]))
             ]
             made_of = [Input("requests", str(visits))]
             self.publish("page_views", n, views, made_of)
-            with self.store.scratch() as scratch:
-                path = scratch / "requests.parquet"
-                schema = contracts.table("requests").arrow_schema
-                rows = [{column: row.get(column) for column in schema.names} for row in requests]
-                write_table(pa.Table.from_pylist(rows, schema), path)
-                made = make_transits(engine, [str(path)], self.day(n), scratch)
-                self.store.publish(
-                    "transits",
-                    self.day(n),
-                    made.rows,
-                    inputs=made_of,
-                    settings_digest="",
-                    beside=made.beside if numbered else (),
-                )
+            steps = [
+                {"referrer": referrer, "target": target, "client": client}
+                for referrer, target, client in visits
+                if referrer != target
+            ]
+            publish_transits(self.store, self.day(n), steps, _opened(visits), made_of)
 
     def day(self, n: int) -> dt.date:
         return FIRST + n * ONE
@@ -245,7 +231,7 @@ def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | N
 def test_numbers_are_believed_of_the_pages_they_were_made_with(
     duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not where views are of other requests, or have no numbers: then all days are counted."""
+    """Not where views are of other requests: then all days are counted."""
     told: list[bool] = []
 
     def noted(*given: Any) -> Any:
@@ -264,17 +250,8 @@ def test_numbers_are_believed_of_the_pages_they_were_made_with(
     here.make(LENGTH + 1)
     here.publish("page_views", 5, views, [Input("requests", str(days[5]))])
     here.make(LENGTH + 2)
-    before = here.store.require("transits", here.day(6))
-    with here.store.scratch() as scratch:
-        same = [Path(shutil.copy(path, scratch)) for path in here.store.paths(before)]
-        one = here.store.publish(
-            "transits", before.day, same, inputs=before.inputs, settings_digest=""
-        )
-    assert one.digest == before.digest
-    assert one.beside == ()
-    here.make(LENGTH + 3)
-    assert told == [True, False, True, False]
-    for last in (LENGTH + 1, LENGTH + 2, LENGTH + 3):
+    assert told == [True, True]
+    for last in (LENGTH + 1, LENGTH + 2):
         assert here.rows(last)[URLS[1]]["referrals"] == 0
         assert here.rows(last)[URLS[0]]["referrals"] == LENGTH
 

@@ -52,10 +52,8 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         assert wanted_links.wanted_links(job, other, wanted, 100, 10_000) is None
 
 
-def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
-    duckdb: Engine, tmp_path: Path
-) -> None:
-    """Links, bytes of URLs, and days without numbers."""
+def test_what_does_not_fit_is_said(duckdb: Engine, tmp_path: Path) -> None:
+    """Links, and bytes of URLs."""
     ring = zip(URLS, [*URLS[1:], URLS[0]], strict=True)
     days: list[list[Visit]] = [[(None, one, 1), (one, other, 1)] for one, other in ring]
     here = Traffic(duckdb, tmp_path / "numbered", days)
@@ -65,6 +63,3 @@ def test_what_does_not_fit_is_said_and_what_has_no_numbers_is_left(
     for most, most_bytes in ((len(links) - 1, 10_000), (0, 10_000), (100, 1)):
         with pytest.raises(TooManyLinks):
             wanted_links.wanted_links(job, number, wanted, most, most_bytes)
-    plain = Traffic(duckdb, tmp_path / "plain", days, numbered=False)
-    job = plain.hubs_job(LAST, tmp_path)
-    assert wanted_links.wanted_links(job, number, wanted, 100, 10_000) is None

@@ -288,21 +288,18 @@ def test_status_says_all_it_can_and_names_what_is_damaged(here: Here) -> None:
     assert found["status"] == "broken"
 
 
-def test_damage_beside_the_rows_of_a_day_leaves_the_rows(here: Here) -> None:
-    """What they were made from, and with them the places beside them, may be gone."""
+def test_damage_to_the_urls_of_a_day_is_damage_to_the_day(here: Here) -> None:
+    """Rows name them by number: without them they say nothing."""
     reader = WindowAsset("page_traffic", lambda _: [], windows=("transits",))
-    before = here.store.require("transits", FIRST)
-    places = Path(here.store.paths_beside(before)[0])
-    flip(places)
-    with here.store.scratch() as out:
-        job = job_of(here.store, here.engine, here.settings, reader, LAST, out)
-    first, *others = job.window("transits").manifests
-    assert (first.digest, first.beside) == (before.digest, ())
-    assert all(one.beside for one in others)
-    assert here.store.require("transits", FIRST) == first
-    assert (places.exists(), len(list(places.parent.glob("*.damaged")))) == (False, 1)
+    urls = Path(here.store.paths_beside(here.store.require("transits", FIRST))[0])
+    flip(urls)
+    with here.store.scratch() as out, pytest.raises(DamagedFile, match="make it again"):
+        job_of(here.store, here.engine, here.settings, reader, LAST, out)
+    assert (urls.exists(), len(list(urls.parent.glob("*.damaged")))) == (False, 1)
+    assert stale(here.store, Inventory.load(here.settings), here.settings)["transits"] == [FIRST]
+    build_derived(here.store, here.engine, "transits", FIRST)
     assert here.store.damaged(contents=True) == []
-    assert stale(here.store, Inventory.load(here.settings), here.settings)["transits"] == []
+    assert urls.exists()
 
 
 def test_status_goes_on_beside_other_damage(here: Here) -> None:

@@ -13,16 +13,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.window_metadata import details
+from temporal_assets.defs.resources import Installation
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
@@ -33,7 +31,7 @@ from temporal_assets.windows.frame.asset import WindowAsset, build
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
 from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
-from tests.tables import write_table
+from tests.transits import publish_truth
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +48,7 @@ class Demo:
         self.state = root / "state"
         self.settings = load_settings(self.state)
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        for name in ("page_views", "transits"):
-            self._publish(name, pq.read_table(made.truth[name.removeprefix("page_")]))
+        publish_truth(self.store, made)
         sites = {row["site"]: row for row in pq.read_table(made.truth["sites"]).to_pylist()}
         self.opens, self.closes = sites[EVENT]["opens"], sites[EVENT]["closes"]
         self.day = made.days[-1]
@@ -65,15 +62,6 @@ class Demo:
                 build(self.store, self.engine, self.settings, asset, day)
         self.pages = {page["url"]: page for page in pq.read_table(made.truth["pages"]).to_pylist()}
         self.sections = pq.read_table(made.truth["sections"]).to_pylist()
-
-    def _publish(self, name: str, rows: pa.Table) -> None:
-        schema = contracts.table(name).arrow_schema
-        for day in pc.unique(rows["day"]).to_pylist():
-            part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-            with self.store.scratch() as scratch:
-                path = scratch / f"{name}.parquet"
-                write_table(part, path)
-                self.store.publish(name, day, [path], inputs=[], settings_digest="")
 
     def rows(self, asset: str, day: dt.date | None = None) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.store.read(asset, day or self.day).to_pylist()

@@ -6,16 +6,13 @@ import datetime as dt
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.cli.evaluate.lists import MADE
 from temporal_assets.demo import DemoOptions, generate
@@ -31,7 +28,7 @@ from temporal_assets.windows.evaluation.trials import sample_of
 from temporal_assets.windows.frame.asset import WindowAsset, build, is_fresh, job_of, learned_days
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from tests.tables import write_table
+from tests.transits import publish_truth
 
 pytestmark = pytest.mark.slow
 
@@ -51,8 +48,7 @@ class Judged:
         self.state, self.list = root / "state", made.truth["baseline"]
         self.settings = load_settings(self.state, baseline={"path": str(self.list)})
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        self.publish("page_views", made.truth["views"], made.days)
-        self.publish("transits", made.truth["transits"], made.days)
+        publish_truth(self.store, made)
         self.day = made.days[-1]
         self.learned = learned_days(self.settings, self.day)
         wanted = made_from(HUB_EVALUATION) | made_from(SEED_EVALUATION) | {*MADE}
@@ -64,15 +60,6 @@ class Judged:
                     build(self.store, self.engine, self.settings, asset, day)
         for asset in EVALUATIONS:
             build(self.store, self.engine, self.settings, asset, self.day)
-
-    def publish(self, asset: str, truth: Path, days: Sequence[dt.date]) -> None:
-        rows, schema = pq.read_table(truth), contracts.table(asset).arrow_schema
-        for day in days:
-            of_day = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-            with self.store.scratch() as scratch:
-                path = scratch / "rows.parquet"
-                write_table(of_day, path)
-                self.store.publish(asset, day, [path], inputs=[], settings_digest="")
 
     def rows(self, asset: str, **wanted: Any) -> list[Row]:
         rows: list[Row] = self.store.read(asset, self.day).to_pylist()

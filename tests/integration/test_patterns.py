@@ -20,8 +20,8 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.window_metadata import details
+from temporal_assets.defs.resources import Installation
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -42,6 +42,7 @@ from temporal_assets.windows.patterns.stored_patterns import read_patterns
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS, site_limits
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 from tests.tables import write_table
+from tests.transits import publish_transits
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 8
@@ -96,16 +97,15 @@ class Portal:
             for url, found in sorted(clients.items())
         ]
         went = [
-            {"day": day, "referrer": referrer, "target": target, "client": client}
+            {"referrer": referrer, "target": target, "client": client}
             for referrer, target, client in rows
         ]
-        for name, found in (("page_views", views), ("transits", went)):
-            table = pa.Table.from_pylist(found, contracts.table(name).arrow_schema)
-            with self.store.scratch() as scratch:
-                write_table(table, scratch / "rows.parquet")
-                extra = {"has_referrers": True}
-                path = scratch / "rows.parquet"
-                self.store.publish(name, day, [path], inputs=[], settings_digest="", extra=extra)
+        publish_transits(self.store, day, went, extra={"has_referrers": True})
+        table = pa.Table.from_pylist(views, contracts.PAGE_VIEWS.arrow_schema)
+        with self.store.scratch() as scratch:
+            path = scratch / "rows.parquet"
+            write_table(table, path)
+            self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
 
     def rows(self, asset: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.store.read(asset, self.day).to_pylist()

@@ -125,28 +125,6 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
     assert ways(settings) == {}
 
 
-def test_the_doctor_names_days_without_numbers(settings: Settings, store: Store) -> None:
-    """As an earlier release has left them: a window is made of them, and takes longer."""
-
-    def doctor() -> tuple[str, str]:
-        (one,) = (one for one in cli(settings, "doctor") if one["check"] == "transits")
-        return one["status"], one["detail"]
-
-    assert doctor() == ("ok", "the last 3 days by number")
-    for day in DAYS[1:]:
-        path = Path(store.root) / "transits" / f"day={day}" / "manifest.json"
-        fields = unsealed(path.read_bytes())
-        del fields["beside"]
-        path.write_text(sealed(fields), "utf-8")
-    status, detail = doctor()
-    assert status == "warning"
-    assert detail.startswith("2 of the last 3 days, from 2026-03-02 on, are without numbers")
-    command = "materialize transits --from 2026-03-02 --to 2026-03-03"
-    assert f"temporal-assets {command} " in detail
-    cli(settings, *command.split())
-    assert doctor() == ("ok", "the last 3 days by number")
-
-
 def test_days_whose_logs_are_gone(settings: Settings, store: Store) -> None:
     shutil.rmtree(settings.state / "landing")
     for asset in ("requests", "page_views"):
@@ -228,6 +206,37 @@ def test_labels_of_earlier_versions_are_migrated(
     )
     assert manifest.extra["window_days"] == 60
     assert cli(settings, "doctor", "upgrade", "--yes")["migrated"] == 0
+
+
+def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) -> None:
+    """As an earlier release has left them, of requests that are gone: the same bytes as today."""
+    made = store.require("transits", DAYS[0])
+    rows = store.read("transits", DAYS[0])
+    with store.scratch() as scratch:
+        pq.write_table(rows, scratch / "old.parquet")
+        store.publish(
+            "transits",
+            DAYS[0],
+            [scratch / "old.parquet"],
+            inputs=made.inputs,
+            settings_digest=made.settings_digest,
+            extra=made.extra,
+        )
+    written_in(store, "transits", DAYS[0], 1)
+    written_in(store, "transits", DAYS[1], 1)
+    store.remove("page_views", DAYS[1])
+    shutil.rmtree(settings.state / "landing")
+    for day in DAYS[:2]:
+        store.remove("requests", day)
+    found = plan(store, Inventory.load(settings), settings)
+    # Without its pages, nobody knows which URLs of a day were opened.
+    assert [(one.way, one.days) for one in found] == [
+        (Way.MIGRATE, (DAYS[0],)),
+        (Way.LOST, (DAYS[1],)),
+    ]
+    CliRunner().invoke(app, ["doctor", "upgrade", "--yes", "--state", str(settings.state)])
+    assert store.require("transits", DAYS[0]) == made
+    assert store.read("transits", DAYS[0]) == rows
 
 
 def test_migrations_are_of_earlier_versions_of_tables_there_are() -> None:

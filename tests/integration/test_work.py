@@ -39,11 +39,12 @@ from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import Job, Sources, build
+from temporal_assets.windows.frame.day_numbers import DayFiles
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.traffic.changed_transits import NUMBERS_SQL
+from temporal_assets.windows.traffic import page_traffic_compiled
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, write_traffic
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED
 from tests.logs import line, write
@@ -200,20 +201,6 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
         assert len(corpus.inventory.segments(log, FIRST + n * ONE)) == 1
 
 
-def _noted_reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, tuple[str, ...]]]:
-    """Rows and columns of what PyArrow reads from now on."""
-    read: list[tuple[int, tuple[str, ...]]] = []
-
-    def noting(rows: pq.ParquetFile, groups: list[int], columns: list[str], **rest: Any) -> Any:
-        table = plain(rows, groups, columns, **rest)
-        read.append((len(table), tuple(columns)))
-        return table
-
-    plain = pq.ParquetFile.read_row_groups
-    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", noting)
-    return read
-
-
 def test_requests_scan_their_records_twice(corpus: Corpus) -> None:
     """For what robots do over a day, and for the file."""
     work = corpus.daily["requests"]
@@ -224,12 +211,11 @@ def test_views_are_made_of_one_scan(corpus: Corpus) -> None:
     assert (corpus.daily["page_views"].rows, corpus.daily["page_views"].files) == (REQUESTS, 1)
 
 
-def test_transits_read_three_columns_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The database writes, and scans no file."""
-    read = _noted_reads(monkeypatch)
-    work = corpus.engine.during(lambda: _make(corpus, "transits", FIRST))
-    assert read == [(REQUESTS, ("client",)), (REQUESTS, ("url", "referrer"))]
-    assert work.files == 0
+def test_transits_are_made_of_numbers(corpus: Corpus) -> None:
+    """Requests are read for URLs, for those people came from, and once with the numbers of both."""
+    (urls,) = corpus.store.paths_beside(corpus.store.require("transits", FIRST))
+    numbered = pq.read_metadata(urls).num_rows
+    assert 2 * REQUESTS < corpus.daily["transits"].rows <= 3 * REQUESTS + 2 * numbered
 
 
 def test_the_next_window_reads_what_has_changed(corpus: Corpus) -> None:
@@ -257,46 +243,43 @@ def test_histories_look_at_no_name_in_any_day(corpus: Corpus) -> None:
     assert (work.rows, work.files) == (0, 0)
 
 
-def test_traffic_compares_urls_once_and_reads_pages_by_parts(
+def test_traffic_reads_every_day_once_and_no_url_of_its_pages(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Transits are joined once; what they add up to is found in one pass over numbers."""
+    """No statement reads a file, however many parts there are."""
     read = _columns_read(monkeypatch)
+    monkeypatch.setattr(page_traffic_compiled, "_PART_VIEWS", 8)
     last = FIRST + (WINDOW - 1) * ONE
     _window(corpus, last)
     labels = tmp_path / "page_labels.parquet"
     write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
-    days = corpus.store.window("transits", last, WINDOW, 1)
-    inputs = {
-        "transits": days.files,
+    window = corpus.store.window("transits", last, WINDOW, 1)
+    days = [DayFiles.of(corpus.store, one) for one in window.manifests]
+    tables = {
         "page_totals": corpus.store.files("page_totals", last),
         "page_labels": [str(labels)],
     }
     parameters = {"day": last, "new_from": last, "observed_days": WINDOW, "chance": 0.1}
     parameters |= {"least_clients": 5}
-    pages, transits = PAGES + WINDOW - 1, WINDOW * REQUESTS
-
-    def rows(folder: str, at_once: int) -> list[int]:
-        out = _made(tmp_path / folder)
-        corpus.engine.during(lambda: write_traffic(corpus.engine, inputs, parameters, out, at_once))
-        return [one.rows for one in corpus.engine.queries]
-
-    # Each page as a target and as a referrer; what is counted then is no statement.
-    assert rows("whole", 100) == [transits + 2 * pages, 0]
-    # As large days are: in groups of rows, of which a part of the pages reads its own.
-    grouped = [tmp_path / f"{n}.parquet" for n in range(WINDOW)]
-    for path, day in zip(grouped, inputs["transits"], strict=True):
-        pq.write_table(pq.read_table(day), path, row_group_size=CLIENTS)
-    inputs["transits"] = list(map(str, grouped))
     read.clear()
-    found = rows("parts", 8)
-    parts = -(-pages // 8)
-    # Every transit once, every page once as a target, and all of them as referrers in each part.
-    assert sum(found) == transits + pages + parts * pages
-    assert found[parts:] == [0] * parts
-    # URLs of pages when they are numbered, and when rows are put together of each part.
+    work = corpus.engine.during(
+        lambda: write_traffic(
+            corpus.engine, days, days[0].day, tables, parameters, tmp_path, at_once=8
+        )
+    )
+    assert (work.rows, work.files) == (0, 0)
+    of_days = Counter(column for path, column in read if "/transits/" in path)
+    # Targets once more, to find which rows are of which part.
+    assert of_days == {
+        "target": 2 * WINDOW,
+        "referrer": WINDOW,
+        "client": WINDOW,
+        "is_opened": WINDOW,
+        "url": WINDOW,
+    }
+    # URLs of pages when they are looked at, and when rows are put together of each part.
     times = Counter(column for path, column in read if "/page_totals/" in path)
-    assert times == {"site": 3, "url": 2, "total": 1, "birth": 1}
+    assert times == {"site": 3, "url": 2, "total": 2, "birth": 1, "seen": 1}
 
 
 def test_the_next_traffic_reads_numbers_of_shared_days_once(
@@ -305,7 +288,6 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
     """To find what comes again; URLs are read of the two days that moved, and of pages."""
     read = _columns_read(monkeypatch)
     days = [FIRST + n * ONE for n in (WINDOW - 1, WINDOW)]
-    rows = {path for n in range(DAYS) for path in corpus.store.files("transits", FIRST + n * ONE)}
     for day in days:
         _window(corpus, day)
         _publish_no_labels(corpus, day)
@@ -318,6 +300,7 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
                 PAGE_TRAFFIC, corpus.store, corpus.engine, corpus.settings, day, sources, scratch
             )
             corpus.engine.queries = []
+            read.clear()
             files = PAGE_TRAFFIC.make(job)
             corpus.store.publish(
                 "page_traffic",
@@ -326,14 +309,13 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
                 inputs=sources.inputs,
                 settings_digest=PAGE_TRAFFIC.settings_digest(corpus.settings),
             )
-    # Who came from where on the day that enters, and on the one that leaves; rows are written.
-    assert [one.rows for one in corpus.engine.queries] == [REQUESTS, REQUESTS, 0]
-    assert len(NUMBERS_SQL) == 1
-    # Clients, and beside them places and URLs: of every day once, and no text.
+    # Rows are written.
+    assert [one.rows for one in corpus.engine.queries] == [0]
+    # Of every day once; URLs of those that moved, and what was not opened on the others.
     of_days = Counter(column for path, column in read if "/transits/" in path)
     every = WINDOW + 1
-    assert of_days == dict.fromkeys(("client", "target", "referrer", "stranger"), every)
-    assert not any(column in ("target", "referrer") for path, column in read if path in rows)
+    once = dict.fromkeys(("client", "target", "referrer", "is_opened"), every)
+    assert of_days == once | {"url": every + 2, "site": 2}
     # Of the window before, numbers: which of its pages is which no URL is asked.
     before = f"page_traffic/day={days[0]}/"
     assert {column for path, column in read if before in path} == {"site", "links", *COUNTED}
@@ -342,7 +324,7 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
 def test_hubs_are_found_by_numbers_of_days_read_once(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No statement reads a file but the last, which writes them; of days no text is read."""
+    """No statement reads a file but the last, which writes them."""
     day = FIRST + (WINDOW - 1) * ONE
     for asset in WINDOW_ASSETS[: WINDOW_ASSETS.index(HUB_SEEDS)]:
         build(corpus.store, corpus.engine, corpus.settings, asset, day)
@@ -352,7 +334,7 @@ def test_hubs_are_found_by_numbers_of_days_read_once(
     )
     assert work.rows == corpus.store.require("hub_seeds", day).rows
     of_days = Counter(column for path, column in read if "/transits/" in path)
-    assert of_days == dict.fromkeys(("target", "referrer", "stranger"), WINDOW)
+    assert of_days == dict.fromkeys(("target", "referrer", "is_opened", "url"), WINDOW)
     assert not [path for path, _ in read if "/page_views/" in path]
 
 
@@ -363,7 +345,8 @@ def _columns_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
     def noting(file: Any, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
         table = of_file(file, groups, columns)
-        read.extend((file.path, column) for column in table.column_names)
+        if len(table):
+            read.extend((file.path, column) for column in table.column_names)
         return table
 
     monkeypatch.setattr(parquet_rows._File, "read", noting)

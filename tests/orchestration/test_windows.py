@@ -332,7 +332,6 @@ def test_no_warning_is_new() -> None:
         build_defs(load_settings("/nowhere"))
 
 
-@pytest.mark.slow
 def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
     logs.write_days(small(running).logs, DAY, 4)
     running.run_well("ingest")

@@ -111,7 +111,6 @@ def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Findi
     if contents:
         yield _guarded("contents", lambda: _contents(settings))
     yield _guarded("unfinished work", lambda: _unfinished(settings))
-    yield _guarded("transits", lambda: _transits(settings))
     yield _guarded("policy", lambda: _policy(settings.state / "policy"))
     yield _guarded("schema versions", lambda: _schemas(settings))
     yield _guarded("dagster home", lambda: _dagster_home(settings))
@@ -324,32 +323,6 @@ def _unfinished(settings: Settings) -> tuple[str, str]:
 
     words = unfinished_words(unfinished(settings, LookingStore.open(settings)), settings.state)
     return (WARNING, words) if words else (OK, "none: what is published is judged and released")
-
-
-def _transits(settings: Settings) -> tuple[str, str]:
-    """Say whether the next window can go on from the last: one day without numbers prevents it."""
-    from temporal_assets.contracts.pages.page_totals import SEEN_BITS
-    from temporal_assets.storage.store import Store
-    from temporal_assets.windows.frame.day_numbers import has_numbers
-
-    store, window = Store.open(settings), settings.window.days
-    days = store.days("transits")
-    if not days:
-        return OK, "none are published yet"
-    recent = [day for day in days if (days[-1] - day).days < window]
-    found = (store.intact("transits", day) for day in recent)
-    without = [made.day for made in found if made is not None and not has_numbers(made)]
-    if settings.engine.name == "spark" or window > SEEN_BITS:
-        return OK, f"windows count all their days, as on a cluster and beyond {SEEN_BITS} days"
-    if without:
-        return WARNING, (
-            f"{len(without)} of the last {counted(len(recent), 'day')}, from {without[0]} on, are"
-            " without numbers, for they were found damaged, or made on a cluster or by an earlier"
-            " release: windows with them count all their days, which takes longer. temporal-assets"
-            f" materialize transits --from {without[0]} --to {without[-1]} makes all but those of"
-            " more than some eleven million requests"
-        )
-    return OK, f"the last {counted(len(recent), 'day')} by number"
 
 
 def _policy(root: Path) -> tuple[str, str]:

@@ -6,7 +6,7 @@ Here: the command and what it shows. Not here: the evaluation (`crawl.evaluation
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from temporal_assets.crawl.mirror.mirror import Mirror
     from temporal_assets.reports.document import Chart
     from temporal_assets.settings import Settings
+    from temporal_assets.storage.store import Store
 
 
 _TITLES: Final = {
@@ -196,13 +197,11 @@ def _traffic(
     from temporal_assets.storage.store import Store
 
     store, engine = Store.open(settings), engine_of(settings)
-
     with store.scratch() as scratch:
-        files = {day: store.files("transits", day) for day in (*learn, *score)}
-        learned = learning_of(engine, {day: files[day] for day in learn}, scratch, sites)
+        taught = {day: _transits(store, [day]) for day in learn}
+        learned = learning_of(engine, taught, scratch, sites)
         if clicks is None:
-            later = [path for day in score for path in files[day]]
-            return learned, traffic_of(engine, later, scratch, sites).pages
+            return learned, traffic_of(engine, _transits(store, score), scratch, sites).pages
     try:
         scored, bad = clicks_of(clicks, UrlRules.from_settings(settings.cleaning))
     except OSError as error:
@@ -221,8 +220,17 @@ def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
-    files = [path for day in days for path in store.files("transits", day)]
-    return rare_sites(engine_of(settings), files, settings.privacy.min_clients)
+    transits = _transits(store, days)
+    return rare_sites(engine_of(settings), transits, settings.privacy.min_clients)
+
+
+def _transits(store: Store, days: Sequence[dt.date]) -> dict[str, list[str]]:
+    """Tables of transits of some days, verified."""
+    from temporal_assets.days.transits import transit_inputs
+
+    found = [store.require("transits", day) for day in days]
+    store.verify_all(found)
+    return transit_inputs(store, found)
 
 
 def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> dict[str, Any]:

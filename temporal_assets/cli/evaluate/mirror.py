@@ -180,14 +180,17 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
 def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
     from temporal_assets.crawl.mirror.mirror import NoMirror
     from temporal_assets.crawl.mirror.traffic import add_transits, traffic_of
+    from temporal_assets.days.transits import transit_inputs
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
-    files = [path for day in store.days("transits") for path in store.files("transits", day)]
+    days = [store.require("transits", day) for day in store.days("transits")]
+    store.verify_all(days)
     try:
         with store.scratch() as scratch:
-            add_transits(traffic_of(engine_of(settings), files, scratch), builder)
+            transits = transit_inputs(store, days)
+            add_transits(traffic_of(engine_of(settings), transits, scratch), builder)
     except NoMirror:
         build = invocation("materialize transits", settings.state)
         raise CommandError(f"no transits have been made yet: {build}") from None

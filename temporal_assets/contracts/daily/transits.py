@@ -21,11 +21,12 @@ _KEY: Final = ("day", "referrer", "target", "client")
 
 TRANSITS: Final = Table(
     name="transits",
-    version=1,
+    version=2,
     description=(
         "Who came to a page from where: the distinct (referrer, target, client) of the day"
         " (BB 2). A page opened without a referrer is a transit from nowhere, because F_in counts"
-        " it; a reload of a page is none."
+        " it; a reload of a page is none. Rows are stored with numbers of the day's URLs, which lie"
+        " beside them; views and `read` show the URLs."
     ),
     grain="one referrer, target, client and day",
     columns=(
@@ -41,12 +42,14 @@ TRANSITS: Final = Table(
             "Canonical URL of the page the client came from; NULL when it came from nowhere.",
             nullable=True,
             sources=("requests.referrer",),
+            is_numbered=True,
         ),
         ColumnSpec(
             "target",
             Type.VARCHAR,
             "Canonical URL of the page the client opened.",
             sources=("requests.url",),
+            is_numbered=True,
         ),
         ColumnSpec(
             "client", Type.BIGINT, "Pseudonym of the visitor.", sources=("requests.client",)

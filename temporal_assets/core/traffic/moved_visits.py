@@ -92,7 +92,7 @@ def chosen(visits: Visits, page: Int32s, traced: Flags, earlier: VisitFilter) ->
 
 
 class TextPages:
-    """Pages by the numbers of their URLs (`page_order.text_numbers`).
+    """Pages by the numbers of their URLs (`text_numbers`).
 
     These are the same on all days, so that URLs can be prepared whose numbers are alike in places:
     a seed of this process spreads them.

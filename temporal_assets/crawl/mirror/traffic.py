@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import distinct_links
 from temporal_assets.crawl.mirror.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
-from temporal_assets.engines.base import Engine
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import SITE, UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 
 _SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
 _REFERRER: Final = ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from.")
@@ -70,11 +70,13 @@ _MOST_CLICKS: Final = 10**12
 """Most clicks of a line: more is no number of clicks."""
 
 _FEW_CLIENTS: Final = """
-    SELECT host FROM (
-        SELECT split_part(target, '/', 3) AS host, client FROM transits
+    SELECT site FROM (
+        SELECT urls.site AS site, client FROM transits
+        INNER JOIN urls ON urls.day = transits.day AND urls.number = transits.target
         UNION ALL
-        SELECT split_part(referrer, '/', 3) AS host, client FROM transits WHERE referrer IS NOT NULL
-    ) GROUP BY host HAVING count(DISTINCT client) < {least} ORDER BY host
+        SELECT urls.site AS site, client FROM transits
+        INNER JOIN urls ON urls.day = transits.day AND urls.number = transits.referrer
+    ) GROUP BY site HAVING count(DISTINCT client) < {least} ORDER BY site
 """
 
 
@@ -100,14 +102,15 @@ class TrafficByPeriod:
     """Traffic of some sites in three periods, and in any of them together.
 
     Files are read once, and most rows are of other sites. Something that a client did in two
-    periods counts once in each, and once in both together. Works in the folder `out`, which is
-    nobody else's. Raises `NoMirror` where there are no files.
+    periods counts once in each, and once in both together. `transits` are the tables `transits` and
+    `urls`. Works in the folder `out`, which is nobody else's. Raises `NoMirror` where there are no
+    files.
     """
 
     def __init__(
         self,
         engine: Engine,
-        transits: Sequence[str],
+        transits: Inputs,
         out: Path,
         sites: Collection[str] | None = None,
         second_from: dt.date = dt.date.max,
@@ -126,20 +129,21 @@ class TrafficByPeriod:
 
 
 def traffic_of(
-    engine: Engine, transits: Sequence[str], out: Path, sites: Collection[str] | None = None
+    engine: Engine, transits: Inputs, out: Path, sites: Collection[str] | None = None
 ) -> Traffic:
-    """Return the traffic of some sites, or of all, in the days whose transits lie in some files."""
+    """Return the traffic of some sites, or of all, in all days of `transits`."""
     return TrafficByPeriod(engine, transits, out, sites).of(1, 2, 3)
 
 
 def learning_of(
-    engine: Engine, days: Mapping[dt.date, Sequence[str]], out: Path, sites: Collection[str]
+    engine: Engine, days: Mapping[dt.date, Inputs], out: Path, sites: Collection[str]
 ) -> Learning:
     """Return the traffic of days to learn from, and of the first and the second half of them."""
     ordered = sorted(days)
-    files = [path for day in ordered for path in days[day]]
     half = ordered[len(ordered) // 2]
-    made = TrafficByPeriod(engine, files, out, sites, second_from=half)
+    made = TrafficByPeriod(
+        engine, joined(days[day] for day in ordered), out, sites, second_from=half
+    )
     if len(ordered) < 2:
         return Learning(made.of(1, 2))
     return Learning(made.of(1, 2), made.of(1), made.of(2))
@@ -147,20 +151,20 @@ def learning_of(
 
 def _triples(
     engine: Engine,
-    transits: Sequence[str],
+    transits: Inputs,
     out: Path,
     sites: Collection[str] | None,
     second_from: dt.date,
     third_from: dt.date,
 ) -> list[str]:
-    if not transits:
+    if not transits.get("transits"):
         raise NoMirror("there are no days to take traffic from")
     out.mkdir(parents=True, exist_ok=True)
     chosen = out / "sites.parquet"
     names = sites_opened(engine, transits) if sites is None else sorted(sites)
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
-    inputs = {"transits": transits, "crawled_sites": [str(chosen)]}
-    parameters = {"site": SITE, "second_from": second_from, "third_from": third_from}
+    inputs = {**transits, "crawled_sites": [str(chosen)]}
+    parameters = {"second_from": second_from, "third_from": third_from}
     made = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
     return [str(path) for path in made]
 
@@ -179,24 +183,29 @@ def _traffic(
     return Traffic(*tables)
 
 
-def sites_opened(engine: Engine, transits: Sequence[str]) -> list[str]:
+def joined(days: Iterable[Inputs]) -> dict[str, list[str]]:
+    """Tables of several days as those of all."""
+    tables: dict[str, list[str]] = {}
+    for day in days:
+        for name, files in day.items():
+            tables.setdefault(name, []).extend(files)
+    return tables
+
+
+def sites_opened(engine: Engine, transits: Inputs) -> list[str]:
     """All sites of which anybody opened a page."""
-    rows = engine.rows(
-        "SELECT DISTINCT split_part(target, '/', 3) AS host FROM transits ORDER BY host",
-        {"transits": transits},
-        limit=_MOST_HOSTS,
-    )
-    return sorted({site_of(f"https://{row['host']}/") for row in rows})
+    query = "SELECT DISTINCT site FROM urls WHERE is_opened ORDER BY site"
+    rows = engine.rows(query, {"urls": transits["urls"]}, limit=_MOST_HOSTS)
+    return [row["site"] for row in rows]
 
 
-def rare_sites(engine: Engine, transits: Sequence[str], least: int) -> set[str]:
+def rare_sites(engine: Engine, transits: Inputs, least: int) -> set[str]:
     """Sites that fewer than `least` clients opened or came from: nobody else is told their names.
 
     Sites that the logs do not know are not among them.
     """
-    query = _FEW_CLIENTS.format(least=int(least))
-    rows = engine.rows(query, {"transits": transits}, limit=_MOST_HOSTS)
-    return {site_of(f"https://{row['host']}/") for row in rows}
+    rows = engine.rows(_FEW_CLIENTS.format(least=int(least)), transits, limit=_MOST_HOSTS)
+    return {row["site"] for row in rows}
 
 
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from temporal_assets.contracts import Type, table
-from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.resources import Installation
 
 ROWS: Final = 10
 """Enough to see what a row is."""
@@ -72,9 +72,11 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
         ("site", "url", "views"), "WHERE views >= {k} ORDER BY views DESC, url LIMIT {rows}"
     ),
     "transits": _Sample(
-        ("referrer", "target", "count(*) AS clients"),
-        "WHERE referrer IS NOT NULL GROUP BY referrer, target HAVING count(*) >= {k}"
-        " ORDER BY clients DESC, referrer, target LIMIT {rows}",
+        ("sources.url AS referrer", "targets.url AS target", "count(*) AS clients"),
+        "INNER JOIN urls AS sources ON sources.number = transits.referrer"
+        " INNER JOIN urls AS targets ON targets.number = transits.target"
+        " GROUP BY sources.url, targets.url HAVING count(*) >= {k}"
+        " ORDER BY clients DESC, sources.url, targets.url LIMIT {rows}",
     ),
     "page_histories": _Sample(
         ("site", "url", "birth", "total", f"{_MOST_CLIENTS} AS best_day"),
@@ -146,19 +148,21 @@ def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, An
     k = installation.settings.privacy.min_clients
     rest = one.rest.format(k=int(k), rows=ROWS)
     query = f"SELECT {', '.join(one.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
-    rows = installation.engine.rows(
-        query, {name: store.files(name, day) for name in (asset, *one.also)}
-    )
+    inputs = {name: store.files(name, day) for name in (asset, *one.also)}
+    if urls := store.paths_beside(store.require(asset, day)):
+        inputs["urls"] = urls
+    rows = installation.engine.rows(query, inputs)
     names = {column.rpartition(" AS ")[2]: _kind(asset, column) for column in one.columns}
     shown = [{name: _value(row[name]) for name in names} for row in rows]
     return {"sample": grid(shown, names)} if shown else {}
 
 
 def _kind(asset: str, column: str) -> str:
-    if " AS " in column:
-        return "int"
     types = {one.name: one.type for one in table(asset).columns}
-    return _KINDS.get(types[column], "string") if column in types else "string"
+    name = column.rpartition(" AS ")[2]
+    if name in types:
+        return _KINDS.get(types[name], "string")
+    return "int" if " AS " in column else "string"
 
 
 def _value(value: Any) -> Any:

@@ -128,7 +128,7 @@ def stored_identity(settings: Settings) -> str | None:
 
 def traffic(job: Job, sites: Sequence[str]) -> Traffic:
     """Traffic of the window."""
-    return traffic_of(job.engine, job.window("transits").files, job.out / "traffic", sites)
+    return traffic_of(job.engine, job.transits(), job.out / "traffic", sites)
 
 
 def _periods(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> TrafficByPeriod:
@@ -137,8 +137,7 @@ def _periods(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> Traffi
     bounds = {"second_from": learned[len(learned) // 2].day} if len(learned) > 1 else {}
     if len(planned) > 1:
         bounds["third_from"] = planned[-1].scored[0].day
-    files = job.window("transits").files
-    return TrafficByPeriod(job.engine, files, job.out / "traffic", sites, **bounds)
+    return TrafficByPeriod(job.engine, job.transits(), job.out / "traffic", sites, **bounds)
 
 
 def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Learning, Traffic]:

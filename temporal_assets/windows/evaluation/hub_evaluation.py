@@ -98,7 +98,7 @@ def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
     seeds = {url for one in lists for urls in one.seeds.values() for url in urls}
     return link_tables(
         job.engine,
-        job.window("transits").files,
+        job.transits(),
         job.files("page_totals"),
         [str(wanted)],
         job.first,
@@ -129,12 +129,9 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
     days = [
         one for one in job.window("transits").manifests if first <= one.day <= trial.learned_until
     ]
-    inputs = {
-        "transits": [path for one in days for path in job.store.paths(one)],
-        "page_totals": job.files("page_totals"),
-    }
-    if not inputs["transits"]:
+    if not days:
         return {"clicks": [], "recent": []}
+    inputs = {**job.transits(days), "page_totals": job.files("page_totals")}
     given = {
         "last_day": trial.learned_until,
         "born_after": job.first,  # on the first day of the window everything is new

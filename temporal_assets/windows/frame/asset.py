@@ -18,6 +18,7 @@ from typing import Any
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.daily import DayResult
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Input, Manifest
@@ -133,6 +134,11 @@ class Job:
     def window(self, name: str) -> Window:
         """The days of a daily asset, to be read."""
         return self.sources.windows[name]
+
+    def transits(self, days: Sequence[Manifest] | None = None) -> dict[str, list[str]]:
+        """Tables `transits` and `urls` of some days of the window, or of all."""
+        chosen = self.window("transits").manifests if days is None else days
+        return transit_inputs(self.store, chosen)
 
     def present(self, name: str) -> tuple[dt.date, ...]:
         """Return which days of a daily asset the window has."""
@@ -266,11 +272,9 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
             )
     least = settings.window.min_days if asset.waits else 1
     sources = _sources(store, settings, asset, day, least)
-    read = list(sources.read)
     with ThreadPoolExecutor(settings.engine.used_threads) as pool:
-        is_whole = list(pool.map(store.verified, read)) == read
-    # What lay beside the rows of a day and was damaged is no part of it any more.
-    return sources if is_whole else _require_sources(store, settings, asset, day)
+        list(pool.map(store.verified, sources.read))
+    return sources
 
 
 def _sources(

@@ -2,7 +2,7 @@
 
 Links are told by the numbers of days (`wanted_links`), and so is who came to the pages with
 links. The hubs are those of `hub_choice`, to the last digit, which are for a cluster, for more
-links, for days without numbers, and for external hubs, of which hosts have to be known.
+links, for windows that are too long, and for external hubs, of which hosts have to be known.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
-from temporal_assets.engines.base import Engine
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.logs.privacy.key_periods import key_numbers
 from temporal_assets.logs.urls.search_engines import search_engine_pattern
@@ -42,7 +42,8 @@ _LINK_VISITS: Final = replace(_PAGE_CLIENTS, name="link_visits")
 class VisitFiles:
     """Files that say who opened which page in a window."""
 
-    transits: Sequence[str]
+    transits: Inputs
+    """The tables `transits` and `urls`."""
     traffic: Sequence[str]
     """The table `page_traffic`."""
     days: Sequence[dt.date]
@@ -89,7 +90,7 @@ def count_clients(
     if not has_one_key or settings.hubs.external == "keep":
         of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
         key_days = handed_on(of_days, out / "key_days.parquet")
-        inputs = {"transits": files.transits, "candidates": pages, "key_days": key_days}
+        inputs = {**files.transits, "candidates": pages, "key_days": key_days}
         parameters = {"counts_opened": not has_one_key}
         made += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
     return paths(made)

@@ -51,7 +51,7 @@ _FRONT_PAGES: Final = passing(
 
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
-    visits = VisitFiles(job.window("transits").files, job.files("page_traffic"), days)
+    visits = VisitFiles(job.transits(), job.files("page_traffic"), days)
     found = None
     if job.engine.spread is None and job.settings.hubs.external == "drop":
         found = numbered_hubs(job, visits, LINKS_AT_ONCE)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
-from temporal_assets.engines.base import Engine
+from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import SITE
 
@@ -84,7 +84,7 @@ class LinkTables:
 
 def link_tables(
     engine: Engine,
-    transits: Sequence[str],
+    transits: Inputs,
     page_totals: Sequence[str],
     wanted: Sequence[str],
     first: dt.date,
@@ -93,12 +93,12 @@ def link_tables(
 ) -> LinkTables:
     """The links to wanted pages and those from seeds; intermediate tables are left in `out`.
 
-    `transits`, `page_totals` and `wanted` are files; `wanted` has a column `url`, as `seeds` are
-    URLs. `first` is the first day of the window.
+    `transits` are the tables `transits` and `urls`. `page_totals` and `wanted` are files; `wanted`
+    has a column `url`, as `seeds` are URLs. `first` is the first day of the window.
     """
     named = out / "seeds.parquet"
     pq.write_table(pa.table([pa.array(seeds, pa.string())], schema=_URLS), named)
-    inputs = {"transits": transits, "wanted": wanted, "seeds": [str(named)]}
+    inputs = {**transits, "wanted": wanted, "seeds": [str(named)]}
     links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
     totals = {"page_totals": page_totals}
     pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))

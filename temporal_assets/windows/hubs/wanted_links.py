@@ -5,7 +5,7 @@ the window: it is looked for by the number of its text while all pages are walke
 URLs of pages with links are taken from as well. Links from what is no page at all are left out,
 because nobody opened it.
 
-Not here: windows with a day that has no numbers (`hub_choice`).
+Not here: windows that are too long for that (`hub_choice`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.core.text.page_order import text_numbers
+from temporal_assets.core.text.text_numbers import text_numbers
 from temporal_assets.core.traffic.day_links import links_to
 from temporal_assets.core.traffic.moved_visits import TextPages
 from temporal_assets.engines.arrow_texts import from_arrow
@@ -77,7 +77,7 @@ class _DayLinks(NamedTuple):
 def wanted_links(
     job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
 ) -> NumberedLinks | None:
-    """Return the links to wanted pages; None if a day has no numbers.
+    """Return the links to wanted pages; None if pages do not tell which URLs of days they are.
 
     `number` tells for each page of the window which wanted one it is, of so many, or -1. Raises
     `TooManyLinks` for more links than `most`, or pages whose URLs have more than `most_bytes`.
@@ -101,12 +101,12 @@ def wanted_links(
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
     """Without the day, which is none of these numbers."""
-    page = numbers.where_pages(pages, -1)
-    source, target = links_to(*numbers.links(), numbers.where_pages(number[pages], -1))
-    is_page = page[source] >= 0
+    source, target = links_to(*numbers.links(), number[pages])
+    is_page = source < numbers.opened
     to = target.astype(np.int64) << _DAY_BITS
-    from_pages = page[source[is_page]].astype(np.int64) << bits | to[is_page]
-    return _DayLinks(from_pages, numbers.strangers[source[~is_page]], to[~is_page])
+    from_pages = pages[source[is_page]].astype(np.int64) << bits | to[is_page]
+    strangers = numbers.strangers[source[~is_page] - numbers.opened]
+    return _DayLinks(from_pages, strangers, to[~is_page])
 
 
 def _on_day(links: _DayLinks, day: int) -> _DayLinks:

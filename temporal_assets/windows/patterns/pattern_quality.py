@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.patterns.pattern_match import NOWHERE, PatternMatcher, compile_matcher
@@ -37,10 +38,13 @@ from temporal_assets.core.patterns.site_patterns import CUTS, SiteTraffic
 from temporal_assets.core.text.page_layout import tag_paths
 from temporal_assets.core.text.texts import texts
 from temporal_assets.crawl.mirror.traffic import traffic_of
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.frame.day_numbers import DayFiles
 from temporal_assets.windows.pages.page_totals import whole_window
 from temporal_assets.windows.patterns.pattern_nodes import learn
 from temporal_assets.windows.patterns.url_patterns import pattern_options
@@ -166,11 +170,9 @@ def _traffic(
     views = {"page_views": _files(store, "page_views", days)}
     window = whole_window(days[0], days[-1])
     totals = engine.query("page_totals", views, window, contracts.PAGE_TOTALS, scratch)
-    inputs = {
-        "transits": _files(store, "transits", days),
-        "page_totals": [str(path) for path in totals],
-        "page_labels": [str(labels)],
-    }
+    tables = {"page_totals": [str(path) for path in totals], "page_labels": [str(labels)]}
+    transits = [store.require("transits", day) for day in days]
+    store.verify_all(transits)
     parameters = {
         "day": days[-1],
         "new_from": days[-1],
@@ -178,8 +180,18 @@ def _traffic(
         "chance": CHANCE,
         "least_clients": settings.privacy.min_clients,
     }
-    made = write_traffic(engine, inputs, parameters, scratch)
+    files = [DayFiles.of(store, day) for day in transits]
+    made = write_traffic(engine, files, _first(store, transits), tables, parameters, scratch)
     return pq.read_table(made, filters=_among(sites), partitioning=None)
+
+
+def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
+    """Return the first day, unless bits do not tell all days, or views are of other requests."""
+    first = transits[0].day
+    is_told = (transits[-1].day - first).days < SEEN_BITS and all(
+        store.require("page_views", one.day).inputs == one.inputs for one in transits
+    )
+    return first if is_told else None
 
 
 def _among(sites: Collection[str]) -> pc.Expression | None:
@@ -232,7 +244,8 @@ def _judge(
     if not sites:
         return
     with store.scratch() as scratch:
-        rows = traffic_of(engine, _files(store, "transits", days), scratch, sites).pages
+        transits = transit_inputs(store, [store.require("transits", day) for day in days])
+        rows = traffic_of(engine, transits, scratch, sites).pages
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("visits").to_numpy().astype(np.float64)

@@ -1,11 +1,11 @@
 """Changes since an earlier window of `page_traffic`, found by the numbers of URLs.
 
 Most days of two windows are the same. Their transits are looked at once more to find those that
-come again, and few do: by numbers, which the days have (`day_numbers`), so that of 60 days no URL
-is read. Only where people came from on days that enter or leave, and new pages, are looked for by
-their text: what was no page on its day may be one of the window.
+come again, and few do: by numbers (`day_numbers`), so that of 60 days no URL of a page is read.
+Only where people came from on days that enter or leave, and new pages, are looked for by their
+text: what was no page on its day may be one of the window.
 
-Not here: windows with a day that has no numbers, of which all days are counted (`page_traffic`).
+Not here: windows of which all days are counted (`page_traffic`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.core.text.page_order import text_numbers
 from temporal_assets.core.text.sorted_texts import Keys, Seeker, in_step
+from temporal_assets.core.text.text_numbers import text_numbers
 from temporal_assets.core.text.texts import take
 from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
 from temporal_assets.core.traffic.moved_visits import (
@@ -41,12 +40,24 @@ from temporal_assets.core.traffic.traffic import NOWHERE
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
+from temporal_assets.windows.frame.day_numbers import (
+    DayFiles,
+    DayNumbers,
+    OtherPages,
+    are_numbered,
+    of_days,
+)
 from temporal_assets.windows.frame.incremental import Earlier, days_seen, totals_before
-from temporal_assets.windows.frame.page_rows import SITES, KnownLabels, first_rows, keys
+from temporal_assets.windows.frame.page_rows import (
+    PAGE,
+    SITES,
+    KnownLabels,
+    first_rows,
+    keys,
+    keys_of,
+)
 from temporal_assets.windows.traffic.page_traffic_changes import (
     COUNTED,
     Changes,
@@ -56,19 +67,6 @@ from temporal_assets.windows.traffic.page_traffic_changes import (
     counted,
     last_shared,
     span,
-)
-
-NUMBERS_SQL: Final = ("moved_referrers",)
-"""The statement of this way."""
-
-_MOVED_REFERRERS: Final = passing(
-    name="moved_referrers",
-    description="Where people came from on a day.",
-    grain="url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "What is a page, or none."),
-    ),
 )
 
 _LATER: Final = 1
@@ -83,18 +81,12 @@ referrers that are pages, but have not changed."""
 def changed_transits(
     job: Job, earlier: Earlier, least_clients: int, at_once: int
 ) -> Changes | None:
-    """None where a day has no numbers, or the tables of the windows do not belong together.
+    """None where the tables of the windows do not belong together.
 
     `at_once` pages are held in memory with their lists.
     """
     then = totals_before(job, earlier)
-    if (
-        then is None
-        or not are_numbered(job, then, earlier.left)
-        or not are_numbered(
-            job, job.sources.tables["page_totals"], job.window("transits").manifests
-        )
-    ):
+    if then is None or not are_numbered(job, then, earlier.left):
         return None
     try:
         return _changes(job, earlier, then, least_clients, at_once)
@@ -176,15 +168,12 @@ class _MovedDay:
     """The page, or row of before, in that window; -1 of what is none."""
     page: Int32s
     """The page now; -1 where nothing of it holds."""
-    referrers: ParquetRows
-    """Referrers, in the order of the URLs."""
-
-    @property
-    def source(self) -> Int64s:
-        """The same by number, ascending."""
-        came = np.zeros(len(self.row), np.bool_)
-        came[self.visits.referrer[self.visits.referrer >= 0]] = True
-        return np.flatnonzero(came)
+    source: Int64s
+    """Those that people came from, ascending."""
+    referrers: pa.Table
+    """Sites and URLs of these."""
+    opened: int
+    """How many of these were opened: they are in order, and so are the others behind them."""
 
 
 def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
@@ -199,24 +188,22 @@ def _moved_day(job: Job, both: _Windows, one: tuple[Manifest, int]) -> _MovedDay
     (rows,) = pages_by_day(
         both.seen if windows == _LATER else both.seen_before, [(day.day - first).days]
     )
-    numbers = DayNumbers.of(job.store, day)
-    row = numbers.where_pages(rows, -1)
+    files = DayFiles.of(job.store, day)
+    numbers = DayNumbers.of(files)
+    nothing = np.full(len(numbers.strangers), -1, np.int32)
+    row = np.concatenate((numbers.require(rows), nothing))
     page = rows if windows == _LATER else both.renumbered[rows].astype(np.int32)
-    folder = job.out / f"referrers-{day.day}"
-    folder.mkdir()
-    named = job.engine.query(
-        "moved_referrers",
-        {"transits": job.store.paths(day)},
-        {"site": SITE},
-        _MOVED_REFERRERS,
-        folder,
-    )
+    visits = numbers.visits()
+    came = np.zeros(len(row), np.bool_)
+    came[visits.referrer[visits.referrer >= 0]] = True
     return _MovedDay(
         windows,
-        numbers.visits(),
+        visits,
         row,
-        numbers.where_pages(page, -1),
-        ParquetRows([str(path) for path in named], SITES),
+        np.concatenate((page, nothing)),
+        np.flatnonzero(came),
+        ParquetRows(files.urls, SITES).columns(PAGE).filter(pa.array(came)),
+        int(np.count_nonzero(came[: numbers.opened])),
     )
 
 
@@ -233,7 +220,8 @@ class _Texts(NamedTuple):
 
 def _meet(both: _Windows, labels: KnownLabels, moved: Sequence[_MovedDay]) -> list[_Texts]:
     """Walk along the pages of now: what people came from on moved days, and the new pages."""
-    seekers = [Seeker(keys(day.referrers), len(day.referrers)) for day in moved]
+    parts = [(day.referrers.slice(0, day.opened), day.referrers.slice(day.opened)) for day in moved]
+    seekers = [Seeker([keys_of(part)], len(part)) for both_of in parts for part in both_of]
     new = [np.empty(0, np.int64)]
     shown = 0
     with ThreadPoolExecutor() as pool:
@@ -243,16 +231,14 @@ def _meet(both: _Windows, labels: KnownLabels, moved: Sequence[_MovedDay]) -> li
             new.append(_numbers_of_new(block, both.is_new[shown : shown + len(block)]))
             list(done)
             shown += len(block)
-    texts = (
-        np.concatenate([np.empty(0, np.int64), *day.referrers.blocks(("url",), _numbers_of)])
-        for day in moved
-    )
-    found = [_Texts(text, one.places) for text, one in zip(texts, seekers, strict=True)]
+    found = [
+        _Texts(
+            text_numbers(from_arrow(day.referrers["url"])),
+            np.concatenate((opened.places, others.places)),
+        )
+        for day, opened, others in zip(moved, seekers[::2], seekers[1::2], strict=True)
+    ]
     return [*found, _Texts(np.concatenate(new), np.flatnonzero(both.is_new))]
-
-
-def _numbers_of(block: pa.Table) -> Int64s:
-    return text_numbers(from_arrow(block["url"]))
 
 
 def _numbers_of_new(block: Keys, is_new: Flags) -> Int64s:
@@ -332,16 +318,13 @@ def _shared_visits(
 def _of_day(
     numbers: DayNumbers, pages: Int32s, is_new: Flags, known: VisitFilter, by_text: TextPages
 ) -> _Shared:
-    page = numbers.where_pages(pages, -1)
-    strangers = np.flatnonzero(numbers.strangers)
-    page[strangers] = by_text.find(numbers.strangers[strangers])
+    strangers = by_text.find(numbers.strangers)
+    page = np.concatenate((pages, strangers))
     traced = np.zeros(len(page), np.bool_)
-    traced[strangers] = (page[strangers] >= 0) & is_new[page[strangers]]
+    traced[len(pages) :] = (strangers >= 0) & is_new[strangers]
     visits = numbers.visits()
     rows = chosen(visits, page, traced, known)
-    referrer = visits.referrer[rows]
-    source = np.where(page[referrer] < 0, -numbers.strangers[referrer], page[referrer])
-    source[referrer < 0] = NOWHERE
+    source = numbers.sources(pages, strangers)[visits.referrer[rows]]
     return _Shared(page[visits.target[rows]], visits.client[rows], source)
 
 
@@ -410,14 +393,11 @@ def _transits(
 
 
 def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Numbered:
-    source = day.source
-    if len(source) != len(texts.text):
-        raise OtherPages
     to = len(gone) + index[day.page].astype(np.int64)
     is_gone = np.flatnonzero((day.row >= 0) & (day.page < 0))
     to[is_gone] = np.searchsorted(gone, day.row[is_gone])
     came_from = np.full(len(day.row) + 1, NOWHERE)
-    came_from[source] = np.where(texts.page < 0, -texts.text, index[texts.page])
+    came_from[day.source] = np.where(texts.page < 0, -texts.text, index[texts.page])
     return Numbered(day.visits, to, came_from, day.windows)
 
 

@@ -1,8 +1,8 @@
 """`page_traffic`: what people did on every page of the window (BB 2).
 
-URLs are long and there are many transits: each is compared once, when pages are numbered, and what
-is counted afterwards are numbers. Transits are told apart and lists are made of some pages at a
-time, because an engine keeps lists of a statement in memory, and spills what is distinct.
+URLs are long and there are many transits: what is counted are numbers. Transits are told apart and
+lists are made of some pages at a time, because an engine keeps lists of a statement in memory, and
+spills what is distinct.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.day_numbers import DayFiles, OtherPages, are_numbered
 from temporal_assets.windows.frame.incremental import find_earlier
 from temporal_assets.windows.frame.page_rows import ranges
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
-from temporal_assets.windows.traffic.page_traffic_compiled import COUNTED_SQL, write_counted
-from temporal_assets.windows.traffic.page_traffic_incremental import INCREMENTAL_SQL, go_on
+from temporal_assets.windows.traffic.page_traffic_compiled import write_counted
+from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 
 CHANCE: Final = 0.1
 """A page is new if the silence before its first view has a smaller chance than this for a page
@@ -31,10 +32,8 @@ that was there and is opened at a steady rate (docs/url-patterns.md says how wel
 PAGES_AT_ONCE: Final = 1_000_000
 """Pages whose lists are made at a time: some 300 bytes each, a fifth of the default limit."""
 
-CLUSTER_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
-"""The statements of a cluster, in the order they run."""
-
-TRAFFIC_SQL: Final = (*CLUSTER_SQL, *COUNTED_SQL)
+TRAFFIC_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
+"""The statements, in the order they run."""
 
 _PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
 
@@ -85,23 +84,34 @@ def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
 
 def write_traffic(
     engine: Engine,
-    inputs: Inputs,
+    days: Sequence[DayFiles],
+    first: dt.date | None,
+    tables: Inputs,
     parameters: Mapping[str, Any],
     out: Path,
     at_once: int = PAGES_AT_ONCE,
 ) -> list[Path]:
-    """Files of `page_traffic` from `transits`, `page_totals` and `page_labels`.
+    """Files of `page_traffic` of some days, from `page_totals` and `page_labels`.
 
-    `parameters` are those of sql/traffic/page_traffic.sql but for the pages, of which there are
-    `at_once` in a file.
+    `first` is the day of the first bit of `page_totals.seen`; None where its bits do not tell which
+    URLs of these days pages are. `parameters` are those of sql/traffic/page_traffic.sql but for the
+    pages, of which there are `at_once` in a file.
     """
-    if engine.spread is None:
-        return write_counted(engine, inputs, parameters, out, at_once)
-    return by_cluster(engine, inputs, parameters, out, at_once)
+    if engine.spread is None and first is not None:
+        try:
+            return write_counted(engine, days, first, tables, parameters, out, at_once)
+        except OtherPages:
+            pass  # of other requests: statements compare URLs
+    return by_statements(engine, days, tables, parameters, out, at_once)
 
 
-def by_cluster(
-    engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int
+def by_statements(
+    engine: Engine,
+    days: Sequence[DayFiles],
+    tables: Inputs,
+    parameters: Mapping[str, Any],
+    out: Path,
+    at_once: int,
 ) -> list[Path]:
     """Return the files made by statements: a cluster has memory for all transits at once."""
 
@@ -109,11 +119,13 @@ def by_cluster(
         chosen = {name: sources[name] for name in names}
         return [str(path) for path in engine.query(table.name, chosen, {}, table, out)]
 
-    sources = dict(inputs)
+    sources = dict(tables)
+    sources["transits"] = [path for day in days for path in day.rows]
+    sources["urls"] = [path for day in days for path in day.urls]
     sources["page_numbers"] = made(_PAGE_NUMBERS, "page_totals", "page_labels")
-    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "page_numbers")
+    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "urls", "page_numbers")
     sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
-    numbered = {name: sources[name] for name in CLUSTER_SQL[:-1]}
+    numbered = {name: sources[name] for name in TRAFFIC_SQL[:-1]}
     files: list[Path] = []
     for first, stop in ranges(len(ParquetRows(sources["page_numbers"])), at_once):
         folder = out / f"pages-{first}"
@@ -127,26 +139,28 @@ def by_cluster(
 
 def _make(job: Job) -> Sequence[Path]:
     present = job.present("transits")
-    days = later_half(present)
+    later = later_half(present)
     parameters = {
         "day": job.day,
         "observed_days": (job.day - present[0]).days + 1,
         "chance": CHANCE,
         # With a single day there is none that is later.
-        "new_from": days[0] if days else job.day + dt.timedelta(days=1),
+        "new_from": later[0] if later else job.day + dt.timedelta(days=1),
         "least_clients": job.settings.privacy.min_clients,
     }
+    days = job.window("transits").manifests
+    totals = job.sources.tables["page_totals"]
+    is_told = job.engine.spread is None and are_numbered(job, totals, days)
     # A cluster counts all days anew: the rows of the window before are too many for one machine.
-    earlier = find_earlier(job, "transits") if job.engine.spread is None else None
+    earlier = find_earlier(job, "transits") if is_told else None
     made = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
     if made:
         return made
-    inputs = {
-        "transits": list(job.window("transits").files),
-        "page_totals": job.files("page_totals"),
-        "page_labels": job.files("page_labels"),
-    }
-    return write_traffic(job.engine, inputs, parameters, job.out, PAGES_AT_ONCE)
+    tables = {name: job.files(name) for name in ("page_totals", "page_labels")}
+    files = [DayFiles.of(job.store, day) for day in days]
+    return write_traffic(
+        job.engine, files, job.first if is_told else None, tables, parameters, job.out
+    )
 
 
 PAGE_TRAFFIC: Final = WindowAsset(
@@ -154,6 +168,6 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
-    sql=(*TRAFFIC_SQL, *INCREMENTAL_SQL),
+    sql=TRAFFIC_SQL,
     settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
 )

@@ -1,19 +1,22 @@
 """`page_traffic` of all days of a window, counted in this process.
 
-Pages lie in the order of sites and URLs, so that they are numbered as they are read, and labels are
-found in the same walk. The engine tells transits by these numbers, in their order; what they add up
-to is found in one pass over them (`core.traffic.traffic`), some whole pages at a time, and waits in
-a file until it is known how often every page led to another. The files are those of
-sql/traffic/page_traffic.sql, which a cluster runs, byte for byte.
+URLs of every day have numbers, and the days that a page was seen on tell which of them it is
+(`day_numbers`). So the transits to some neighbouring pages are a range of the rows of each day.
+They are put in order by integers, and what they add up to is found in one pass over them
+(`core.traffic.traffic`). It waits in a file until it is known how often every page led to another.
+The files are those of sql/traffic/page_traffic.sql, which a cluster runs, byte for byte.
 
 Not here: a window that goes on from an earlier one (`page_traffic_incremental`).
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,20 +24,18 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
-from temporal_assets.core.numerics.arrays import Int64s
-from temporal_assets.core.traffic.traffic import NOWHERE, Traffic, Transits, count_traffic
+from temporal_assets.core.numerics.arrays import Int32s, Int64s
+from temporal_assets.core.numerics.distinct import distinct_numbers
+from temporal_assets.core.text.text_numbers import text_numbers
+from temporal_assets.core.traffic.moved_visits import Numbered, TextPages, in_traffic_order
+from temporal_assets.core.traffic.seen_days import pages_by_day
+from temporal_assets.core.traffic.traffic import Traffic, Transits, count_traffic
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.engines.batches import even, in_order, spill
+from temporal_assets.engines.batches import even, in_bytes, in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
-from temporal_assets.windows.frame.page_rows import (
-    PAGE,
-    SITES,
-    KnownLabels,
-    first_rows,
-    keys_of,
-    ranges,
-)
+from temporal_assets.windows.frame.day_numbers import VISITS, DayFiles, DayNumbers, visits_of
+from temporal_assets.windows.frame.incremental import days_seen
+from temporal_assets.windows.frame.page_rows import SITES, KnownLabels, first_rows, keys, ranges
 from temporal_assets.windows.traffic.traffic_rows import (
     ROWS,
     came_new,
@@ -44,21 +45,12 @@ from temporal_assets.windows.traffic.traffic_rows import (
     links_column,
 )
 
-COUNTED_SQL: Final = ("numbered_transits",)
-"""The statement of this way."""
-
-_MOST_PARTS: Final = 6
-"""Parts in which transits are sorted, which an engine does in memory or spills. In every part
-referrers are looked for among all pages."""
-
-_GROUP_ROWS: Final = 30_720
-"""Numbers of pages that one thread of an engine reads at a time."""
+_PART_VIEWS: Final = 1 << 23
+"""Views of the pages whose transits are in memory at once, 32 bytes each. All transits to one page
+are, however many they are."""
 
 _THREADS: Final = 2
 """Parts that are made while one is written."""
-
-_NUMBERS: Final = pa.schema([("page", pa.int64()), ("url", pa.string())])
-"""Schema of the numbered pages that engines see."""
 
 _COUNTED: Final = pa.schema(
     [ROWS.field(name) for name in ("visits", "referred", "clients", "few_clients", "links")]
@@ -70,30 +62,25 @@ _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 _KNOWN: Final = ("site", "url", "total", "birth")
 """Columns of `page_totals` that are read."""
 
-_NUMBERED_TRANSITS: Final = passing(
-    name="numbered_transits",
-    description="Transits of the window between numbered pages, of each day that has them.",
-    grain="none",
-    columns=(
-        ColumnSpec("referrer", Type.BIGINT, "The page, or a hash below 0.", nullable=True),
-        ColumnSpec("target", Type.BIGINT, "The page that was opened."),
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-    ),
-)
-
 
 def write_counted(
-    engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path, at_once: int
+    engine: Engine,
+    days: Sequence[DayFiles],
+    first: dt.date,
+    tables: Inputs,
+    parameters: Mapping[str, Any],
+    out: Path,
+    at_once: int,
 ) -> list[Path]:
-    """Files of `page_traffic`: see `page_traffic.write_traffic`."""
-    pages = ParquetRows(inputs["page_totals"], SITES)
-    labels = KnownLabels(inputs["page_labels"])
-    numbers = out / "page_numbers.parquet"
-    _number(pages, labels, numbers)
-    numbered = {"transits": inputs["transits"], "page_numbers": [str(numbers)]}
-    transits = _transits(engine, numbered, len(pages), at_once, out)
+    """Files of `page_traffic`: see `page_traffic.write_traffic`.
+
+    Raises `OtherPages` where days and `page_totals` are not of the same pages.
+    """
+    pages = ParquetRows(tables["page_totals"], SITES)
+    labels = KnownLabels(tables["page_labels"])
+    numbered = _numbered(pages, labels, days, first)
     counts = out / "counts.arrow"
-    referrals = _count(pages, transits, parameters["least_clients"], counts)
+    referrals = _count(pages, numbered, parameters["least_clients"], counts)
 
     def write(part: _Rows) -> list[Path]:
         folder = out / f"pages-{part.first}"
@@ -109,29 +96,51 @@ def write_counted(
 # Numbers -------------------------------------------------------------------------------------
 
 
-def _number(pages: ParquetRows, labels: KnownLabels, path: Path) -> None:
-    """Write what engines know of pages; look for those that have a label on the way."""
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """A day, and the pages of the window that its URLs are."""
 
-    def numbered() -> Iterator[pa.RecordBatch]:
-        first = 0
-        for block in pages.blocks(PAGE, pa.Table.combine_chunks):
-            labels.seeker.look(keys_of(block), first)
-            numbers = pa.array(np.arange(first, first + len(block)))
-            yield from pa.table([numbers, block["url"]], _NUMBERS).to_batches()
-            first += len(block)
+    rows: ParquetRows
+    page: Int32s
+    """Pages that were opened, ascending."""
+    source: Int64s
+    """Each URL as where one came from (`DayNumbers.sources`)."""
 
-    spill(numbered(), _NUMBERS, path, _GROUP_ROWS)
+    def parts(self, bounds: Int64s) -> Iterator[Numbered]:
+        """Yield the transits to the pages from each bound to the next."""
+        urls = np.searchsorted(self.page, bounds)
+        target = self.rows.numbers("target", np.int32)
+        read = self.rows.in_ranges([*pairwise(np.searchsorted(target, urls))], VISITS)
+        for (low, high), first, rows in zip(pairwise(urls), bounds, read, strict=False):
+            visits = visits_of(rows)
+            moved = visits._replace(target=visits.target - np.int32(low))
+            yield Numbered(moved, self.page[low:high] - first, self.source, 0)
 
 
-def _transits(engine: Engine, inputs: Inputs, pages: int, at_once: int, out: Path) -> ParquetRows:
-    """Transits with numbers, of the pages of one part after the other."""
-    made: list[Path] = []
-    for first, stop in ranges(pages, max(at_once, -(-pages // _MOST_PARTS))):
-        folder = out / f"transits-{first}"
-        folder.mkdir()
-        part = {"first_page": first, "last_page": stop - 1}
-        made += engine.query("numbered_transits", inputs, part, _NUMBERED_TRANSITS, folder)
-    return ParquetRows([str(path) for path in made])
+def _numbered(
+    pages: ParquetRows, labels: KnownLabels, days: Sequence[DayFiles], first: dt.date
+) -> list[_Day]:
+    """Find what the URLs of days are; look for the pages that have a label on the way."""
+    found = list(in_order(DayNumbers.of, days, _THREADS))
+    texts = distinct_numbers(np.concatenate([one.strangers for one in found]))
+    by_text = TextPages(texts, np.arange(len(texts), dtype=np.int32))
+    page_of_text = np.full(len(texts) + 1, -1, np.int32)
+    shown = 0
+    for block in keys(pages):
+        labels.seeker.look(block, shown)
+        text = by_text.find(text_numbers(block.second))
+        at = np.flatnonzero(text >= 0)
+        page_of_text[text[at]] = shown + at
+        shown += len(block)
+    opened = pages_by_day(days_seen(pages), [(one.day - first).days for one in days])
+    return [
+        _Day(
+            one.rows,
+            one.require(page),
+            one.sources(page, page_of_text[by_text.find(one.strangers)]),
+        )
+        for one, page in zip(found, opened, strict=True)
+    ]
 
 
 # Counting ------------------------------------------------------------------------------------
@@ -150,50 +159,28 @@ class _Part:
         return count_traffic(self.moved, self.first, self.stop, sites, least_clients)
 
 
-def _count(pages: ParquetRows, transits: ParquetRows, least_clients: int, counts: Path) -> Int64s:
+def _count(pages: ParquetRows, days: Sequence[_Day], least_clients: int, counts: Path) -> Int64s:
     """F_out of every page; everything else that is counted is written to `counts`."""
     sites = np.array([*first_rows(pages).values(), len(pages)])
     referrals = np.zeros(len(pages), np.int64)
     count = partial(_Part.traffic, sites=sites, least_clients=least_clients)
     with counts.open("wb") as file, pa.ipc.new_stream(file, _COUNTED, options=_PACKED) as rows:
-        for traffic in in_order(count, _parts(transits, len(pages)), _THREADS):
+        for traffic in in_order(count, _parts(pages, days), _THREADS):
             np.add.at(referrals, traffic.referrers, 1)
             rows.write_batch(_batch(traffic))
     return referrals
 
 
-def _parts(transits: ParquetRows, pages: int) -> Iterator[_Part]:
-    """All pages, some at a time: those whose transits end in one group of rows."""
-    first = 0
-    waiting: list[Transits] = []
-    for block in transits.blocks(Transits._fields, _of_block):
-        if not len(block.target):
-            continue
-        # Of the last page there may be more.
-        last = int(block.target[-1])
-        cut = int(np.searchsorted(block.target, last))
-        if first < last:
-            yield _Part(first, last, _joined([*waiting, _sliced(block, slice(cut))]))
-            first, waiting, block = last, [], _sliced(block, slice(cut, None))
-        waiting.append(block)
-    yield _Part(first, pages, _joined(waiting))
-
-
-def _of_block(block: pa.Table) -> Transits:
-    return Transits(
-        block["target"].to_numpy(),
-        block["client"].to_numpy(),
-        block["referrer"].fill_null(NOWHERE).to_numpy(),
-    )
-
-
-def _sliced(moved: Transits, rows: slice) -> Transits:
-    return Transits(*(column[rows] for column in moved))
-
-
-def _joined(parts: Sequence[Transits]) -> Transits:
-    nothing = np.empty(0, np.int64)
-    return Transits(*map(np.concatenate, zip((nothing,) * 3, *parts, strict=True)))
+def _parts(pages: ParquetRows, days: Sequence[_Day]) -> Iterator[_Part]:
+    """All pages, some at a time, with the transits of all days in order."""
+    parts = list(in_bytes(pages.numbers("total", np.int64), _PART_VIEWS))
+    bounds = np.array([0, *(stop for _, stop in parts)])
+    read = [day.parts(bounds) for day in days]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for first, stop in parts:
+            moved = in_traffic_order(list(pool.map(next, read)), stop - first, _THREADS)
+            moved.target[:] += first
+            yield _Part(first, stop, Transits(moved.target, moved.client, moved.referrer))
 
 
 def _batch(traffic: Traffic) -> pa.RecordBatch:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.frame.page_rows import ranges, site_runs
-from temporal_assets.windows.traffic.changed_transits import NUMBERS_SQL, changed_transits
+from temporal_assets.windows.traffic.changed_transits import changed_transits
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED, Changes, span
 from temporal_assets.windows.traffic.traffic_rows import (
     came_new,
@@ -36,9 +36,6 @@ from temporal_assets.windows.traffic.traffic_rows import (
     in_rows,
     links_column,
 )
-
-INCREMENTAL_SQL: Final = NUMBERS_SQL
-"""The statement by which changes are found."""
 
 
 def go_on(

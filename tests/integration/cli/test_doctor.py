@@ -37,7 +37,6 @@ def test_the_doctor_finds_a_healthy_state_healthy(built: tuple[Path, Any]) -> No
             "log records",
             "published files",
             "unfinished work",
-            "transits",
             "policy",
             "schema versions",
             "dagster home",

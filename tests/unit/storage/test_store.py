@@ -8,7 +8,6 @@ import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from temporal_assets.storage import together as storage_together
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
 from temporal_assets.storage.together import together
+from tests.transits import publish_transits
 
 DAY = dt.date(2026, 1, 31)
 
@@ -269,27 +269,36 @@ def test_damage_is_found_by_size_and_by_content(store: Store) -> None:
     assert store.damaged() == [str(path)]
 
 
-def test_files_beside_are_kept_with_the_day_and_are_none_of_its_rows(store: Store) -> None:
-    """What is made from the day does not depend on them: its digest is the same without."""
-    table, places = views(DAY, x=1), pa.table({"place": [7]})
+def test_files_of_urls_are_part_of_the_day_and_none_of_its_rows(store: Store) -> None:
+    table, urls = views(DAY, x=1), pa.table({"url": ["https://a.example/"]})
     without = publish(store, DAY, table)
-    manifest = publish(store, DAY, table, places)
+    manifest = publish(store, DAY, table, urls)
     assert store.manifest("page_views", DAY) == manifest
-    assert (manifest.digest, manifest.rows) == (without.digest, 1)
-    assert store.read("page_views", DAY) == table
+    assert manifest.digest != without.digest
+    assert (manifest.rows, store.read("page_views", DAY)) == (1, table)
     (path,) = map(Path, store.paths_beside(manifest))
-    assert pq.read_table(path) == places
-    publish(store, DAY, table, places)
+    assert pq.read_table(path) == urls
+    publish(store, DAY, table, urls)
     assert path.exists()
     assert store.verified(manifest) == manifest
     path.write_bytes(path.read_bytes()[::-1])
     assert store.damaged(contents=True) == [str(path)]
-    store.verify(manifest)
-    path.unlink()
-    assert store.intact("page_views", DAY) == manifest
-    assert store.verified(manifest) == replace(manifest, beside=())
-    assert store.manifest("page_views", DAY) == replace(manifest, beside=())
-    assert store.damaged(contents=True) == []
+    with pytest.raises(DamagedPartition, match="does not hold the bytes"):
+        store.verified(manifest)
+    assert not path.exists()
+    assert store.intact("page_views", DAY) is None
+
+
+def test_numbers_of_urls_are_read_as_urls(store: Store) -> None:
+    front, page, search = (f"https://{name}/" for name in ("a.example", "b.example", "s.example"))
+    rows = [(None, front, 1), (search, front, 1), (front, page, 2)]
+    named = [dict(zip(("referrer", "target", "client"), row, strict=True)) for row in rows]
+    publish_transits(store, DAY, named)
+    publish_transits(store, DAY + dt.timedelta(1), [])
+    found = store.read("transits", [DAY, DAY + dt.timedelta(1)])
+    assert found.schema == contracts.TRANSITS.arrow_schema
+    assert found.to_pylist() == [{"day": DAY, **row} for row in named]
+    assert store.read("transits", DAY, ["target"])["target"].to_pylist() == [row[1] for row in rows]
 
 
 def test_the_same_content_again_leaves_readers_under_way_their_generation(store: Store) -> None:

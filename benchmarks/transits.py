@@ -1,0 +1,78 @@
+"""Days of `transits` from rows that name URLs, and back for libraries that know no numbers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from temporal_assets.days.transits import make_transits
+from temporal_assets.engines.base import Engine
+from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.storage.store import Store
+
+
+def publish_transits(
+    store: Store,
+    engine: Engine,
+    day: dt.date,
+    rows: pa.Table,
+    opened: pa.Array | None = None,
+    extra: dict[str, Any] | None = None,
+) -> None:
+    """Publish rows with `referrer`, `target` and `client` as the asset would.
+
+    `opened` are pages that were opened: some of them only by people who loaded them again.
+    """
+    nobody = 0 if opened is None else len(opened)
+    more = pa.array([], pa.string()) if opened is None else opened.cast(pa.string())
+    url, referrer = (
+        pa.concat_arrays([rows[name].cast(pa.string()).combine_chunks(), more])
+        for name in ("target", "referrer")
+    )
+    clients = np.concatenate((rows["client"].to_numpy(), np.zeros(nobody, np.int64)))
+    requests = requests_of(day, url, referrer, pa.array(clients))
+    with store.scratch() as scratch:
+        path = scratch / "requests.parquet"
+        pq.write_table(requests, path)
+        made = make_transits(engine, [str(path)], scratch)
+        store.publish(
+            "transits",
+            day,
+            made.rows,
+            inputs=[],
+            settings_digest="",
+            extra=extra,
+            beside=made.urls,
+        )
+
+
+def requests_of(day: dt.date, url: pa.Array, referrer: pa.Array, client: pa.Array) -> pa.Table:
+    """Requests of a day, as far as transits need them."""
+    site = pc.extract_regex(url, SITE.replace("(", "(?P<site>", 1))
+    return pa.table(
+        {
+            "day": pa.repeat(pa.scalar(day, pa.date32()), len(url)),
+            "url": url,
+            "referrer": referrer,
+            "client": client,
+            "site": pc.struct_field(site, "site"),
+        }
+    )
+
+
+def text_files(store: Store, folder: Path) -> list[str]:
+    """Files of all days with URLs, written once."""
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for day in store.days("transits"):
+        path = folder / f"{day}.parquet"
+        if not path.exists():
+            pq.write_table(store.read("transits", day), path)
+        paths.append(str(path))
+    return paths

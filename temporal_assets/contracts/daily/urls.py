@@ -1,0 +1,28 @@
+"""The URLs of a day with their numbers, which lie beside the rows of `transits`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+URLS: Final = Table(
+    name="urls",
+    version=1,
+    description=(
+        "URLs of a day: pages that were opened, in the order of `page_views`, and behind them"
+        " those that people only came from."
+    ),
+    grain="one URL and day",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
+        ColumnSpec("number", Type.INTEGER, "Number of the row, from 0, which stands for the URL."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it on the day."),
+    ),
+    key=("day", "url"),
+    is_read_often=True,
+)
+"""Published within the partitions of `transits`: rows and the URLs that they number change at once,
+or not at all."""

@@ -1,0 +1,27 @@
+"""Numbers that stand for texts in this process: nobody can prepare two that have the same.
+
+Not here: which texts there are, and the numbers of a day's URLs, which are their places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from temporal_assets.core.numerics.arrays import Bytes, Int64s
+from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.text.texts import MULTIPLIER, SEED, Texts, hash_bytes
+
+
+def text_numbers(texts: Texts) -> Int64s:
+    """A number of 62 bits for each text, more than 0; two texts hardly ever have the same."""
+    found = np.empty(len(texts), np.int64)
+    _hash(texts.data, texts.offsets, SEED, found)
+    return found
+
+
+@leaf
+def _hash(data: Bytes, offsets: Int64s, seed: np.uint64, found: Int64s) -> None:
+    for i in range(len(found)):
+        begin, stop = offsets[i], offsets[i + 1]
+        value = hash_bytes(data, begin, stop, stop - begin, seed) * MULTIPLIER
+        found[i] = np.int64(value >> np.uint64(2)) | 1
