@@ -36,12 +36,18 @@ _MOVED: Final = {
 """Dotted name -> the name of the same option in `[spark.config]`."""
 
 
+_FOLDED: Final = {"sites.page_share_weight": "multiply `sites.alpha` by it"}
+"""Dotted name -> how another setting says the same."""
+
+
 def instead_of(name: str) -> str | None:
     """Return what to do about a setting, or a whole section, that is gone; None of any other."""
     if name in _FIXED:
         return f"this is no setting any more: it is fixed at {_FIXED[name]}; remove it"
     if name in _MOVED:
         return f"this is no setting any more: write {_MOVED[name]} in [spark.config]"
+    if name in _FOLDED:
+        return f"this is no setting any more: {_FOLDED[name]}"
     within = [gone for gone in _FIXED if gone.startswith(f"{name}.")]
     if within:
         fixed = ", ".join(f"{gone} at {_FIXED[gone]}" for gone in within)

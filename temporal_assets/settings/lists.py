@@ -17,14 +17,12 @@ class Sites(Section):
     suffix list, as installed). Sections and prefixes always belong to a host."""
 
     alpha: float = Field(3.0, ge=0)
-    """Weight of the share of pages that are temporal (TW 4.3: alpha to beta as 3 to 2)."""
+    """Weight of the share of pages that are temporal (TW 4.3: alpha to beta as 3 to 2). Hot events
+    are reported by everybody, so that views speak against pages that nobody else has: TW 5.2's
+    additional weight of the share of pages is a factor of it."""
 
     beta: float = Field(2.0, ge=0)
     """Weight of the share of views that temporal pages have."""
-
-    page_share_weight: float = Field(1.0, gt=0)
-    """Additional weight of the share of pages. Hot events are reported by everybody, so that views
-    speak against pages that nobody else has (TW 5.2); 1 is the paper's formula."""
 
     rule: Literal["flow", "confident", "paper"] = "flow"
     """`flow` ranks by the new temporal pages to expect, less those that a list pays for with others

@@ -118,7 +118,7 @@ def _show(tuned: Tuned) -> None:
         ],
     )
     console.show_table(
-        "The first K sites, by the additional weight of the page share",
+        "The first K sites, by the additional weight of the page share, a factor of alpha",
         ("weight", "other sites", "views covered", *_MEASURES),
         [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
     )

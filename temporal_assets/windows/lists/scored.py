@@ -54,9 +54,8 @@ def scoring_of(settings: Settings) -> Scoring:
     return Scoring(
         sites.alpha,
         sites.beta,
-        sites.page_share_weight,
-        PLAIN if plain else CONFIDENCE,
-        1 if plain else sites.min_pages,
+        confidence=PLAIN if plain else CONFIDENCE,
+        min_pages=1 if plain else sites.min_pages,
     )
 
 

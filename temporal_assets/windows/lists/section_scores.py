@@ -56,7 +56,6 @@ SECTION_SCORES: Final = WindowAsset(
         settings.privacy.min_clients,
         settings.sites.alpha,
         settings.sites.beta,
-        settings.sites.page_share_weight,
         settings.sites.rule,
         settings.sites.min_pages,
         CONFIDENCE,
