@@ -25,6 +25,7 @@ from real_visits import wiki_series
 from temporal_assets.contracts import REQUESTS
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
+    MOST_WEEKS,
     QUIET_DAYS,
     Measured,
     Past,
@@ -36,15 +37,11 @@ Counts = NDArray[np.int64]
 
 _DAYS: Final = 304
 _FAULT: Final = 120
-_WITHIN: Final = (1, 7, 14)
+_WITHIN: Final = (1, 7, 14, 28)
 _WEEK: Final = 7
-_LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + 1) * _WEEK)
+_LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + MOST_WEEKS) * _WEEK)
 _LEVELS: Final = (3, 10, 40, 200, 2000)
-_DRIFTS: Final = [
-    drift
-    for drift in REQUESTS.drifts
-    if drift.name in {"rows_are_usual", "week_is_usual", "referrers_are_usual", "has_rows"}
-]
+_DRIFTS: Final = [drift for drift in REQUESTS.drifts if drift.name not in {"clients_are_usual"}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +133,7 @@ def _measured(site: Site, day: int) -> Measured:
     return {
         "rows_are_usual": requests,
         "week_is_usual": requests,
+        "four_weeks_are_usual": requests,
         "has_rows": requests,
         "referrers_are_usual": referred / requests if requests else None,
         whole_of("referrers_are_usual"): requests,

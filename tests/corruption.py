@@ -24,6 +24,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
+    MOST_WEEKS,
     Expected,
     Past,
     evaluate_drifts,
@@ -186,7 +187,7 @@ class Bench:
             rows = f"INSERT INTO sound BY NAME {ROWS_OF[table.name]}"
             self.connection.execute(rows, {"day": corpus.day})
         usual = self._measure("FROM sound", table.drifts)
-        self.before = Past(dict.fromkeys(range(1, 7 * (HISTORY_WEEKS + 1)), usual))
+        self.before = Past(dict.fromkeys(range(1, 7 * (HISTORY_WEEKS + MOST_WEEKS)), usual))
 
     def __enter__(self) -> Bench:
         return self

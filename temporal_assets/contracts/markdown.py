@@ -69,7 +69,7 @@ def expected(rule: Rule) -> str:
 
 
 def _drift(drift: Drift) -> tuple[str, ...]:
-    before = "the weeks before" if drift.is_of_week else "the days before"
+    before = "the weeks before" if drift.weeks else "the days before"
     if drift.least is not None:
         expects = f"at least {drift.least:g}, unless a day with nothing is usual"
     elif drift.largest_factor:

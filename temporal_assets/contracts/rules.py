@@ -73,8 +73,8 @@ class Drift:
     """A share may differ from the expected one by this much, whatever the noise."""
     least: float | None = None
     """The day must have so much, unless a day with nothing is nothing unusual."""
-    is_of_week: bool = False
-    """Judges the sum of the seven days that end with the day, and compares it with weeks before."""
+    weeks: int = 0
+    """Judges the sum of so many weeks that end with the day, and compares it with weeks before."""
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
     needs_referrers: bool = False

@@ -18,7 +18,7 @@ from temporal_assets.core.traffic.usual_days import (
     share_noise,
     usual_count,
     usual_share,
-    usual_week,
+    usual_weeks,
 )
 
 Measured = Mapping[str, float | None]
@@ -31,7 +31,10 @@ HISTORY_WEEKS: Final = 8
 """Weeks before that a drift of weeks compares with."""
 
 LEAST_WEEKS: Final = 3
-"""Weeks before that it needs."""
+"""Weeks before that it needs; twice as many as those of which it is the sum."""
+
+MOST_WEEKS: Final = 4
+"""Weeks of which a drift is the sum at most."""
 
 QUIET_DAYS: Final = 60
 """Days for which what was told is not told again: as long as it is in windows."""
@@ -193,7 +196,7 @@ def not_judged(expected: Expected, note: str) -> Expected:
 
 
 def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
-    value = _week(drift, measured, past, 0) if drift.is_of_week else measured[drift.name]
+    value = _weeks(drift, measured, past) if drift.weeks else measured[drift.name]
     nothing = Expected(drift.name, Severity.WARN, value)
     if value is None:
         return not_judged(nothing, "there are no rows to judge")
@@ -209,12 +212,13 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
 
 def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
     """The range in which a number is usual, or why there is none."""
-    if drift.is_of_week:
-        sums = (_week(drift, measured, past, number) for number in range(1, HISTORY_WEEKS + 1))
+    if drift.weeks:
+        before = range(drift.weeks, drift.weeks + HISTORY_WEEKS)
+        sums = (_week(drift, measured, past, number) for number in before)
         weeks = [total for total in sums if total is not None]
-        if len(weeks) < LEAST_WEEKS:
+        if len(weeks) < max(LEAST_WEEKS, 2 * drift.weeks):
             return f"only {len(weeks)} of the weeks before can be compared"
-        return usual_week(weeks, _of(drift.largest_factor))
+        return usual_weeks(weeks, drift.weeks, _of(drift.largest_factor))
     earlier = past.known(drift.name)
     numbers = [*earlier.values()]
     if drift.least is not None:
@@ -251,6 +255,12 @@ def _noise(drift: Drift, reported: float, measured: Measured) -> Usual:
     if drift.whole is not None:
         return share_noise(reported, measured[whole_of(drift.name)] or 1.0)
     return count_noise(reported)
+
+
+def _weeks(drift: Drift, measured: Measured, past: Past) -> float | None:
+    """Return the sum of the weeks that end with this day; None where a day is unknown."""
+    sums = [_week(drift, measured, past, number) for number in range(drift.weeks)]
+    return None if None in sums else sum(one for one in sums if one is not None)
 
 
 def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | None:

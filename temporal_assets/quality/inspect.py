@@ -15,6 +15,7 @@ from temporal_assets.engines.batches import small_batches
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
+    MOST_WEEKS,
     NO_REFERRERS,
     QUIET_DAYS,
     Expected,
@@ -33,7 +34,7 @@ from temporal_assets.quality.measure import measure, measure_days, offenders, pa
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
-_LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + 1) * 7)
+_LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + MOST_WEEKS) * 7)
 """Days before a day whose numbers its drifts may ask for."""
 
 MAX_SAMPLES: Final = 20

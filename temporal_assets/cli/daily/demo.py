@@ -19,7 +19,7 @@ from temporal_assets.cli.shared.building import build, outcome_report, show_outc
 from temporal_assets.cli.shared.console import counted, place
 from temporal_assets.cli.shared.days import day_option
 from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.shared.landing import land, show_troubles
+from temporal_assets.cli.shared.landing import gives_nothing, land, show_troubles
 from temporal_assets.cli.shared.options import Json, State, settings_of
 from temporal_assets.cli.shared.precompile import precompiling
 from temporal_assets.cli.shared.summary import show_summary, summarize
@@ -100,7 +100,7 @@ def run(
     else:
         show_outcome(outcome)
         show_summary(settings, summary, corpus.truth)
-    if landing.failed or not outcome.ok:
+    if gives_nothing(settings) or not outcome.ok:
         raise typer.Exit(FAILED)
 
 

@@ -15,7 +15,7 @@ from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
 from temporal_assets.cli.shared.days import parse_day, ranges, span
 from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.shared.landing import land, show_landing, show_troubles
+from temporal_assets.cli.shared.landing import gives_nothing, land, show_landing, show_troubles
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.policies import latest_document
 from temporal_assets.cli.shared.precompile import precompiling
@@ -114,7 +114,7 @@ def run(
         show_outcome(outcome)
     if not as_json:
         _show_answer(settings, store, outcome)
-    if _gives_nothing(settings) or (
+    if gives_nothing(settings) or (
         outcome is not None and not (outcome.ok and _did_something(outcome, day))
     ):
         raise typer.Exit(FAILED)
@@ -158,14 +158,6 @@ def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> N
     said = standing(store, settings)
     for sentence in said.of_stray_days if document is not None else said.sentences:
         console.say(sentence)
-
-
-def _gives_nothing(settings: Settings) -> bool:
-    """Return whether there is a source of which nothing can be used."""
-    from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.landing.verdicts import verdicts
-
-    return any(one.gives_nothing for one in verdicts(Inventory.load(settings), settings))
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:

@@ -197,3 +197,14 @@ def _row(file: LandedFile) -> tuple[Any, ...]:
 
 def _by_reason(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reason} {lines:,}" for reason, lines in reasons.items())
+
+
+def gives_nothing(settings: Settings) -> bool:
+    """Return whether there is a source of which nothing can be used.
+
+    That is a failure. One bad file among others is a warning.
+    """
+    from temporal_assets.landing.inventory import Inventory
+    from temporal_assets.landing.verdicts import verdicts
+
+    return any(one.gives_nothing for one in verdicts(Inventory.load(settings), settings))

@@ -108,10 +108,18 @@ REQUESTS: Final = Table(
         Drift(
             name="week_is_usual",
             measure="count(*)",
-            is_of_week=True,
+            weeks=1,
             largest_factor=1.5,
             protects="Far fewer requests in seven days than in the weeks before: a log is missing.",
             remedy="Compare the log files of the week with those of the weeks before.",
+        ),
+        Drift(
+            name="four_weeks_are_usual",
+            measure="count(*)",
+            weeks=4,
+            largest_factor=1.6,
+            protects="Far fewer requests in four weeks than in those before: a log is missing.",
+            remedy="Compare the log files of these weeks with those of the weeks before.",
         ),
         Drift(
             name="referrers_are_usual",

@@ -31,6 +31,9 @@ _CHANCE: Final = 3e-6
 _WEEK_CHANCE: Final = 1e-5
 """The same of a week: those of neighbouring days share six days, and are told together."""
 
+_WEEKS_CHANCE: Final = 3e-4
+"""The same of four weeks, of which a year has thirteen that share no day."""
+
 _EMPTY_CHANCE: Final = 1e-5
 """The same for an empty day: it is likelier than others to be a fault."""
 
@@ -80,12 +83,17 @@ def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Us
     return _around(expected, spread, _CHANCE, factor)
 
 
-def usual_week(past: Sequence[float], factor: float) -> Usual:
-    """Return the range of a week's count, from those of weeks before; their noise is less."""
+def usual_weeks(past: Sequence[float], weeks: int, factor: float) -> Usual:
+    """Return the range of the sum of so many weeks, from single weeks before; their noise is less.
+
+    Levels of neighbouring weeks are alike: four vary half as much as one, not a quarter.
+    """
     counts = np.asarray(past, np.float64)
     level = max(float(counts.mean()), 0.5 / len(counts))
-    spread = _spread(counts / level, level, _COMMON_WEEK_SPREAD)
-    return _around(level, spread, _WEEK_CHANCE, factor)
+    own = max(0.0, float((counts / level).var(ddof=1)) - 1 / level)
+    spread = _shrunk(own, len(counts), _COMMON_WEEK_SPREAD + _CLUMPS / level)
+    spread = spread / weeks**0.5 + (spread + 1 / level) / len(counts)
+    return _around(weeks * level, spread, _WEEK_CHANCE if weeks == 1 else _WEEKS_CHANCE, factor)
 
 
 def _around(expected: float, spread: float, chance: float, factor: float) -> Usual:

@@ -42,7 +42,8 @@ RULE = Rule("limit", "x", "Things go wrong.", "Mend them.", maximum=2)
 WARNING = Rule("rows", "x", "It is empty.", "Look.", severity=Severity.WARN, minimum=1)
 FACTOR = Drift("jump", "x", "It jumps.", "Look.", largest_factor=3)
 DIFFERENCE = Drift("share", "x", "It moves.", "Look.", whole="n", largest_difference=0.25)
-WEEK = Drift("week", "x", "It jumps.", "Look.", largest_factor=1.5, is_of_week=True)
+WEEK = Drift("week", "x", "It jumps.", "Look.", largest_factor=1.5, weeks=1)
+FOUR_WEEKS = Drift("week", "x", "It jumps.", "Look.", largest_factor=1.6, weeks=4)
 EMPTY = Drift("rows", "x", "It is empty.", "Look.", least=1)
 
 
@@ -134,6 +135,21 @@ def test_a_week_shows_what_a_day_hides() -> None:
     assert one.is_outside
     (day,) = evaluate_drifts([FACTOR], {"jump": 20.0}, past([40.0, 35.0, 44.0] * 9, FACTOR))
     assert not day.is_outside
+
+
+def test_four_weeks_show_what_a_week_of_a_small_site_hides() -> None:
+    days = past([10.0, 7.0, 12.0, 9.0, 8.0, 11.0, 13.0] * 12, WEEK)
+    halved = Past({age: {"week": 5.0} if age < 28 else one for age, one in days.measured.items()})
+    (week,) = evaluate_drifts([WEEK], {"week": 5.0}, halved)
+    assert not week.is_outside
+    (four,) = evaluate_drifts([FOUR_WEEKS], {"week": 5.0}, halved)
+    assert four.value == 140.0
+    assert four.is_outside
+    (calm,) = evaluate_drifts([FOUR_WEEKS], {"week": 9.0}, days)
+    assert calm.can_be_judged
+    assert not calm.is_outside
+    (early,) = evaluate_drifts([FOUR_WEEKS], {"week": 9.0}, past([9.0] * 80, WEEK))
+    assert early.note == "only 7 of the weeks before can be compared"
 
 
 def test_an_empty_day_is_told_where_it_is_unlikely() -> None:
