@@ -12,12 +12,15 @@ traceback: it is a fault of ours and worth a report.
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import wraps
-from typing import Final, ParamSpec
+from functools import partial, wraps
+from threading import Timer
+from typing import Any, Final, ParamSpec
 
 import typer
 
@@ -28,6 +31,8 @@ USAGE: Final = 2
 INTERRUPTED: Final = 130
 
 _ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
+
+_AGAIN_SECONDS: Final = 0.1
 
 _asked: list[Callable[[], bool]] = []
 """Function that says if this command is to end; empty outside of a command."""
@@ -102,14 +107,35 @@ def interruptions() -> Iterator[Callable[[], bool]]:
         return False
 
     _asked.append(interrupted)
+    unraisable = sys.unraisablehook
+    sys.unraisablehook = partial(_asked_again, unraisable)
     try:
         yield interrupted
     finally:
         _asked.clear()
+        sys.unraisablehook = unraisable
         signal.signal(signal.SIGTERM, ending)
         signal.set_wakeup_fd(before)
         seen.close()
         note.close()
+
+
+def _asked_again(otherwise: Callable[[Any], object], unraisable: Any) -> None:
+    """Ask once more, in a moment, where Ctrl-C came within a callback: nobody can catch it there.
+
+    The compiler of numerical loops calls back for seconds, and the command would go on.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        again = Timer(_AGAIN_SECONDS, _end)
+        again.daemon = True
+        again.start()
+    else:
+        otherwise(unraisable)
+
+
+def _end() -> None:
+    if _asked:  # otherwise the command has ended meanwhile
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def explained(error: Exception) -> str | None:

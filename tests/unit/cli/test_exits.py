@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -66,3 +68,22 @@ def test_what_is_no_exception_is_an_interruption_where_one_was_asked_for() -> No
     assert ended.value.exit_code == INTERRUPTED
     with pytest.raises(Interrupted):
         body(told=False)
+
+
+def test_an_end_in_a_callback_of_a_library_ends_the_command_without_a_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    @ctypes.CFUNCTYPE(None)
+    def callback() -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    @command
+    def run() -> None:
+        callback()
+        time.sleep(30)
+
+    with pytest.raises(typer.Exit) as ended:
+        run()
+    assert ended.value.exit_code == INTERRUPTED
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
