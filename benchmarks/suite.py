@@ -35,6 +35,8 @@ from benchmarks.suite_lines import LINES
 from temporal_assets.machine.memory import keep_memory
 
 _DOCS: Final = Path(__file__).parents[1] / "docs"
+_SHOWN: Final = ("small", "paper")
+"""Sizes on the page; `performance.json` has all."""
 _BEGIN: Final = "<!-- written by python -m benchmarks.suite -->\n"
 _END: Final = "<!-- end -->\n"
 _TURNS: Final = 3
@@ -198,7 +200,7 @@ def publish(size: str, found: Found) -> None:
     page = _DOCS / "performance.md"
     before, _, rest = page.read_text("utf-8").partition(_BEGIN)
     after = rest.partition(_END)[2]
-    tables = "\n".join(markdown(one, lines) for one, lines in known.items())
+    tables = "\n".join(markdown(one, lines) for one, lines in known.items() if one in _SHOWN)
     page.write_text(f"{before}{_BEGIN}\n{tables}\n{_END}{after}", "utf-8")
 
 

@@ -265,19 +265,20 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
 
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
+    # What needs somebody stands where a narrow terminal shows it, and only where there is any.
+    wrong = [name for name in ("missing", "stale") if any(one[name] for one in assets.values())]
     console.show_table(
         "Assets",
-        ("asset", "days", "from", "to", "rows", "MiB", "missing", "stale"),
+        ("asset", "days", *wrong, "from", "to", "rows", "MiB"),
         [
             (
                 name,
                 asset["days"],
+                *(ranges(asset[one], limit=3) for one in wrong),
                 asset["first"],
                 asset["last"],
                 asset["rows"],
                 round(asset["bytes"] / (1 << 20), 2),
-                ranges(asset["missing"], limit=3),
-                ranges(asset["stale"], limit=3),
             )
             for name, asset in assets.items()
         ],

@@ -131,7 +131,8 @@ class Window:
         return self._paged(
             "SELECT traffic.url, traffic.visits, traffic.clients, traffic.birth,"  # noqa: S608 - literals
             " labels.is_temporal, labels.label_basis FROM page_traffic AS traffic"
-            " LEFT JOIN page_labels AS labels ON labels.url = traffic.url"
+            " LEFT JOIN (SELECT url, is_temporal, label_basis FROM page_labels"
+            f" WHERE site = {literal(site)}) AS labels ON labels.url = traffic.url"
             f" WHERE {' AND '.join(where)} ORDER BY traffic.visits DESC, traffic.url",
             page,
             "page_traffic",

@@ -66,11 +66,17 @@ def _targets(window: Window) -> list[str]:
 
 
 def _left_out(window: Window) -> str:
-    total = window.rows("SELECT count(*) AS sites FROM site_scores", "site_scores")[0]["sites"]
-    shown = min(SITES, total)
+    query = (
+        "SELECT count(*) AS sites, CAST(coalesce(sum(pages), 0) AS BIGINT) AS pages"
+        " FROM site_scores WHERE clients >= {least}"
+    )
+    total = window.rows(query, "site_scores")[0]
+    shown = min(SITES, total["sites"])
     return (
-        f"<p class='note'>The first {shown:,} of {total:,} sites, {_EACH} patterns and"
-        f" {_EACH} pages of each; `temporal-assets explore` serves all of them.</p>\n"
+        f"<p class='note'>The first {shown:,} of {total['sites']:,} sites, with up to {_EACH}"
+        f" patterns and {_EACH} pages of each. Left out are {total['sites'] - shown:,} sites, most"
+        f" of the {total['pages']:,} labelled pages, and the views of single folders; <code>"
+        "temporal-assets explore</code> serves all of them.</p>\n"
     )
 
 
