@@ -28,7 +28,7 @@ Row = dict[str, Any]
 ROWS: Final = 50
 """Rows of one page."""
 
-_CANDIDATES: Final = 2_000
+CANDIDATES: Final = 2_000
 """The most visited pages of a site among which examples of a pattern are looked for."""
 
 SORTS: Final = {
@@ -151,9 +151,9 @@ class Window:
         """Some of the most visited pages that a pattern holds."""
         rows = self.rows(
             "SELECT url, visits, birth FROM page_traffic WHERE clients >= {least}"  # noqa: S608 - a literal
-            f" AND site = {literal(found.site)} ORDER BY visits DESC, url LIMIT {_CANDIDATES}",
+            f" AND site = {literal(found.site)} ORDER BY visits DESC, url LIMIT {CANDIDATES}",
             "page_traffic",
-            limit=_CANDIDATES,
+            limit=CANDIDATES,
         )
         nodes = found.nodes_of([row["url"] for row in rows])
         held = [

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from temporal_assets.cli.explorer.rows import SORTS, Paged, Row, Window
+from temporal_assets.cli.explorer.rows import CANDIDATES, SORTS, Paged, Row, Window
 from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.cli.show.page import explained
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url
@@ -358,7 +358,9 @@ def pattern(window: Window, name: str, number: int) -> str:
     parts = [
         f"<p>{_text(says)}</p><p class='note'>As a regular expression:"
         f" <code>{_text(node['expression'])}</code></p>",
-        _table("Examples that enough clients opened", columns, cells) if examples else "",
+        _table("Examples that enough clients opened", columns, cells)
+        if examples
+        else f"<p class='note'>No example among the {CANDIDATES:,} most visited pages.</p>",
         _neighbours(found, name, place),
         f'<div class="figures">{block(graph_of(found), "g")}</div>',
     ]
