@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,3 +107,33 @@ def test_the_curve_of_a_site_is_that_of_all_its_pages(tables: Tables, pages: int
 
 def test_a_site_without_visits_has_no_curve(tables: Tables) -> None:
     assert curve(tables, [0] * 12) == []
+
+
+def life(site: str, k: int, is_news: bool, total: int, concentration: float) -> dict[str, Row]:
+    page = {"site": site, "url": f"https://{site}/{'news' if is_news else 'old'}/{k:03}"}
+    label = {"is_temporal": is_news, "is_temporal_by_curve": is_news, "is_news": is_news}
+    label |= {"has_concentration": True, "concentration": concentration}
+    views = {"day": dt.date(2026, 1, 31), "views": [total], "total": total}
+    return {"labels": page | label, "lives": page | views, "traffic": page | {"clients": 9}}
+
+
+def test_typical_pages_are_of_sites_that_stand_for_their_kind(tables: Tables) -> None:
+    """A dealer has a few news pages, too, and those may be the most read of all."""
+    pages = [
+        *(life("news.example", k, True, 100 + k, 5.0 + k) for k in range(12)),
+        *(life("news.example", k, False, 10, 1.0) for k in range(3)),
+        *(life("dealer.example", k, True, 9_000, 9.0) for k in range(9)),
+        *(life("dealer.example", k, False, 5_000, 1.0) for k in range(40)),
+        *(life("wiki.example", k, False, 50 + k, 1.0) for k in range(60)),
+    ]
+    tables.write(contracts.PAGE_LABELS, [one["labels"] for one in pages])
+    tables.write(contracts.PAGE_HISTORIES, [one["lives"] for one in pages])
+    tables.write(contracts.PAGE_TRAFFIC, [one["traffic"] for one in pages])
+    missing = {"page_histories": SimpleNamespace(extra={"missing_days": []})}
+    job = SimpleNamespace(
+        **vars(tables), files=tables.files, sources=SimpleNamespace(tables=missing)
+    )
+    found = {kind: url for kind, (url, _) in Reader(job).typical().items()}  # type: ignore[arg-type]
+    # Of its quarter with the most views, the one of median concentration.
+    assert found[True] == "https://news.example/news/009"
+    assert found[False].startswith("https://wiki.example/")
