@@ -124,6 +124,8 @@ def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -
     text = one_file(window)
     assert text.count("Content-Security-Policy") == 1
     assert "of 1 sites" in text
+    assert "Left out are 0 sites" in text
+    assert text.count("<h1") == 1
     assert "<form" not in text
     assert 'href="/' not in text
     anchors = set(re.findall(r'href="#([^"]*)"', text)) - {"content"}

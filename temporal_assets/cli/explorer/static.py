@@ -22,6 +22,7 @@ _EACH: Final = 5
 _MAIN: Final = re.compile(r"<main[^>]*>(.*)</main>", re.DOTALL)
 _LINK: Final = re.compile(r'<a href="(/[^"]*)">(.*?)</a>', re.DOTALL)
 _FORM: Final = re.compile(r"<form.*?</form>", re.DOTALL)
+_HEADING: Final = re.compile(r"<(/?)h([1-5])\b")
 _ID: Final = re.compile(r'(id|aria-labelledby)="([^"]*)"')
 
 
@@ -41,7 +42,8 @@ def one_file(window: Window) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>Explorer, window up to {window.day}</title><style>{views.style()}</style></head>"
-        f"<body><main>{''.join(parts)}</main></body></html>\n"
+        f"<body><main><h1>Explorer, window up to {window.day}</h1>{''.join(parts)}</main></body>"
+        "</html>\n"
     )
 
 
@@ -91,4 +93,9 @@ def _inner(content: str, known: Mapping[str, str], anchor: str) -> str:
         names = " ".join(f"{anchor}-{one}" for one in found[2].split())
         return f'{found[1]}="{names}"'
 
-    return _LINK.sub(linked, _ID.sub(own, _FORM.sub("", content)))
+    def lower(found: re.Match[str]) -> str:
+        return f"<{found[1]}h{int(found[2]) + 1}"
+
+    # One title for the whole file; each view has the next level.
+    lowered = _HEADING.sub(lower, _FORM.sub("", content))
+    return _LINK.sub(linked, _ID.sub(own, lowered))
