@@ -52,7 +52,7 @@ def test_status_for_people(built: tuple[Path, Any]) -> None:
     state, _ = built
     result = call("status", "--state", state)
     assert result.exit_code == 0
-    assert re.search(r"│ page_views +│ +2 │ 2026-01-30 │ 2026-01-31 │ +3 │", result.stdout)
+    assert re.search(r"│ page_views +│ +2 │(?: +│)* 2026-01-30 │ 2026-01-31 │ +3 │", result.stdout)
     assert "10 lines of 2026-01-30..2026-01-31" in result.stderr
     assert "The latest day of page_views is 2026-01-31, " in result.stderr
     assert "ago. Switched on: nothing" in result.stderr
