@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST
+from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST, METHOD
 from temporal_assets.logs.privacy.key_periods import had_one_key
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found
 from temporal_assets.logs.read.streams import MAX_EXPANSION
@@ -639,7 +639,8 @@ def options_digest(source: LogSource, settings: Settings) -> str:
             | _FIXED,
             "cleaning": settings.cleaning.model_dump(
                 mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
-            ),
+            )
+            | {"methods": [METHOD.decode()]},
             "privacy": _privacy(settings),
             "timezone": settings.orchestration.timezone,
         }

@@ -179,7 +179,7 @@ _NO_PAGES: Final = {
     "bot_agent": "All are of programs that say so: is it the log of a site that people visit?",
     "static": "All ask for images, styles and scripts: is it the log of a host of static files?",
     "status": "No answer has a status of `cleaning.statuses`: is the right field taken for it?",
-    "method": "No request has a method of `cleaning.methods`: is the right field taken for it?",
+    "method": "No request has the method GET: is the right field taken for it?",
 }
 """Questions to ask if nothing is kept although every line is whole."""
 

@@ -12,6 +12,7 @@ _FIXED: Final = {
     "reading.earliest": "1993-01-01",
     "reading.future_hours": "24",
     "reading.max_expansion": "1000",
+    "cleaning.methods": "GET",
     "curves.base": "false",
     "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
     "calibration.q": "0.05 to 0.95 in steps of 0.05",

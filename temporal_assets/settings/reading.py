@@ -34,9 +34,6 @@ class Reading(Section):
 class Cleaning(Section):
     """Records of the log that are kept, and the URLs that they become (docs/canonical-urls.md)."""
 
-    methods: tuple[str, ...] = ("GET",)
-    """Requests with other methods show no page."""
-
     statuses: tuple[int, ...] = (200, 206, 304)
     """Pages that were really shown; 304 means shown from the browser's cache."""
 

@@ -59,6 +59,9 @@ AHEAD: Final = dt.timedelta(hours=24)
 """Lines dated later than now plus this are rejected: clocks drift and zones are misread by hours,
 not by days. A file with more than one of them in a thousand is not read."""
 
+METHOD: Final = b"GET"
+"""Requests with other methods show no page to anybody."""
+
 DROPS: Final = ("method", "status", "static", "bot_agent")
 """Reasons of well-formed lines that are no page views, in the order they are looked for."""
 
@@ -196,8 +199,7 @@ class Cleaner:
         """Rows with a method, status, resource and agent of a page view, and their targets."""
         rows = np.flatnonzero(verdict == Reject.NONE)
         if records.method is not None:
-            methods = {name.encode() for name in self.cleaning.methods}
-            keep = _flags(records.method, rows, lambda value: value in methods, missing=True)
+            keep = _flags(records.method, rows, lambda value: value == METHOD, missing=True)
             rows = _sieve(verdict, rows, keep, "method")
         status = records.status[rows]
         keep = np.isin(status, np.array((0, *self.cleaning.statuses), np.int16))

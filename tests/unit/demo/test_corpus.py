@@ -27,6 +27,7 @@ from temporal_assets.demo.formats import LAYOUTS
 from temporal_assets.demo.marginals import measure
 from temporal_assets.demo.world.sites import make_sites
 from temporal_assets.logs.clean.agents import is_bot
+from temporal_assets.logs.clean.cleaning import METHOD
 from temporal_assets.logs.formats.detect import resolve
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.read.records import Block, Records
@@ -174,7 +175,7 @@ def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
             raw = decode_escapes if records.escaped else bytes
             for i in np.flatnonzero(records.reason == 0).tolist():
                 target = records.target.value(i)
-                if records.method.value(i).decode() not in cleaning.methods:
+                if records.method.value(i) != METHOD:
                     found.dropped["method"] += 1
                 elif int(records.status[i]) not in cleaning.statuses:
                     found.dropped["status"] += 1
