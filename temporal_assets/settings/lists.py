@@ -87,8 +87,9 @@ class Hubs(Section):
     """Seeds at most (NP 6.1: as many as the list in use had)."""
 
     visits_per_day: float | None = Field(None, gt=0)
-    """Budget: visits a day to all seeds together. Unset: as many as one an hour for each. Seeds
-    that it could not visit even every `longest_hours` are left out."""
+    """Budget: visits a day to all seeds together. Seeds that it could not visit even every
+    `longest_hours` are left out. Unset: as many as are worth it, each a two-hundredth of the
+    interest in a new page that no better seed leads to (docs/hubs.md)."""
 
     shortest_minutes: int = Field(10, ge=1)
     """No hub is visited more often: servers are not ours."""

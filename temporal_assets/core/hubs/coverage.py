@@ -96,6 +96,16 @@ def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> In
     return np.asarray(np.argsort(-worth, kind="stable"), np.int64)
 
 
+def first_shares(links: LinkGraph, evidence: Int64s, hubs: int) -> Floats:
+    """Return the share of the evidence of the hubs 0, 1, ... that is theirs.
+
+    A link to a page that a hub before leads to as well counts a tenth. 1 for hubs without evidence.
+    """
+    added, whole = _added(links.first, links.target, evidence, hubs)
+    own = added + _AGAIN * (whole - added)
+    return np.asarray(np.divide(own, whole, out=np.ones(hubs), where=whole > 0))
+
+
 @njit(nogil=True, cache=True)
 def _added(start: Int64s, target: Int32s, evidence: Int64s, hubs: int) -> tuple[Floats, Floats]:
     """Evidence of each hub for pages that no hub before it leads to, and all of it."""

@@ -112,6 +112,29 @@ def intervals(
     return _at(np.exp(price), worth, decay, shortest, longest)
 
 
+def priced_intervals(
+    rate: ArrayLike,
+    views: ArrayLike,
+    half_life: ArrayLike,
+    price: float,
+    shortest: float,
+    longest: float,
+    leave: ArrayLike = 0.0,
+) -> Floats:
+    """Days between visits of each hub at which one more visit a day gains `price`.
+
+    `price` is a share of the interest in a new page, that of the average page of all hubs; the
+    others are as for `intervals`.
+    """
+    rates, worth = np.asarray(rate, np.float64), np.asarray(views, np.float64)
+    decay = np.log(2) / np.asarray(half_life, np.float64) + np.asarray(leave, np.float64)
+    total = float(rates.sum())
+    if not total > 0:
+        return np.full(len(rates), longest)
+    average = float(rates @ worth) / total
+    return _at(price * average, rates * worth / decay, decay, shortest, longest)
+
+
 def _dearer(log_price: float) -> float:
     """On the side of fewer visits, whatever was rounded."""
     return log_price + 2 * _EXACT * (1 + abs(log_price))

@@ -14,9 +14,14 @@ import pyarrow as pa
 
 from temporal_assets.contracts import ColumnSpec, Type
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
-from temporal_assets.core.hubs.coverage import across_sites, gains, greedy_order
+from temporal_assets.core.hubs.coverage import (
+    across_sites,
+    first_shares,
+    gains,
+    greedy_order,
+)
 from temporal_assets.core.hubs.interest import HubInterest, interest_of
-from temporal_assets.core.hubs.revisits import found_share, intervals
+from temporal_assets.core.hubs.revisits import found_share, intervals, priced_intervals
 from temporal_assets.core.hubs.yields import HubYield
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 from temporal_assets.core.numerics.rounding import rounded_down, rounded_up
@@ -28,6 +33,13 @@ _MINUTES: Final = 24.0 * 60
 
 _TIERS: Final = (0.5, 0.9)
 """Shares of what all seeds are expected to lead to at which the first and the second tier end."""
+
+_PRICE: Final = 0.005
+"""Share of the interest in a new page that a visit must save to be worth it, where no budget says
+how many visits there are. Chosen on seeds 11 and 12 of the demo (docs/hubs.md)."""
+
+_HOURLY: Final = 60
+"""Minutes between visits of a front page of which nothing is known, where there is no budget."""
 
 _ENTRANCES: Final = 0.5
 """Largest share of hubs that are listed only because their site would have none."""
@@ -139,7 +151,14 @@ def published(found: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
     low, high = found.model.interval(expected)
     interest = interest_of({one.name: hubs[one.name].to_numpy() for one in FACTS})
     minutes = np.zeros(len(hubs), np.int64)
-    minutes[is_listed] = _revisit_minutes(expected[is_listed], interest.of(is_listed), settings)
+    own = np.ones(len(hubs))
+    own[: len(found.hubs)] = first_shares(links.wanted, links.evidence, len(found.hubs))
+    minutes[is_listed] = _revisit_minutes(
+        expected[is_listed], own[is_listed], interest.of(is_listed), settings
+    )
+    if settings.visits_per_day is None:
+        is_unknown = is_listed & (np.arange(len(hubs)) >= len(found.hubs))
+        minutes[is_unknown] = max(_HOURLY, settings.shortest_minutes)
     with_links = in_order[in_order < len(found.hubs)]
     gain = gains(links.temporal, with_links)
     gain = np.append(gain, np.zeros(len(in_order) - len(gain), np.int64))
@@ -199,11 +218,18 @@ def _tiers(expected: Floats) -> Int64s:
     return np.asarray(1 + np.searchsorted(np.array(_TIERS) * total, before, "right"), np.int64)
 
 
-def _revisit_minutes(expected: Floats, interest: HubInterest, hubs: Hubs) -> Int64s:
-    """Whole minutes between visits; rounded up, so that the budget is kept."""
-    visits = len(expected) * HOURS if hubs.visits_per_day is None else hubs.visits_per_day
+def _revisit_minutes(expected: Floats, own: Floats, interest: HubInterest, hubs: Hubs) -> Int64s:
+    """Whole minutes between visits; rounded up, so that the budget is kept.
+
+    Where there is no budget, a visit must be worth it: for the share of the new pages (`own`) that
+    no better hub leads to.
+    """
     shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / HOURS
-    days = intervals(
-        expected, interest.views, interest.half_life, visits, shortest, longest, interest.leave
-    )
+    views, half_life, leave = interest.views, interest.half_life, interest.leave
+    if hubs.visits_per_day is None:
+        facts = (expected * own, views, half_life)
+        days = priced_intervals(*facts, _PRICE, shortest, longest, leave)
+    else:
+        facts = (expected, views, half_life)
+        days = intervals(*facts, hubs.visits_per_day, shortest, longest, leave)
     return rounded_up(days * _MINUTES)

@@ -14,10 +14,11 @@ from scipy.optimize import minimize
 from temporal_assets.core.curves.histories import births_a_day
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.core.graph.reach import reach
-from temporal_assets.core.hubs.coverage import greedy_order, paper_order
+from temporal_assets.core.hubs.coverage import first_shares, greedy_order, paper_order
 from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
-from temporal_assets.core.hubs.revisits import found_share, intervals, split
+from temporal_assets.core.hubs.revisits import found_share, intervals, priced_intervals, split
 from temporal_assets.core.hubs.yields import UNIT, NewLinks, day_weights, known_births, learn
+from temporal_assets.core.numerics.arrays import Floats
 
 Graph = dict[int, set[int]]
 
@@ -321,6 +322,30 @@ def test_a_budget_a_hair_above_the_least(more: float) -> None:
         found = intervals(rate, np.ones(hubs), life, hubs / 7 * (1 + more), 1 / 144, 7)
         assert found == pytest.approx(np.full(hubs, 7.0), rel=1e-4)
         assert np.sum(1 / found) <= hubs / 7 * (1 + 2 * more)
+
+
+def test_every_visit_is_worth_its_price() -> None:
+    """One more visit a day gains the price, as the caught interest of hubs says by differences."""
+    rate, views, half_life = np.array([40.0, 3.0, 0.4]), np.array([9.0, 20.0, 5.0]), 0.7
+    price, decay = 0.02, np.log(2) / half_life
+    days = priced_intervals(rate, views, half_life, price, 1 / 144, 30.0)
+
+    def caught(visits: Floats) -> Floats:
+        x = decay / visits
+        return np.asarray(rate * views * -np.expm1(-x) / x)
+
+    more = 1e-4
+    gain = (caught(1 / days + more) - caught(1 / days)) / more
+    assert gain == pytest.approx(price * (rate @ views) / rate.sum(), rel=1e-3)
+    assert list(np.argsort(days)) == [0, 1, 2]
+    assert list(priced_intervals([0.0, 0.0], 1.0, 1.0, price, 1 / 144, 7.0)) == [7.0, 7.0]
+    assert len(priced_intervals([], [], [], price, 1 / 144, 7.0)) == 0
+
+
+def test_what_a_better_hub_leads_to_counts_a_tenth() -> None:
+    links = links_of_rows(np.array([0, 1, 2]), np.array([2, 2, 1]), np.array([3, 4, 4, 5, 3]), 6)
+    shares = first_shares(links, np.array([10, 10, 10, 30, 10]), 4)
+    assert shares == pytest.approx([1.0, (30 + 1) / 40, 0.1, 1.0])
 
 
 def test_links_that_leave_are_visited_more_often_and_found_less() -> None:
