@@ -62,6 +62,10 @@ class Front:
     """`name`, `new_per_day` and its bounds of the first hubs that enough clients know."""
     changes: Sequence[Row]
     """`site`, `change`, most important first."""
+    crawled: Sequence[Row]
+    """Sums of `sources` by kind, of those that crawls visited; empty without results of crawls."""
+    best_source: Sequence[Row]
+    """`url`, `pages`, `temporal_pages` of the source that showed most temporal pages first."""
     compared: dt.date | None
     """The day whose list of sites the changes are since."""
     days: int
@@ -91,6 +95,7 @@ def front(found: Front) -> Section:
         _watched(found),
         _changed(found),
         _budget(found),
+        *_crawled(found),
         _traffic(found),
         _births(found),
         *_hubs(found),
@@ -325,6 +330,39 @@ def _budget(found: Front) -> Table:
         (Column("fetches of"), Column("a day", "number"), Column("share", "share")),
         rows,
         note="As the policy asks: hubs by their intervals, new pages as they are born.",
+    )
+
+
+def _crawled(found: Front) -> Iterator[Table]:
+    """Yield what crawls found by which kind of source, where their results are known."""
+    if not found.crawled:
+        return
+    gone = sum(row["gone"] for row in found.crawled)
+    note = "Pages count for the source that showed them first."
+    if found.best_source:
+        best = found.best_source[0]
+        note += (
+            f" The best is {cut(readable(best['url'].partition('//')[2]))}:"
+            f" {best['temporal_pages']:,} of {counted(best['pages'], 'page')} are temporal."
+        )
+    if gone:
+        note += f" Gone, and out of the policy: {gone:,}."
+    yield Table(
+        "What crawls found",
+        (
+            Column("sources"),
+            *(Column(name, "count") for name in ("visited", "visits", "unchanged", "failed")),
+            *(Column(name, "count") for name in ("pages found", "temporal")),
+        ),
+        tuple(
+            (
+                f"{row['kind']}s",
+                *(row[name] for name in ("sources", "visits", "unchanged", "failures")),
+                *(row[name] for name in ("pages", "temporal_pages")),
+            )
+            for row in found.crawled
+        ),
+        note=note,
     )
 
 

@@ -72,6 +72,7 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.report.front_rows import front_of
 from temporal_assets.windows.report.report_rows import MANY, Reader, Row, mirrored_pages
+from temporal_assets.windows.results.sources import SOURCES
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 
 FOLDER: Final = "report"
@@ -365,6 +366,7 @@ EVALUATION_REPORT: Final = WindowAsset(
         HUB_EVALUATION,
         CRAWL_SIMULATION,
         TIMELY_SIMULATION,
+        SOURCES,
     ),
     sql=("page_totals", *TRAFFIC_SQL, "first_days"),
     # A new version may say it in other words.

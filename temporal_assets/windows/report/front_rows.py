@@ -55,6 +55,19 @@ _SITES: Final = (
     "SELECT site AS name, pages, temporal_pages FROM site_scores"
     " WHERE is_selected AND clients >= {least} ORDER BY rank LIMIT 2"
 )
+_CRAWLED: Final = (
+    "SELECT kind, count(*) AS sources, CAST(sum(visits) AS BIGINT) AS visits,"
+    " CAST(sum(unchanged) AS BIGINT) AS unchanged, CAST(sum(failures) AS BIGINT) AS failures,"
+    " CAST(sum(CASE WHEN is_gone THEN 1 ELSE 0 END) AS BIGINT) AS gone,"
+    " CAST(sum(pages) AS BIGINT) AS pages, CAST(sum(temporal_pages) AS BIGINT) AS temporal_pages"
+    " FROM sources WHERE visits > 0 GROUP BY kind"
+    " ORDER BY temporal_pages DESC, pages DESC, kind"
+)
+_BEST_SOURCE: Final = (
+    "SELECT url, pages, temporal_pages FROM sources WHERE pages > 0 AND (kind <> 'hub'"
+    " OR url IN (SELECT url FROM hub_seeds WHERE clients >= {least}))"
+    " ORDER BY temporal_pages DESC, pages DESC, url LIMIT 1"
+)
 _CHANGES: Final = (
     "SELECT site, CASE WHEN site_changes.change = 'entered' "
     " THEN 'new in the list, place ' || CAST(rank AS VARCHAR)"
@@ -84,6 +97,8 @@ def front_of(job: Job, reader: Reader) -> Front:
         watched=list(_watched(reader)),
         hubs=reader.rows(_HUBS, "hub_seeds"),
         changes=reader.rows(_CHANGES, "site_changes"),
+        crawled=reader.rows(_CRAWLED, "sources"),
+        best_source=reader.rows(_BEST_SOURCE, "sources", "hub_seeds"),
         compared=compared_day(job.sources.tables["site_changes"]),
         days=expected,
         missing=expected - len(job.present("page_views")),

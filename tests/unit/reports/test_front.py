@@ -61,6 +61,8 @@ FRONT = Front(
     watched=[{"kind": "hub", "name": EVIL, "why": "every 5 minutes"}],
     hubs=[{"name": EVIL, "new_per_day": 2.0, "new_per_day_low": 1.0, "new_per_day_high": 3.5}],
     changes=[{"site": EVIL, "change": "new in the list"}],
+    crawled=[],
+    best_source=[],
     compared=DAY - dt.timedelta(1),
     days=60,
     missing=2,
@@ -164,3 +166,15 @@ def test_it_comes_first_is_kept_as_it_is_and_holds_no_markup_of_strangers() -> N
     html = page(Report(DAY, "Report", (("Sites", "3"),), (section,)))
     assert "<script>document" not in html
     assert html.index('id="front"') < html.index("The data") < html.index("Contents")
+
+
+def test_what_crawls_found_is_shown_where_results_are_known() -> None:
+    assert "What crawls found" not in page(Report(DAY, "Report", (), (front(FRONT),)))
+    row = {"kind": "feed", "sources": 3, "visits": 1200, "unchanged": 900, "failures": 7}
+    crawled = [row | {"gone": 2, "pages": 80, "temporal_pages": 61}]
+    best = [{"url": "https://a.example/rss", "pages": 50, "temporal_pages": 41}]
+    made = page(
+        Report(DAY, "Report", (), (front(replace(FRONT, crawled=crawled, best_source=best)),))
+    )
+    for said in ("What crawls found", "1,200", "a.example/rss", "41 of 50 pages", "policy: 2"):
+        assert said in made
