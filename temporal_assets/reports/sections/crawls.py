@@ -431,7 +431,9 @@ def delay_span(row: Row) -> str | None:
     low, high = row["median_delay_low_hours"], row["median_delay_high_hours"]
     if low is None or high is None:
         return None
-    return f"{hours(low)} to {hours(high)}"
+    first, last = hours(low), hours(high)
+    number, _, unit = first.partition(" ")
+    return f"{number if last.endswith(f' {unit}') else first} to {last}"
 
 
 def hours(value: float) -> str:

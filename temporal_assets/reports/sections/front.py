@@ -180,7 +180,7 @@ def _hub_yield(found: Front) -> Figure:
     if not listed:
         return Figure(title, percent(ours[0]), f"{says}; no list in use is known")
     theirs = _reached(row, "baseline")
-    note = f"{says}; by as many fronts of the list in use {_said_of(theirs)}"
+    note = f"{says}; by as many of the list in use {_said_of(theirs)}"
     return Figure(title, percent(ours[0]), note, _tone(ours, theirs))
 
 
@@ -220,7 +220,7 @@ def _delay(found: Front) -> Figure:
         before = rows["baseline"]["median_delay_hours"]
         row = rows["baseline"]
         said = "" if before is None else f"{hours(before)} ({delay_span(row)}), "
-        note += f"; list in use {said}{_fetched(row)}"
+        note += f"; list in use {said}{percent(row['temporal_fetched'])} fetched"
     return Figure(title, hours(ours["median_delay_hours"]), note)
 
 

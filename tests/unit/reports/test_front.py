@@ -114,15 +114,15 @@ def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     assert found["Delay to the first fetch"][:2] == (
         "30 min",
         "median, 15 min to 3.0 h, 97.0% of temporal pages fetched; list in use 30 min"
-        " (15 min to 3.0 h), 26.0% of temporal pages fetched",
+        " (15 min to 3.0 h), 26.0% fetched",
     )
     assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
     assert found["Checks that pass"] == ("all", "none is broken, and none warns", "good")
     # As many hubs as the list in use has fronts, on the longest horizon.
     assert found["Hubs' yield out of time"] == (
         "80.0%",
-        "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many fronts of the list"
-        " in use 30.0% (21.9% to 39.6%)",
+        "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many of the list in use"
+        " 30.0% (21.9% to 39.6%)",
         "good",
     )
 
