@@ -265,6 +265,13 @@ def spark(run: Run) -> None:
     run.command(".venv/bin/python -m tests.spark_proof")
 
 
+@step("crawlers", "pywb and Crawlee (Python, JavaScript) read what we write")
+def crawlers(run: Run) -> None:
+    """Install them in environments of their own, replay an archive, and crawl by the exports."""
+    develop(run)
+    run.command(".venv/bin/python -m tests.loading")
+
+
 @step("browser", "Dagster's UI in a real browser")
 def browser(run: Run) -> None:
     """Click through the UI in Chromium."""

@@ -1,0 +1,219 @@
+"""What we write, read by the programs it is for, each in an environment of its own.
+
+    python -m tests.loading [pywb] [crawlee] [crawlee-js]
+
+Not part of the tests: it installs these programs from their registries into a temporary folder
+(`.ci/run crawlers`). pywb indexes and replays an archive of the instant crawler; Crawlee for Python
+and for JavaScript load their export and crawl the small web of `tests.web_world` by it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.crawl.instant.archive import Archive, Page, payload_digest
+from temporal_assets.policy import Policy
+from temporal_assets.policy.exports import TARGETS
+from tests.integration.test_live_world import policy
+from tests.web_world import Article, Web, World, web_of
+
+PYWB: Final = "pywb==2.10.0"
+CRAWLEE: Final = "crawlee[parsel]==1.11.0"
+CRAWLEE_JS: Final = "@crawlee/cheerio@3.18.1"
+
+_HTML: Final = (("Content-Type", "text/html"),)
+_BEGUN: Final = dt.datetime(2026, 11, 28, 9, tzinfo=dt.UTC)
+_BODY: Final = b"<html><body>the first</body></html>" * 40
+
+_REPLAY: Final = """
+import os, sys
+from pathlib import Path
+from pywb.apps.frontendapp import FrontEndApp
+from pywb.manager.manager import main
+from werkzeug.test import Client
+from werkzeug.wrappers import Response
+os.chdir(sys.argv[1])
+main(["init", "c"])
+main(["add", "c", *map(str, sorted(Path(sys.argv[2]).glob("*.warc.gz")))])
+client = Client(FrontEndApp(config_file=None, custom_config={}), Response)
+listed = client.get("/c/cdx?url=http://news.example/*").data.decode().splitlines()
+assert len(listed) == 10, listed
+assert sum("warc/revisit" in line for line in listed) == 2, listed
+replayed = client.get("/c/20261128090000id_/http://news.example/0")
+assert replayed.status_code == 200 and replayed.data.startswith(b"<html><body>the first"), replayed
+# The same content an hour later: a revisit record, whose page is that of the first response.
+again = client.get("/c/20261128100000id_/http://news.example/0")
+assert again.status_code == 200 and again.data == replayed.data, again
+# "Not modified" is replayed as it was said.
+assert client.get("/c/20261128110000id_/http://news.example/0").status_code == 304
+print("10 captures, 2 of them revisits, replayed")
+"""
+
+_CRAWLEE: Final = """
+import asyncio, json, re, sys
+from crawlee import Request
+from crawlee.configuration import Configuration
+from crawlee.crawlers import ParselCrawler
+from crawlee.proxy_configuration import ProxyConfiguration
+
+told = json.load(open(sys.argv[1]))
+include, exclude = ([re.compile(one) for one in told[name]] for name in ("include", "exclude"))
+
+async def main():
+    crawler = ParselCrawler(
+        proxy_configuration=ProxyConfiguration(proxy_urls=[sys.argv[2]]),
+        configuration=Configuration(purge_on_start=True), max_requests_per_crawl=60,
+    )
+    @crawler.router.default_handler
+    async def handle(context):
+        await context.enqueue_links(include=include, exclude=exclude, strategy="all")
+    await crawler.run([
+        Request.from_url(one["url"].replace("https:", "http:"), label=None)
+        for one in told["start"] if one["label"].startswith("hub")
+    ])
+
+asyncio.run(main())
+"""
+
+
+def make_archive(folder: Path) -> None:
+    """Write an archive of several files, with two revisits."""
+    with Archive(folder, "temporal-assets/1", most_bytes=1500) as archive:
+        for number in range(8):
+            body = _BODY + str(number).encode() if number else _BODY
+            url = f"http://news.example/{number}"
+            archive.add(Page(url, 200, _HTML, body, _BEGUN + dt.timedelta(seconds=number)))
+        refers = (_BEGUN.isoformat(), payload_digest(_BODY))
+        for hours, status, body in ((1, 200, _BODY), (2, 304, b"")):
+            time = _BEGUN + dt.timedelta(hours=hours)
+            archive.add(Page("http://news.example/0", status, _HTML, body, time, refers_to=refers))
+    files = list(folder.glob("*.warc.gz"))
+    if len(files) < 2:
+        raise SystemExit("the archive was not rotated")
+    check = [Path(sys.executable).with_name("warcio"), "check", "-v", *files]
+    subprocess.run(check, check=True, stdout=subprocess.DEVNULL)
+
+
+def environment(work: Path, package: str) -> Path:
+    """Return a Python that has a package."""
+    subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
+    python = work / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", package], check=True)
+    return python
+
+
+def with_pywb(work: Path) -> None:
+    """Index and replay an archive."""
+    make_archive(work / "archive")
+    (work / "pywb").mkdir()
+    (work / "replay.py").write_text(_REPLAY, "utf-8")
+    python = environment(work, PYWB)
+    run([python, work / "replay.py", work / "pywb", work / "archive"], work, "")
+
+
+def with_crawlee(work: Path) -> None:
+    """Crawl by the export, with its expressions for `enqueue_links`."""
+    python = environment(work, CRAWLEE)
+    (work / "crawl.py").write_text(_CRAWLEE, "utf-8")
+    crawled(work, lambda web, told: [python, work / "crawl.py", told, web.address])
+
+
+def with_crawlee_js(work: Path) -> None:
+    """Crawl by the script of the documentation, through a proxy and over http."""
+    page = Path(__file__).parents[1] / "docs" / "crawlers" / "crawlee.md"
+    script = page.read_text("utf-8").split("```javascript\n")[1].split("```")[0]
+    for ours, changed in (
+        ("{ CheerioCrawler }", "{ CheerioCrawler, ProxyConfiguration }"),
+        ("  respectRobotsTxtFile: true,\n", "  proxyConfiguration,\n  maxRequestsPerCrawl: 60,\n"),
+        ("=> ({ url, label,", "=> ({ url: url.replace('https:', 'http:'), label,"),
+    ):
+        if ours not in script:
+            raise SystemExit(f"docs/crawlers/crawlee.md has no {ours!r} any more")
+        script = script.replace(ours, changed)
+    proxy = "const proxyConfiguration = new ProxyConfiguration({ proxyUrls: [process.argv[2]] });\n"
+    at = script.index("const policy")
+    (work / "crawl.mjs").write_text(script[:at] + proxy + script[at:], "utf-8")
+    (work / "package.json").write_text('{"private": true, "type": "module"}', "utf-8")
+    npm = ["npm", "install", "--silent", "--ignore-scripts", "--no-fund", CRAWLEE_JS]
+    subprocess.run(npm, cwd=work, check=True)
+
+    def command(web: Web, told: Path) -> list[str | Path]:
+        shutil.copy(told, work / "policy-links.json")
+        return ["node", work / "crawl.mjs", web.address]
+
+    crawled(work, command)
+
+
+def crawled(work: Path, command: Callable[[Web, Path], list[str | Path]]) -> None:
+    """Crawl a small web by the exported policy; what is wanted is fetched, and nothing else."""
+    sections = ("politics", "sport")
+    stories = [
+        Article(f"http://news.example/{section}/2026/11/story-{n}.html", 0.0, section)
+        for section in (*sections, "economy")
+        for n in range(5)
+    ]
+    world = World(stories)
+    world.evergreen = 5
+    document = policy(
+        "https://news.example/",
+        *(f"https://news.example/{section}/" for section in sections),
+        prefixes=tuple(f"news.example/{section}/" for section in sections),
+    )
+    told = work / "exported.json"
+    told.write_text(TARGETS["crawlee"](document)["policy-links.json"], "utf-8")
+    with web_of(world) as web:
+        run(command(web, told), work, web.address)
+        asked = set(web.asked())
+    wanted = {one.url for one in stories if one.section in sections}
+    if not wanted <= asked:
+        raise SystemExit(f"not fetched: {sorted(wanted - asked)}")
+    decide = Policy(document).match
+    if skipped := sorted(url for url in asked if decide(url).decision == "skip"):
+        raise SystemExit(f"fetched, though the policy skips it: {skipped}")
+    print(f"{len(asked)} pages, {len(wanted)} of {len(wanted)} wanted ones")
+
+
+def run(command: list[str | Path], work: Path, proxy: str) -> None:
+    """Run a program, whose output is shown where it fails."""
+    own = {"CRAWLEE_STORAGE_DIR": str(work / "storage"), "http_proxy": proxy, "no_proxy": ""}
+    done = subprocess.run(
+        command, cwd=work, env={**os.environ, **(own if proxy else {})}, capture_output=True,
+        text=True, timeout=300,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
+    print("\n".join(line for line in done.stdout.splitlines() if "replayed" in line))
+
+
+PROGRAMS: Final = {
+    "pywb": (PYWB, with_pywb),
+    "crawlee": (CRAWLEE, with_crawlee),
+    "crawlee-js": (CRAWLEE_JS, with_crawlee_js),
+}
+
+
+def main() -> None:
+    """Install and run the programs that are named, or all."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("programs", nargs="*", choices=[*PROGRAMS, []], default=[])
+    for name in parser.parse_args().programs or PROGRAMS:
+        version, function = PROGRAMS[name]
+        if name == "crawlee-js" and not shutil.which("npm"):
+            print(f"SKIPPED: {version} needs Node.js and npm")
+            continue
+        with tempfile.TemporaryDirectory(prefix="temporal-assets-loading.") as folder:
+            print(version, flush=True)
+            function(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
