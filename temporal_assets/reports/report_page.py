@@ -360,7 +360,9 @@ def _thinned(count: int, most: int = _MOST_POINTS) -> Sequence[int]:
 
 
 def _column(axis: Axis) -> Column:
-    return Column(axis.label, "text" if axis.ticks else axis.kind)
+    # Dates need no name on an axis; a column that is read aloud does.
+    name = axis.label or ("day" if axis.kind == "date" else "place")
+    return Column(name, "text" if axis.ticks else axis.kind)
 
 
 def _place(axis: Axis, value: float) -> Cell:

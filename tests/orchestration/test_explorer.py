@@ -140,7 +140,7 @@ def test_the_command_writes_one_file(whole: Path, tmp_path: Path) -> None:
         app, ["explore", "--out", str(file), "--state", str(whole / "state")]
     )
     assert shown.exit_code == 0, shown.output
-    assert "<h1>Sites</h1>" in file.read_text("utf-8")
+    assert "<h2>Sites</h2>" in file.read_text("utf-8")
 
 
 def test_its_style_is_the_one_that_its_policy_allows() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +158,7 @@ def test_traffic_is_drawn_over_dates() -> None:
     assert {one.x.kind for one in charts} == {"date"}
     html = page(Report(DAY, "Report", (), (front(FRONT),)))
     assert ">31 Jan</text>" in html
+    assert re.findall(r"<th[^>]*></th>", html) == []  # the numbers' column of days has a name
 
 
 def test_it_comes_first_is_kept_as_it_is_and_holds_no_markup_of_strangers() -> None:
