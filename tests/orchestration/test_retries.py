@@ -105,7 +105,7 @@ def test_only_the_day_whose_fault_passes_is_made_again(landed: Project, fault: F
     assert fault.calls == [*DAYS, DAYS[1]]
     assert landed.store.days("requests") == DAYS
     assert marked(landed) == {day.isoformat() for day in DAYS}
-    assert days._earlier == {}
+    assert landed.installation.attempts == {}
 
 
 def test_a_fault_that_stays_fails_with_the_days_that_could_be_made(
@@ -118,7 +118,7 @@ def test_a_fault_that_stays_fails_with_the_days_that_could_be_made(
     assert fault.calls == [*DAYS, DAYS[1], DAYS[1]]
     assert landed.store.days("requests") == [DAYS[0], DAYS[2]]
     assert marked(landed) == {DAYS[0].isoformat(), DAYS[2].isoformat()}
-    assert days._earlier == {}
+    assert landed.installation.attempts == {}
 
 
 def test_of_days_side_by_side_only_those_that_failed_are_made_again(
