@@ -13,7 +13,6 @@ import pytest
 from dagster._core.execution.plan import active
 
 from temporal_assets.days import daily
-from temporal_assets.defs import days
 from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.partitions import daily_partitions
