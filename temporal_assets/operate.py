@@ -23,7 +23,9 @@ from typing import Any, Final
 from uuid import uuid4
 
 import dagster as dg
+from dagster._core.instance.ref import InstanceRef
 from filelock import FileLock
+from sqlalchemy import make_url
 
 from temporal_assets import contracts
 from temporal_assets.build import build_defs
@@ -54,12 +56,14 @@ from temporal_assets.windows.registry import STEP_NAMES
 __all__ = [
     "Event",
     "Failed",
+    "History",
     "Judgement",
     "Outcome",
     "Published",
     "Skipped",
     "Unfinished",
     "finish",
+    "history",
     "last_checks",
     "materialize",
     "prepare_home",
@@ -154,7 +158,9 @@ def prepare_home(settings: Settings) -> Path:
             replace_text(config, _PLACES.sub("", _template().read_text("utf-8")))
         elif _is_elsewhere(text := config.read_text("utf-8"), home):
             replace_text(config, _PLACES.sub("", text))
-        if not (home / "history").exists():
+        if not (home / "history").exists() and event_log.is_in_sqlite(
+            InstanceRef.from_dir(str(home))
+        ):
             # Two processes that make Dagster's databases at the same time spoil them.
             dg.DagsterInstance.from_config(str(home)).dispose()
     return home
@@ -257,14 +263,48 @@ def forget_runs(settings: Settings, runs: Sequence[str]) -> None:
 
 def switched_on(settings: Settings) -> tuple[str, ...]:
     """Names of the sensors and schedules that somebody has switched on. Makes no home for it."""
-    home = os.environ.get("DAGSTER_HOME") or settings.state / "dagster"
-    if not (Path(home) / "schedules").is_dir():
+    home = Path(os.environ.get("DAGSTER_HOME") or settings.state / "dagster")
+    if not (home / _CONFIG).is_file() and not (home / "schedules").is_dir():
+        return ()
+    if not (home / "schedules").is_dir() and event_log.is_in_sqlite(
+        InstanceRef.from_dir(str(home))
+    ):
         return ()
     with _instance(settings) as instance:
         states = instance.all_instigator_state()
         running = {state.instigator_name for state in states if state.is_running}
         # Those are always on, and bring no data.
         return tuple(sorted(running - {lost_runs.SENSOR, released_policy.SENSOR}))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The place of Dagster's history: runs, events, schedules."""
+
+    home: Path
+    """$DAGSTER_HOME, or the folder in the state folder."""
+    database: str
+    """Words for the database, without a password."""
+    is_current: bool
+    """False if `dagster instance migrate` has its tables to change."""
+
+
+def history(settings: Settings) -> History:
+    """Return where Dagster's history lies, having opened it. Makes the home where there is none."""
+    home = _home(settings)
+    with _instance(settings) as instance:
+        storage = instance.event_log_storage
+        version = storage.alembic_version()
+        is_current = version is None or version[0] == version[1]
+        return History(home, _database(getattr(storage, "postgres_url", None)), is_current)
+
+
+def _database(address: str | None) -> str:
+    if address is None:
+        return "SQLite"
+    url = make_url(address)
+    place = url.host or url.query.get("host", "the local socket")
+    return f"PostgreSQL, database {url.database} at {place}"
 
 
 def last_checks(

@@ -2,8 +2,8 @@
 
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
 SQLite each have words of their own for them, and Dagster passes on only words; so they are known
-by those. Not here: whether a fault passes by itself (`transient`), and faults of data, which have
-messages of their own.
+by those. Not here: whether a fault passes by itself (`transient`), faults of PostgreSQL (`database`),
+and faults of data, which have messages of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import os
 import re
 from collections.abc import Iterator
 from typing import Any, Final, TextIO, cast
+
+from temporal_assets.machine.database import database_trouble
 
 _WHOLE: Final = "What is published is whole"
 
@@ -75,7 +77,13 @@ _UNWRITTEN: Final = "Exception while writing logger call to event log"
 
 def said(error: BaseException) -> str | None:
     """A sentence for a fault of the machine that is, or is behind, an error; None for others."""
-    return next(filter(None, map(_said_of, _chain(error))), None)
+    chain = list(_chain(error))
+    return database_trouble(chain) or next(filter(None, map(_said_of, chain)), None)
+
+
+def is_of_database(error: BaseException) -> bool:
+    """Return whether an error is, or comes from, a fault of Dagster's database."""
+    return database_trouble(list(_chain(error))) is not None
 
 
 def said_of(text: str) -> str | None:

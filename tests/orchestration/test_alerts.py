@@ -379,7 +379,7 @@ def test_who_may_not_write_is_told_the_rest(
     assert damages == []  # nothing is broken
     assert (found["switched_on"], found["is_old"]) == (None, False)
     status._show_recency(found)
-    assert "unknown, because the state folder cannot be written" in capsys.readouterr().err
+    assert "unknown, because Dagster's history cannot be read" in capsys.readouterr().err
 
 
 # Through Dagster ---------------------------------------------------------------------------------

@@ -123,13 +123,13 @@ def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
 
 def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None:
     """None where nobody may ask, because Dagster writes to its databases to read them; or can."""
-    from temporal_assets.machine.troubles import said
+    from temporal_assets.machine.troubles import is_of_database, said
     from temporal_assets.operate import switched_on
 
     try:
         return switched_on(settings)
     except Exception as error:  # whatever its YAML, its databases and itself raise
-        if isinstance(error, OSError) or said(error):
+        if not is_of_database(error) and (isinstance(error, OSError) or said(error)):
             return None  # no rights, or a full disk
         why = f"{type(error).__name__}: {error}".splitlines()[0]
         damages.append(
@@ -163,7 +163,7 @@ def _recency(
 
 def _show_recency(recency: dict[str, Any]) -> None:
     on = recency["switched_on"]
-    unknown = "unknown, because the state folder cannot be written or read"
+    unknown = "unknown, because Dagster's history cannot be read"
     names = unknown if on is None else ", ".join(on) or "nothing"
     if recency["latest_day"] is None:
         console.say(f"Switched on: {names}")

@@ -355,13 +355,16 @@ def _schemas(settings: Settings) -> tuple[str, str]:
 def _dagster_home(settings: Settings) -> tuple[str, str]:
     if not settings.state.is_dir():
         return OK, "made with the state folder"
-    import dagster as dg
+    from temporal_assets.operate import history
 
-    from temporal_assets.operate import prepare_home
-
-    home = prepare_home(settings)
-    with dg.DagsterInstance.from_config(str(home)):
-        return OK, str(home)
+    found = history(settings)
+    detail = f"{found.home}, with its history in {found.database}"
+    if found.is_current:
+        return OK, detail
+    return WARNING, (
+        f"{detail}: its tables are of another release of Dagster. End the daemon and the web"
+        f" server, and call DAGSTER_HOME={found.home} dagster instance migrate"
+    )
 
 
 def _alerts(settings: Settings, send: bool) -> tuple[str, str]:

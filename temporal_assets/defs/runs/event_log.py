@@ -36,11 +36,12 @@ from dagster._core.storage.event_log.schema import (
 )
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage, _event_logs_directory
 from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy import Connection, CursorResult, Engine, create_engine
 from sqlalchemy.pool import NullPool, Pool, StaticPool
+
+from temporal_assets.machine.database import quiet_attempts
 
 _BATCH: Final = 1000
 """Events of one transaction at most: two months of days of the daily tables."""
@@ -53,6 +54,9 @@ _UNCAPTURED: Final = {
     "class": "NoOpComputeLogManager",
 }
 
+_BUSY_SECONDS: Final = 30.0
+"""Wait for another process that writes. Dagster has the same, from one of its releases on."""
+
 _IN_BATCHES: Final = frozenset(ASSET_EVENTS | ASSET_CHECK_EVENTS)
 
 
@@ -60,7 +64,9 @@ _IN_BATCHES: Final = frozenset(ASSET_EVENTS | ASSET_CHECK_EVENTS)
 def instance_of(home: Path) -> Iterator[DagsterInstance]:
     """Open the instance of a `dagster.yaml`, with the event log of this module."""
     reference = in_batches(_uncaptured(InstanceRef.from_dir(str(home)), home))
-    with batches(), DagsterInstance.from_ref(reference) as instance:
+    with quiet_attempts():
+        opened = DagsterInstance.from_ref(reference)
+    with batches(), opened as instance:
         yield instance
 
 
@@ -86,10 +92,19 @@ def _uncaptured(reference: InstanceRef, home: Path) -> InstanceRef:
     return InstanceRef.from_dir(str(home), overrides={"compute_logs": _UNCAPTURED})
 
 
-def in_batches(reference: InstanceRef) -> InstanceRef:
-    """Return the reference with the event log of this module, where it has Dagster's in SQLite."""
+def is_in_sqlite(reference: InstanceRef) -> bool:
+    """Return whether runs, events and schedules lie in SQLite files, as they do by default."""
     kept = reference.storage_data
-    if kept is None or kept.class_name != DagsterSqliteStorage.__name__:
+    return kept is not None and kept.class_name == DagsterSqliteStorage.__name__
+
+
+def in_batches(reference: InstanceRef) -> InstanceRef:
+    """Return the reference with the event log of this module, where it has Dagster's in SQLite.
+
+    PostgreSQL's event log, as `dagster-postgres` has it, stores a batch in one statement by itself.
+    """
+    kept = reference.storage_data
+    if kept is None or not is_in_sqlite(reference):
         return reference
     ours = ConfigurableClassData(__name__, BatchedStorage.__name__, kept.config_yaml)
     return reference._replace(storage_data=ours)
@@ -212,7 +227,7 @@ class BatchedStorage(DagsterSqliteStorage):
 
 def _engine(place: str, poolclass: type[Pool]) -> Engine:
     """Open a database as Dagster does; its log is used by one thread at a time."""
-    options = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False}
+    options = {"timeout": _BUSY_SECONDS, "check_same_thread": False}
     return create_engine(place, poolclass=poolclass, connect_args=options)
 
 

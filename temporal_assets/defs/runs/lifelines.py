@@ -124,7 +124,7 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
         if not all(map(_is_released, paths)):
             continue
         run = instance.get_run_by_id(run_id)
-        if run is not None and run.status in _BEGUN and all(map(_is_just_over, paths)):
+        if run is not None and run.status in _BEGUN and _may_go_on(instance, run, paths):
             continue
         if run is not None and run.status is not dg.DagsterRunStatus.SUCCESS:
             ended.append(run)
@@ -184,8 +184,29 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
     return [
         one.dagster_run
         for one in gone
-        if _is_ours(one.dagster_run) and one.dagster_run.run_id not in marked
+        if _is_ours(one.dagster_run)
+        and one.dagster_run.run_id not in marked
+        and not _is_watched(instance, one.dagster_run)
     ]
+
+
+def _may_go_on(instance: dg.DagsterInstance, run: dg.DagsterRun, paths: list[Path]) -> bool:
+    """Return whether another process of the run may begin: none was killed, one was just over."""
+    if not all(path.suffix == _OVER for path in paths):
+        return False
+    return all(map(_is_just_over, paths)) or _is_watched(instance, run)
+
+
+def _is_watched(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Return whether a run has a process for each step, under a launcher that sees to the run.
+
+    On Kubernetes a step waits for a node for as long as it takes; Dagster ends the run when its pod
+    is gone.
+    """
+    if run.is_finished or not instance.run_launcher.supports_check_run_worker_health:
+        return False
+    workers = {dg.DagsterEventType.STEP_WORKER_STARTING}
+    return bool(instance.get_records_for_run(run.run_id, of_type=workers, limit=1).records)
 
 
 def _is_ours(run: dg.DagsterRun) -> bool:

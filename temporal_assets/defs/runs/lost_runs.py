@@ -1,5 +1,7 @@
 """Runs whose process is gone: ended, what they published shown to Dagster, and judged.
 
+So is all that is published, to a history that is new: Dagster's moved to PostgreSQL, or was lost.
+
 A run tells Dagster of its days when it has made all of them. One that was killed on the way has
 published days that the UI would show as missing for good, because nothing makes again what is
 there and up to date. What it had not come to judge is judged by a run of `finish`, which also
@@ -34,6 +36,11 @@ _INTERVAL_SECONDS: Final = 30
 """A run that is lost keeps a place of the queue until it is seen."""
 
 _VERSION: Final = "dagster/data_version"
+
+_BEFORE: Final = "Published before this history of Dagster began."
+
+_NAMES: Final = (*(table.name for table in contracts.TABLES), RELEASED_POLICY)
+"""Assets of days: the tables, and the release of the policy."""
 
 
 def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
@@ -104,19 +111,40 @@ def _request(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunReques
 
 
 def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str]:
-    """End the runs whose process is gone, and show what they published. Returns their ids."""
+    """End the runs whose process is gone, and show what they published. Returns their ids.
+
+    A history that knows no run is new, and is shown everything that is published.
+    """
+    if not instance.get_run_ids(limit=1):
+        _show(instance, _all_published(installation), _BEFORE)
     ended = lifelines.fail_orphans(instance, installation.settings.state)
     for run in ended:
-        for asset, manifest in _published(installation, run):
-            if not _is_known(instance, asset, manifest):
-                instance.report_runless_asset_event(_event(asset, manifest, run.run_id))
+        why = f"Published by run {run.run_id}, which ended before it could say so."
+        _show(instance, _published(installation, run), why)
     return [run.run_id for run in ended if lifelines.is_lost(instance, run)]
+
+
+def _show(
+    instance: dg.DagsterInstance, published: Iterable[tuple[str, Manifest]], description: str
+) -> None:
+    for asset, manifest in published:
+        if not _is_known(instance, asset, manifest):
+            instance.report_runless_asset_event(_event(asset, manifest, description))
+
+
+def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]:
+    """Yield what is there now, whoever made it."""
+    for name in _NAMES:
+        stored = CRAWL_POLICY.name if name == RELEASED_POLICY else name
+        for day in installation.store.days(stored):
+            if manifest := _made(installation, name, day):
+                yield name, manifest
 
 
 def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[tuple[str, Manifest]]:
     """Yield what is there now of the run's assets and days."""
     chosen = run.asset_selection
-    for name in (*(table.name for table in contracts.TABLES), RELEASED_POLICY):
+    for name in _NAMES:
         if chosen is not None and dg.AssetKey(name) not in chosen:
             continue
         for day in days_of_run(run.tags):
@@ -142,11 +170,11 @@ def _is_known(instance: dg.DagsterInstance, asset: str, manifest: Manifest) -> b
     return made is not None and (made.tags or {}).get(_VERSION) == manifest.digest
 
 
-def _event(asset: str, manifest: Manifest, run_id: str) -> dg.AssetMaterialization:
+def _event(asset: str, manifest: Manifest, description: str) -> dg.AssetMaterialization:
     return dg.AssetMaterialization(
         asset_key=asset,
         partition=_key(manifest.day),
-        description=f"Published by run {run_id}, which ended before it could say so.",
+        description=description,
         metadata=plottable({"dagster/partition_row_count": manifest.rows, "bytes": manifest.size}),
         tags={_VERSION: manifest.digest, "dagster/data_version_is_user_provided": "true"},
     )
