@@ -272,6 +272,34 @@ def crawlers(run: Run) -> None:
     run.command(".venv/bin/python -m tests.loading")
 
 
+@step("postgres", "PostgreSQL: Dagster's history in a real server, and the files for Kubernetes")
+def postgres(run: Run) -> None:
+    """Follow docs/postgres.md with the server of Debian's package; check docs/kubernetes.md."""
+    develop(run)
+    run.command(".venv/bin/pip install -q -c requirements.lock -e '.[postgres,kubernetes]'")
+    install_postgres()
+    tests = "tests/integration/test_postgres.py tests/integration/test_kubernetes.py"
+    run.command(f".venv/bin/pytest -q -m 'postgres or not slow' -n 0 {tests}")
+
+
+def install_postgres() -> None:
+    """Bring the server as a Debian package, where that can be done; its tests skip without it."""
+    if any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or shutil.which("initdb"):
+        return
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        print("only root can bring PostgreSQL: its tests say that they skip")
+        return
+    subprocess.run(["apt-get", "-qq", "update"], timeout=120)
+    # By the run level the package begins no server of its own, which nobody needs here.
+    done = subprocess.run(
+        ["apt-get", "-qq", "install", "-y", "--no-install-recommends", "postgresql"],
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"},
+        capture_output=True,
+        timeout=300,
+    )
+    print(f"postgresql: {'installed' if done.returncode == 0 else 'cannot be had: tests skip'}")
+
+
 @step("browser", "Dagster's UI in a real browser")
 def browser(run: Run) -> None:
     """Click through the UI in Chromium."""

@@ -17,6 +17,10 @@ from typing import Any
 
 from tests.browser.serving import free_port
 
+_INIT = ("--no-sync", "-U", "postgres", "-A", "scram-sha-256")
+
+_PASSWORD = "super"  # noqa: S105 - of a server that lives for a test
+
 PATIENCE = 60
 """Seconds for a server to come up or down: build machines are busy."""
 
@@ -45,7 +49,7 @@ class Server:
         import psycopg2
 
         connection = psycopg2.connect(
-            host="127.0.0.1", port=self.port, user=user, password="super", dbname=database
+            host="127.0.0.1", port=self.port, user=user, password=_PASSWORD, dbname=database
         )
         connection.autocommit = True
         return connection
@@ -75,13 +79,12 @@ def running(programs: Path) -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="temporal-assets-postgres."))
     options = _as_somebody(folder)
     password = folder / "password"
-    password.write_text("super")
+    password.write_text(_PASSWORD)
     password.chmod(0o644)
     data, port = folder / "data", free_port()
     try:
         made = subprocess.run(
-            [programs / "initdb", "--no-sync", "-U", "postgres", "-A", "scram-sha-256"]
-            + [f"--pwfile={password}", "-D", data],
+            [programs / "initdb", "-D", data, *_INIT, f"--pwfile={password}"],
             capture_output=True,
             text=True,
             **options,

@@ -2,8 +2,8 @@
 
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
 SQLite each have words of their own for them, and Dagster passes on only words; so they are known
-by those. Not here: whether a fault passes by itself (`transient`), faults of PostgreSQL (`database`),
-and faults of data, which have messages of their own.
+by those. Not here: whether a fault passes by itself (`transient`), faults of PostgreSQL
+(`database`), and faults of data, which have messages of their own.
 """
 
 from __future__ import annotations
