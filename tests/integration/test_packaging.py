@@ -74,6 +74,23 @@ def test_every_dependency_has_its_reason(repository: Path, direct: list[Requirem
     assert all(len(reason) > 10 for _, reason in rows)
 
 
+def test_the_page_says_what_every_dependency_and_extra_costs(
+    repository: Path, project: dict[str, Any]
+) -> None:
+    page = (repository / "docs" / "installation.md").read_text("utf-8")
+    costs = page.partition("## What each package costs")[2].partition("\n## ")[0]
+    named = [
+        name
+        for row in re.findall(r"^\| (`.+`) \|", costs, re.MULTILINE)
+        for name in re.findall(r"`([^`]+)`", row)
+    ]
+    always = [Requirement(line).name for line in project["project"]["dependencies"]]
+    extras = project["project"]["optional-dependencies"]
+    assert sorted(named) == sorted([*always, *extras])
+    for name in set(extras) - {"bench", "dev"}:
+        assert re.search(rf"-c requirements\.lock '\.\[\w*,?{name}\]'", page), name
+
+
 INDIRECT = {
     "antlr4-python3-runtime",  # keeps Dagster's own dependency from being too old
     "tzdata",  # read by zoneinfo
@@ -84,9 +101,10 @@ INDIRECT = {
 def test_what_is_imported_is_declared_and_the_other_way_round(
     repository: Path, project: dict[str, Any]
 ) -> None:
-    # The crawler and Spark are extras; what else we import is there wherever we are.
+    # The crawler, Spark and WARC are extras; what else we import is there wherever we are.
     extras = project["project"]["optional-dependencies"]
     lines = project["project"]["dependencies"] + extras["scrapy"] + extras["spark"]
+    lines += extras["warc"]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     imported = set()
     for path in (repository / "temporal_assets").rglob("*.py"):

@@ -154,6 +154,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from temporal_assets.days.daily import NoLogs, TooManyRejects
     from temporal_assets.engines.base import EngineError
     from temporal_assets.logs.privacy.key_periods import KeyFileError
+    from temporal_assets.machine.extras import MissingExtra
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.integrity import DamagedFile
     from temporal_assets.storage.store import MissingPartition
@@ -163,6 +164,7 @@ def _expected() -> tuple[type[Exception], ...]:
         DamagedFile,
         EngineError,
         KeyFileError,
+        MissingExtra,
         MissingPartition,
         NoLogs,
         NoMirror,

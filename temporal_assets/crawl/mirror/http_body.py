@@ -11,6 +11,9 @@ import re
 import zlib
 from typing import Final
 
+MAX_HTML: Final = 8 << 20
+"""Bytes of a page that are read: browsers show more, but nobody links that far down."""
+
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 _GZIP: Final = b"\x1f\x8b"
 _ZLIB_OR_GZIP: Final = 32 + zlib.MAX_WBITS

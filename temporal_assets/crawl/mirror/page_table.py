@@ -12,8 +12,8 @@ from typing import Final
 import pyarrow.parquet as pq
 
 from temporal_assets.crawl.mirror.html_links import decoded, html_links
+from temporal_assets.crawl.mirror.http_body import MAX_HTML
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
-from temporal_assets.crawl.mirror.warc import MAX_HTML
 from temporal_assets.logs.tables.parquet_batches import batches
 
 _COLUMNS: Final = ("url", "html")

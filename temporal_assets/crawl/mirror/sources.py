@@ -9,9 +9,8 @@ from typing import Final
 from temporal_assets.crawl.mirror.edge_list import read_edges
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.page_table import is_page_table, read_pages
-from temporal_assets.crawl.mirror.warc import read_warc
-from temporal_assets.crawl.mirror.wat import read_wat
 from temporal_assets.logs.tables.parquet_batches import FAULTS
+from temporal_assets.machine.extras import extra
 
 Reader = Callable[[Path, MirrorBuilder], None]
 
@@ -21,12 +20,24 @@ def _read_parquet(path: Path, builder: MirrorBuilder) -> None:
     (read_pages if is_page_table(path) else read_edges)(path, builder)
 
 
+def _read_warc(path: Path, builder: MirrorBuilder) -> None:
+    with extra("warc", "reading WARC files"):
+        from temporal_assets.crawl.mirror.warc import read_warc
+    read_warc(path, builder)
+
+
+def _read_wat(path: Path, builder: MirrorBuilder) -> None:
+    with extra("warc", "reading WAT files"):
+        from temporal_assets.crawl.mirror.wat import read_wat
+    read_wat(path, builder)
+
+
 READERS: Final[dict[str, Reader]] = {
-    ".wat": read_wat,
-    ".wat.gz": read_wat,
-    ".warc.wat.gz": read_wat,
-    ".warc": read_warc,
-    ".warc.gz": read_warc,
+    ".wat": _read_wat,
+    ".wat.gz": _read_wat,
+    ".warc.wat.gz": _read_wat,
+    ".warc": _read_warc,
+    ".warc.gz": _read_warc,
     ".csv": read_edges,
     ".csv.gz": read_edges,
     ".tsv": read_edges,

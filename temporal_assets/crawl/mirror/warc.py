@@ -20,11 +20,9 @@ from typing import Any, BinaryIO, Final
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from temporal_assets.crawl.mirror.html_links import absolute, decoded, html_links
-from temporal_assets.crawl.mirror.http_body import page_bytes
+from temporal_assets.crawl.mirror.http_body import MAX_HTML, page_bytes
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 
-MAX_HTML: Final = 8 << 20
-"""Bytes of a page that are read: browsers show more, but nobody links that far down."""
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _STARTS: Final = re.compile(rb"WARC/1\.|\x1f\x8b\x08")
 """Beginnings of records, plain or packed."""

@@ -12,14 +12,14 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from temporal_assets.crawl.results.fetch import Fetch, fetch_of
+from temporal_assets.machine.extras import extra
 
 INDEX: Final = "index.jsonl"
 """Name of our crawls' index: the WARC files beside it say nothing more."""
@@ -141,31 +141,9 @@ def _cdxj(text: str) -> Fetch | None:
 
 
 def _warc(file: Path) -> Rows:
-    kinds = WarcRecordType.response | WarcRecordType.revisit
-    with file.open("rb") as stream:
-        records = ArchiveIterator(stream, record_types=kinds, parse_http=True)
-        while True:
-            try:
-                record = next(records, None)
-            except OSError:
-                yield None
-                return
-            if record is None:
-                return
-            yield _of_record(record)
-
-
-def _of_record(record: Any) -> Fetch | None:
-    http = record.http_headers
-    is_revisit = record.record_type == WarcRecordType.revisit
-    return fetch_of(
-        {
-            "time": record.headers.get("WARC-Date"),
-            "url": (record.headers.get("WARC-Target-URI") or "").strip("<>"),
-            "status": http.status_code if http is not None else None,
-            "changed": False if is_revisit else None,
-        }
-    )
+    with extra("warc", "reading WARC files"):
+        from temporal_assets.crawl.results.warc_records import read_warc
+    return read_warc(file)
 
 
 _READERS: Final[dict[str, Callable[[Path], Rows]]] = {

@@ -31,8 +31,9 @@ from temporal_assets.crawl.mirror.mirror import (
     save,
     stored_folder,
 )
-from temporal_assets.crawl.mirror.sources import files_of, read_sources
+from temporal_assets.crawl.mirror.sources import files_of, read_sources, reader_of
 from temporal_assets.machine.durable import replace_text
+from temporal_assets.machine.extras import MissingExtra
 
 
 def record(url, body, kind="response", content="application/http; msgtype=response"):
@@ -617,3 +618,17 @@ def test_a_file_of_beginnings_keeps_nobody_busy(tmp_path, monkeypatch, noise):
     read_sources([path], builder)
     assert builder.counts["broken"]
     assert len(tried) <= warc._MOST_STARTS + 3 * warc._MOST_BREAKS
+
+
+@pytest.mark.parametrize("name", ["pages.warc.gz", "pages.warc.wat.gz"])
+def test_an_extra_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for module in ("fastwarc", "fastwarc.warc"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for module in ("warc", "wat"):
+        monkeypatch.delitem(sys.modules, f"temporal_assets.crawl.mirror.{module}", raising=False)
+    reader = reader_of(tmp_path / name)
+    assert reader is not None
+    with pytest.raises(MissingExtra, match=r"needs fastwarc.*: pip install .*'\.\[warc\]'"):
+        reader(tmp_path / name, None)  # type: ignore[arg-type]
