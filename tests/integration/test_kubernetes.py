@@ -63,7 +63,16 @@ KEYS: Mapping[str, set[str]] = {
         "volumes",
     },
     "runLauncher": {"config", "type"},
-    "k8sRunLauncher": {"imagePullPolicy", "loadInclusterConfig", "runK8sConfig"},
+    "k8sRunLauncher": {
+        "envVars",
+        "imagePullPolicy",
+        "loadInclusterConfig",
+        "resources",
+        "runK8sConfig",
+        "securityContext",
+        "volumeMounts",
+        "volumes",
+    },
     "runK8sConfig": {"containerConfig", "jobMetadata", "jobSpecConfig", "podSpecConfig"},
     "dagsterDaemon": {"enabled", "runCoordinator", "runMonitoring"},
     "dagsterWebserver": {"enableReadOnly", "service"},
@@ -188,8 +197,12 @@ def _instance_config(values: dict[str, Any]) -> dict[str, Any]:
                 "dagster_home": "/opt/dagster/dagster_home",
                 "instance_config_map": "dagster-instance",
                 "postgres_password_secret": values["global"]["postgresqlSecretName"],
+                "env_vars": launcher["envVars"],
+                "volumes": launcher["volumes"],
+                "volume_mounts": launcher["volumeMounts"],
+                "resources": launcher["resources"],
+                "security_context": launcher["securityContext"],
                 "run_k8s_config": {
-                    "container_config": run["containerConfig"],
                     "pod_spec_config": run["podSpecConfig"],
                     "job_spec_config": run["jobSpecConfig"],
                 },
@@ -234,22 +247,6 @@ def launcher(values: dict[str, Any], tmp_path: Path) -> Iterator[Any]:
         yield launcher
 
 
-def _context_of(deployment: dict[str, Any]) -> dict[str, Any]:
-    """The container context that the chart gives to the code server, and it to its runs."""
-    return {
-        "k8s": {
-            "image_pull_policy": deployment["image"]["pullPolicy"],
-            "env": deployment["env"],
-            "env_secrets": [secret["name"] for secret in deployment["envSecrets"]],
-            "volumes": deployment["volumes"],
-            "volume_mounts": deployment["volumeMounts"],
-            "resources": deployment["resources"],
-            "security_context": deployment["securityContext"],
-            "namespace": "default",
-        }
-    }
-
-
 def test_dagster_makes_the_job_of_a_run(launcher: Any, deployment: dict[str, Any]) -> None:
     from dagster._core.code_pointer import ModuleCodePointer
     from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
@@ -261,8 +258,9 @@ def test_dagster_makes_the_job_of_a_run(launcher: Any, deployment: dict[str, Any
         ModuleCodePointer("temporal_assets.definitions", "defs"),
         image,
         ["dagster"],
-        _context_of(deployment),
+        {},  # as without `includeConfigInLaunchedRuns`
     )
+    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": False}
     run = dg.DagsterRun(
         job_name="daily", run_id="0" * 8, job_code_origin=JobPythonOrigin("daily", origin)
     )
@@ -281,9 +279,9 @@ def test_dagster_makes_the_job_of_a_run(launcher: Any, deployment: dict[str, Any
     assert container["resources"]["limits"] == {"memory": "8Gi"}
     assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"] == 10001
     mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
-    assert len(mounts) == len(container["volumeMounts"]) == 3
+    assert len(mounts) == len(container["volumeMounts"]) == 2
     assert mounts["/logs"]["readOnly"] is True
-    assert {volume["name"] for volume in pod["volumes"]} == {"state", "logs", "instance"}
+    assert {volume["name"] for volume in pod["volumes"]} == {"state", "logs"}
     variables = {one["name"]: one for one in container["env"]}
     assert variables["TEMPORAL_ASSETS_STATE"]["value"] == "/state"
     reference = variables["DAGSTER_PG_PASSWORD"]["valueFrom"]["secretKeyRef"]
