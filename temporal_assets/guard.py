@@ -88,7 +88,9 @@ def refusal(scope: Scope) -> str | None:
     host, origin, site = (headers.get(name, []) for name in ("host", "origin", "sec-fetch-site"))
     if len(host) != 1 or not _OURS.fullmatch(host[0]):
         return "this host is not one of this machine's names"
-    if any(one not in (f"http://{host[0]}", f"https://{host[0]}") for one in origin):
+    if any(
+        origin_value not in (f"http://{host[0]}", f"https://{host[0]}") for origin_value in origin
+    ):
         return "the request comes from another origin"
     looks = scope["type"] == "http" and scope["method"] in _LOOKING
     # Navigations are let in: a link in a mail leads to a run. Nothing changes by one.

@@ -51,8 +51,8 @@ class Artifacts:
 
     def __repr__(self) -> str:
         """The folder, and the days of every asset that is there."""
-        found = {name: self.store.folders(name) for name in self.store.assets()}
-        lines = [f"{name}: {_span(days)}" for name, days in found.items() if days]
+        days_of_asset = {name: self.store.folders(name) for name in self.store.assets()}
+        lines = [f"{name}: {_span(days)}" for name, days in days_of_asset.items() if days]
         return "\n  ".join([f"artifacts of {self.settings.state}", *(lines or ["none yet"])])
 
     def assets(self) -> list[str]:
@@ -77,7 +77,7 @@ class Artifacts:
             return self._read_all(asset, columns)
         if isinstance(day, str | dt.date):
             return self.store.read(asset, [_day(day)], columns)
-        return self.store.read(asset, [_day(one) for one in day], columns)
+        return self.store.read(asset, [_day(wanted_day) for wanted_day in day], columns)
 
     def _read_all(self, asset: str, columns: Sequence[str] | None) -> pa.Table:
         while True:
@@ -98,7 +98,7 @@ class Artifacts:
         once a process, at the speed of the disk, unless the state folder was opened with
         `verify=False`. Raises `DamagedPartition` where one is damaged.
         """
-        return self._asked(sql, lambda found: _with_numbers(found.to_arrow_table()))
+        return self._asked(sql, lambda relation: _with_numbers(relation.to_arrow_table()))
 
     @contextmanager
     def large_query(self, sql: str) -> Iterator[pa.Table]:
@@ -107,7 +107,9 @@ class Artifacts:
         Sums stay the decimals that they are in SQL.
         """
         with spill_folder(self.settings.state) as folder:
-            yield self._asked(sql, lambda found: _in_file(found, Path(folder) / "result.arrow"))
+            yield self._asked(
+                sql, lambda relation: _in_file(relation, Path(folder) / "result.arrow")
+            )
 
     def _asked(self, sql: str, taken: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
         refuse_changes(sql)
@@ -148,7 +150,7 @@ def refuse_changes(sql: str) -> None:
 def _is_state(settings: Settings) -> bool:
     """Return whether anything of ours lies there, or the tables are named elsewhere."""
     parts = (SETTINGS_FILE, "landing", "tables", "dagster")
-    return settings.storage is not None or any((settings.state / one).exists() for one in parts)
+    return settings.storage is not None or any((settings.state / part).exists() for part in parts)
 
 
 def _span(days: Sequence[dt.date]) -> str:
@@ -157,13 +159,13 @@ def _span(days: Sequence[dt.date]) -> str:
     return f"{len(days):,} days, {days[0]} to {days[-1]}"
 
 
-def _with_numbers(found: pa.Table) -> pa.Table:
+def _with_numbers(table: pa.Table) -> pa.Table:
     """Decimals, which SQL makes of sums of integers, as numbers that pandas sorts and adds."""
-    for index, field in enumerate(found.schema):
+    for index, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
-            numbers = _as_numbers(found.column(index), field.type.scale)
-            found = found.set_column(index, field.with_type(numbers.type), numbers)
-    return found
+            numbers = _as_numbers(table.column(index), field.type.scale)
+            table = table.set_column(index, field.with_type(numbers.type), numbers)
+    return table
 
 
 def _as_numbers(column: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
@@ -173,9 +175,9 @@ def _as_numbers(column: pa.ChunkedArray, scale: int) -> pa.ChunkedArray:
         return column.cast(pa.float64())
 
 
-def _in_file(found: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:
+def _in_file(relation: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:
     with (
-        found.to_arrow_reader(_ROWS_AT_ONCE) as reader,
+        relation.to_arrow_reader(_ROWS_AT_ONCE) as reader,
         pa.ipc.new_file(str(path), reader.schema) as file,
     ):
         for batch in reader:

@@ -315,13 +315,15 @@ def last_checks(
     Who has read the inventory gives it: of thousands of files that takes a second.
     """
     store = store or Store.open(settings)
-    found = [log_file_judgement(one) for one in evaluate_logs(logs_of(settings, None, inventory))]
+    judgements = [
+        log_file_judgement(facts) for facts in evaluate_logs(logs_of(settings, None, inventory))
+    ]
     for table in contracts.TABLES:
         for day in store.days(table.name):
             manifest = store.intact(table.name, day)
             if manifest:
-                found += verdicts.read(settings.state, manifest)
-    return tuple(found)
+                judgements += verdicts.read(settings.state, manifest)
+    return tuple(judgements)
 
 
 @dataclass
@@ -376,17 +378,17 @@ class _Operation:
         if self.run(instance, "daily", assets, days):
             return
         after = self.events[before:]
-        made = {(event.asset, event.day) for event in after if event.kind == "published"}
+        published = {(event.asset, event.day) for event in after if event.kind == "published"}
         failed = {(event.asset, event.day) for event in after if event.kind == "failed"}
         if "requests" not in assets:
             return
         rest = [asset for asset in assets if asset in DERIVED]
-        started = any((asset, day) in made | failed for asset in rest for day in days)
+        started = any((asset, day) in published | failed for asset in rest for day in days)
         if started or not rest:
             return
         store = Store.open(self.settings)
         usable = [
-            day for day in days if ("requests", day) in made and not self._blocked(store, day)
+            day for day in days if ("requests", day) in published and not self._blocked(store, day)
         ]
         for run in ranges(usable, len(days)):
             self.run(instance, "daily", rest, run)
@@ -404,20 +406,20 @@ class _Operation:
             return
         after = self.events[before:]
         failed = {event.day for event in after if event.kind == "failed"}
-        made = {(event.asset, event.day) for event in after if event.kind == "published"}
+        published = {(event.asset, event.day) for event in after if event.kind == "published"}
         for day in days:
-            rest = [asset for asset in wanted if (asset, day) not in made]
+            rest = [asset for asset in wanted if (asset, day) not in published]
             if rest and len(days) > 1 and day not in failed and not self._is_broken(after, day):
                 self.run(instance, "windows", rest, [day])
 
     def make_latest(self, instance: dg.DagsterInstance, names: Collection[str]) -> None:
         """Bring window assets of the latest day up to date."""
-        found = registry.due(Store.open(self.settings), self.settings)
-        if found is None:
+        due = registry.due(Store.open(self.settings), self.settings)
+        if due is None:
             return
-        wanted = [asset for asset in found.assets if asset in names]
+        wanted = [asset for asset in due.assets if asset in names]
         if wanted:
-            self.make_windows(instance, wanted, [found.day])
+            self.make_windows(instance, wanted, [due.day])
 
     def finish(self, instance: dg.DagsterInstance) -> None:
         """Judge what is there and was not judged, and release what was not released."""
@@ -473,9 +475,9 @@ class _Operation:
     def outcome(self) -> Outcome:
         """Everything that has happened; later checks of a day replace earlier ones."""
         checks = {
-            (one.asset, one.check, one.day): one
+            (judgement.asset, judgement.check, judgement.day): judgement
             for event in self.events
-            if (one := event.judgement) is not None
+            if (judgement := event.judgement) is not None
         }
         return Outcome(
             materialized=tuple(
@@ -503,8 +505,8 @@ class _Operation:
 
     @staticmethod
     def _is_broken(events: Sequence[Event], day: dt.date) -> bool:
-        found = [event.judgement for event in events if event.judgement and event.day == day]
-        return bool(verdicts.blockers(found))
+        judgements = [event.judgement for event in events if event.judgement and event.day == day]
+        return bool(verdicts.blockers(judgements))
 
     @staticmethod
     def _is_explained(events: Sequence[Event]) -> bool:
@@ -538,7 +540,9 @@ def _alike(
 
     def wanted(day: dt.date) -> tuple[str, ...]:
         return tuple(
-            one for one in assets if day in late["requests" if one in _MADE_TOGETHER else one]
+            asset
+            for asset in assets
+            if day in late["requests" if asset in _MADE_TOGETHER else asset]
         )
 
     for own, part in groupby(days, wanted):
@@ -547,11 +551,12 @@ def _alike(
 
 
 def _wanted(assets: Sequence[str]) -> Collection[str]:
-    known = {"log_files", *DAILY_ASSETS, *STEP_NAMES}
-    unknown = sorted(set(assets) - known)
+    known_names = {"log_files", *DAILY_ASSETS, *STEP_NAMES}
+    unknown = sorted(set(assets) - known_names)
     if unknown:
         raise ValueError(
-            f"there is no asset named {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
+            f"there is no asset named {', '.join(unknown)};"
+            f" there are: {', '.join(sorted(known_names))}"
         )
     wanted = set(assets) or set(DAILY_ASSETS)
     return wanted | _MADE_TOGETHER if wanted & _MADE_TOGETHER else wanted
@@ -563,8 +568,8 @@ def _failures(events: Sequence[Event]) -> Iterator[Failed]:
     for event in events:
         if event.kind == "failed" and event.day is not None:
             days.setdefault((event.asset, event.message), []).append(event.day)
-    for (asset, message), found in days.items():
-        yield Failed(asset, tuple(found), message)
+    for (asset, message), failed_days in days.items():
+        yield Failed(asset, tuple(failed_days), message)
 
 
 def _error(result: dg.ExecuteInProcessResult) -> str:
@@ -634,11 +639,11 @@ compute_logs:
 
 def _is_elsewhere(config: str, home: Path) -> bool:
     """Return whether it names the home of a state folder that was moved or copied to this one."""
-    found = _PLACES.search(config)
-    if found is None:
+    home_setting = _PLACES.search(config)
+    if home_setting is None:
         return False
     try:
-        named = Path(json.loads(found["home"]))  # YAML's quotes have JSON's escapes
+        named = Path(json.loads(home_setting["home"]))  # YAML's quotes have JSON's escapes
     except ValueError:
         return False  # written by hand
     is_ours = named.name == home.name and named != home

@@ -140,7 +140,7 @@ class Evaluation:
         A policy that never has it needs more than any that does.
         """
         needed = (
-            [site.curves[scenario][one].pages_for(wanted) for one in (name, other)]
+            [site.curves[scenario][order_name].pages_for(wanted) for order_name in (name, other)]
             for site in self.sites
         )
         return sum(
@@ -209,7 +209,7 @@ def evaluate_together(
     if not traffic.any():
         return Evaluation((), {"all sites": "no page of the mirror has traffic to be scored by"})
     parts = [(int(a), int(b)) for a, b in pairwise(mirror.first)]
-    known = [
+    knowledge_of_part = [
         logs.knowledge(site, mirror.urls[a:b]) if site in logs.whole.pages else None
         for site, (a, b) in zip(mirror.sites, parts, strict=True)
     ]
@@ -223,12 +223,16 @@ def evaluate_together(
         bound = (fetch_bound if is_fetch else seen_bound)(mirror.links, homes, traffic)
         curves[scenario] = {ORACLE: curve_of(bound, pages, total)}
         scores = {name: np.full(pages, np.nan) for name in POLICIES[scenario]}
-        for one, (a, b) in zip(known, parts, strict=True):
-            if one is not None:
-                found = policy_scores(
-                    one, part(mirror.links, a, b), scenario, seed, [_home(mirror.urls[a:b])]
+        for site_knowledge, (a, b) in zip(knowledge_of_part, parts, strict=True):
+            if site_knowledge is not None:
+                score_by_order = policy_scores(
+                    site_knowledge,
+                    part(mirror.links, a, b),
+                    scenario,
+                    seed,
+                    [_home(mirror.urls[a:b])],
                 )
-                for name, score in found.items():
+                for name, score in score_by_order.items():
                     scores[name][a:b] = score
         whole = np.random.default_rng(seed).random(pages)
         scores |= {
@@ -247,8 +251,17 @@ def evaluate_together(
         pages=pages,
         reachable=len(reachable(mirror.links, homes)),
         links=mirror.links.links,
-        patterns=sum(len(one.graph.volume) for one in known if one is not None),
-        covered=sum(int((one.pattern >= 0).sum()) for one in known if one is not None) / pages,
+        patterns=sum(
+            len(site_knowledge.graph.volume)
+            for site_knowledge in knowledge_of_part
+            if site_knowledge is not None
+        ),
+        covered=sum(
+            int((site_knowledge.pattern >= 0).sum())
+            for site_knowledge in knowledge_of_part
+            if site_knowledge is not None
+        )
+        / pages,
         traffic=total,
         visited=int((traffic > 0).sum()),
         in_mirror=total / max(float(pc.sum(scored.column("visits")).as_py() or 0), 1.0),
@@ -261,7 +274,7 @@ def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> Sit
     start, stop = int(mirror.first[i]), int(mirror.first[i + 1])
     urls = mirror.urls[start:stop]
     links = part(mirror.links, start, stop)
-    known = logs.knowledge(mirror.sites[i], urls)
+    site_knowledge = logs.knowledge(mirror.sites[i], urls)
     traffic = _aligned(urls, sent, "visits")
     home = _home(urls)
     total = float(traffic.sum())
@@ -270,7 +283,7 @@ def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> Sit
         is_fetch = scenario == "fetch"
         bound = (fetch_bound if is_fetch else seen_bound)(links, [home], traffic)
         curves[scenario] = {ORACLE: curve_of(bound, len(urls), total)}
-        for name, score in policy_scores(known, links, scenario, seed, [home]).items():
+        for name, score in policy_scores(site_knowledge, links, scenario, seed, [home]).items():
             done: Crawl = crawl(links, [home], score)
             gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
             curves[scenario][name] = curve_of(gained, len(urls), total)
@@ -280,8 +293,8 @@ def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> Sit
         pages=len(urls),
         reachable=len(reachable(links, [home])),
         links=links.links,
-        patterns=len(known.graph.volume),
-        covered=float((known.pattern >= 0).mean()),
+        patterns=len(site_knowledge.graph.volume),
+        covered=float((site_knowledge.pattern >= 0).mean()),
         traffic=total,
         visited=int((traffic > 0).sum()),
         in_mirror=total / max(float(pc.sum(sent.column("visits")).as_py() or 0), 1.0),
@@ -322,18 +335,18 @@ class _Logs:
 
     def knowledge(self, site: str, urls: pa.Array) -> SiteKnowledge:
         """Return the knowledge of the whole period, with what its parts teach."""
-        known = self.whole.knowledge(site, urls)
+        site_knowledge = self.whole.knowledge(site, urls)
         if self.earlier is None or self.later is None:
-            return known
+            return site_knowledge
         if site not in self.earlier.pages or site not in self.later.pages:
-            return known
+            return site_knowledge
         later = self.later.pages[site]
         training = Training(
             self.earlier.knowledge(site, urls),
             _aligned(urls, later, "visits"),
             _aligned(urls, later, "referrals"),
         )
-        return replace(known, training=training)
+        return replace(site_knowledge, training=training)
 
 
 def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:
@@ -350,7 +363,7 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
         referrer = _numbers(log_urls, between.column("referrer").combine_chunks())
         target = _numbers(log_urls, between.column("target").combine_chunks())
         clients = between.column("clients").to_numpy().astype(np.float64)
-    found = learn_patterns(
+    learned = learn_patterns(
         SiteTraffic(
             from_arrow(log_urls),
             in_log.column("visits").to_numpy().astype(np.float64),
@@ -360,13 +373,13 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
             clients,
         )
     )
-    leaves = found.by_transit.leaves
-    leaf = compile_matcher(found.by_transit).match_leaves(from_arrow(urls))
+    leaves = learned.by_transit.leaves
+    leaf = compile_matcher(learned.by_transit).match_leaves(from_arrow(urls))
     row = np.where(leaf >= 0, np.searchsorted(leaves, leaf), -1).astype(np.int32)
     return SiteKnowledge(
         row,
-        found.graph,
-        found.ranks,
+        learned.graph,
+        learned.ranks,
         _aligned(urls, in_log, "visits"),
         _aligned(urls, in_log, "referrals"),
     )
@@ -386,8 +399,8 @@ def _aligned(urls: pa.Array, table: pa.Table, column: str) -> Floats:
 
 
 def _numbers(among: pa.Array, urls: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    found = pc.index_in(urls.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
-    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    positions = pc.index_in(urls.cast(pa.large_string()), value_set=among.cast(pa.large_string()))
+    return np.asarray(pc.fill_null(positions, -1)).astype(np.int64)
 
 
 def _by_site(table: pa.Table) -> dict[str, pa.Table]:

@@ -46,11 +46,11 @@ class HubVisits:
 
     def take(self, now: float) -> list[tuple[str, int]]:
         """Hubs that are due and their tiers, the best first; from now on they are asked for."""
-        found = [url for url in self._interval if self._is_due(url, now)]
-        found.sort(key=lambda url: (self._tier[url], self._due(url), url))
-        for url in found:
+        due = [url for url in self._interval if self._is_due(url, now)]
+        due.sort(key=lambda url: (self._tier[url], self._due(url), url))
+        for url in due:
             self._asked[url] = now
-        return [(url, self._tier[url]) for url in found]
+        return [(url, self._tier[url]) for url in due]
 
     def has_begun(self, url: str) -> bool:
         """Return whether a hub was asked for, now or once."""

@@ -347,8 +347,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if hub is None:
             return
         self._visits.over(hub, time.time())
-        said = {name: (response.headers.get(name) or b"").decode("latin-1") for name in VERSION}
-        self._versions.saw(hub, response.status, said)
+        headers = {name: (response.headers.get(name) or b"").decode("latin-1") for name in VERSION}
+        self._versions.saw(hub, response.status, headers)
         if response.status == NOT_MODIFIED:
             self._count("not_modified")
 
@@ -384,8 +384,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         # Visits are not filtered, so Scrapy lets them go anywhere.
         allowed = _domains(self._spider)
         hubs = [hub for hub in document["hubs"] if _is_of(hub["url"], allowed)]
-        sources = [one for one in document["sources"] if _is_of(one["url"], allowed)]
-        self._kinds = {one["url"]: one["kind"] for one in sources}
+        sources = [source for source in document["sources"] if _is_of(source["url"], allowed)]
+        self._kinds = {source["url"]: source["kind"] for source in sources}
         self._visits.replace([*hubs, *sources], self._factor)
         if self._kept.get("policy") != self._source.stamp:
             # A hub that has not changed shows links that the policy before had no use for.
@@ -449,9 +449,9 @@ def _as_link(request: Request) -> Request:
 
     The server would compare it with the version of the hub: what is older had "not changed".
     """
-    headers = {name: said for name, said in request.headers.items() if name not in _CONDITIONS}
+    headers = {name: value for name, value in request.headers.items() if name not in _CONDITIONS}
     of_visit = {HUB, SOURCE} | _UNCACHED.keys()
-    meta = {name: said for name, said in request.meta.items() if name not in of_visit}
+    meta = {name: value for name, value in request.meta.items() if name not in of_visit}
     return request.replace(headers=headers, meta=meta)
 
 

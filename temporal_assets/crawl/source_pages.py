@@ -50,8 +50,8 @@ _KEPT: Final = ("ETag", "Last-Modified", "Date")
 def _page(entries: Iterable[Entry]) -> bytes:
     oldest = time.time() - RECENT_SECONDS
     links = (
-        f'<a href="{html.escape(one.url)}">x</a>\n'
-        for one in entries
-        if one.time is None or one.time >= oldest
+        f'<a href="{html.escape(link.url)}">x</a>\n'
+        for link in entries
+        if link.time is None or link.time >= oldest
     )
     return f"<html><body>\n{''.join(links)}</body></html>\n".encode()

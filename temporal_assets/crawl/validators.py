@@ -44,13 +44,13 @@ class Validators:
         """Note the version of a response; one that brought no page says nothing of versions."""
         if status != _OK:
             return
-        found = {
-            asked: headers[said]
-            for said, asked in _ASKED_WITH.items()
-            if 0 < len(headers.get(said, "")) <= _LONGEST
+        validators = {
+            asked: headers[header]
+            for header, asked in _ASKED_WITH.items()
+            if 0 < len(headers.get(header, "")) <= _LONGEST
         }
-        if found:
-            self._kept[url] = found
+        if validators:
+            self._kept[url] = validators
         else:
             self._kept.pop(url, None)
 

@@ -90,13 +90,13 @@ def alerts_sensor() -> dg.SensorDefinition:
                 skip_reason="Nobody to tell: set alerts.webhook or alerts.to in settings.toml."
             )
         now = dt.datetime.now(dt.UTC)
-        told = tell(context.instance, installation, reachable, context.cursor, now)
-        troubles = "; ".join(told.troubles)
+        delivery = tell(context.instance, installation, reachable, context.cursor, now)
+        troubles = "; ".join(delivery.troubles)
         # A tick that fails forgets its cursor. One that has told something fails the next time.
-        if troubles and not told.moved:
+        if troubles and not delivery.moved:
             raise Undelivered(troubles)
-        cursor = json.dumps({name: asdict(place) for name, place in told.places.items()})
-        reason = f"Messages sent: {told.messages}" if told.messages else "Nothing to tell"
+        cursor = json.dumps({name: asdict(place) for name, place in delivery.places.items()})
+        reason = f"Messages sent: {delivery.messages}" if delivery.messages else "Nothing to tell"
         return dg.SensorResult(
             skip_reason=f"{reason}; not delivered: {troubles}" if troubles else f"{reason}.",
             cursor=cursor,

@@ -65,9 +65,9 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
         days = _days(context, installation, table)
         if context.run.job_name != FINISH:
             _judge(installation, table, _left_by_others(context, installation, table, days))
-        found = _judge(installation, table, days, selected)
+        findings_of_day = _judge(installation, table, days, selected)
         for n, check in enumerate(chosen):
-            by_day = {day: findings[n] for day, findings in found.items()}
+            by_day = {day: findings[n] for day, findings in findings_of_day.items()}
             yield to_check_result(table.name, check, by_day)
 
     return checks
@@ -95,8 +95,8 @@ def log_file_checks() -> dg.AssetChecksDefinition:
         chosen = [check for check in LOG_CHECKS if check.name in selected]
         expected = _expected_day(context, installation.settings)
         for finding in evaluate_logs(logs_of(installation.settings, expected), chosen):
-            one = log_file_judgement(finding)
-            installation.report(Event("checked", "log_files", judgement=one))
+            judgement = log_file_judgement(finding)
+            installation.report(Event("checked", "log_files", judgement=judgement))
             yield _file_result(finding)
 
     return checks
@@ -116,10 +116,10 @@ def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) ->
     It may be run again.
     """
     limit = settings.alerts.max_age_days
-    found = context.run.tags
-    days = days_of_run(found) if context.run.job_name == NIGHTLY else []
-    if EXPECTED_DAY in found:
-        days = [dt.date.fromisoformat(found[EXPECTED_DAY])]
+    tags = context.run.tags
+    days = days_of_run(tags) if context.run.job_name == NIGHTLY else []
+    if EXPECTED_DAY in tags:
+        days = [dt.date.fromisoformat(tags[EXPECTED_DAY])]
     return days[-1] - dt.timedelta(days=limit - 1) if days and limit else None
 
 
@@ -140,10 +140,10 @@ def _judge(
     checks = [check for check in table.checks if names is None or check.name in names]
     before = {day: installation.store.manifest(table.name, day) for day in days}
     inspector = Inspector(installation.store, installation.engine, installation.settings)
-    found = inspector.inspect(table, days, names)
+    findings_of_day = inspector.inspect(table, days, names)
     judgements = {
         day: [judgement(table.name, day, *pair) for pair in zip(checks, findings, strict=True)]
-        for day, findings in found.items()
+        for day, findings in findings_of_day.items()
     }
     for of_day in judgements.values():
         for one in of_day:
@@ -151,7 +151,7 @@ def _judge(
     with installation.store.scratch() as scratch, ThreadPoolExecutor(_KEPT_AT_ONCE) as pool:
         keep = partial(_remember, installation, table, scratch)
         list(pool.map(keep, before.values(), (judgements[day] for day in before)))
-    return found
+    return findings_of_day
 
 
 def _left_by_others(

@@ -71,7 +71,7 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
     if not blocked:
         return
     (day, broken), more = next(iter(blocked.items())), len(blocked) - 1
-    names = ", ".join(f"{one.check} ({one.message})" for one in broken)
+    names = ", ".join(f"{blocker.check} ({blocker.message})" for blocker in broken)
     others = f"; {more} more of its days neither" if more else ""
     raise BlockedDay(
         f"{asset} of {day} must not be built upon: {names}{others}; once what is wrong there is"
@@ -89,11 +89,11 @@ def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.da
     inspector = Inspector(store, installation.engine, installation.settings)
     for names, manifests in _unjudged(installation, table, days).items():
         checks = [check for check in table.checks if check.name in names]
-        found = inspector.inspect(table, [manifest.day for manifest in manifests], names)
+        findings_of_day = inspector.inspect(table, [manifest.day for manifest in manifests], names)
         for manifest in manifests:
             judged = [
                 verdicts.judgement(asset, manifest.day, check, finding)
-                for check, finding in zip(checks, found[manifest.day], strict=True)
+                for check, finding in zip(checks, findings_of_day[manifest.day], strict=True)
             ]
             verdicts.record(state, manifest, judged)
 
@@ -103,15 +103,15 @@ def _unjudged(
 ) -> dict[frozenset[str], list[Manifest]]:
     """Days by the names of the invariants that they have no judgement of."""
     invariants = {check.name for check in table.checks if verdicts.is_blocking(check)}
-    found: dict[frozenset[str], list[Manifest]] = {}
+    by_checks: dict[frozenset[str], list[Manifest]] = {}
     for day in days:
         manifest = installation.store.manifest(table.name, day)
         if manifest is None:
             continue  # reading it will say so
         unjudged = verdicts.missing(installation.settings.state, manifest)
         if missing := unjudged & invariants:
-            found.setdefault(missing, []).append(manifest)
-    return found
+            by_checks.setdefault(missing, []).append(manifest)
+    return by_checks
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
@@ -139,8 +139,8 @@ def make_days(
     done = installation.attempts.pop(assets[0], Attempts())
     left = [day for day in days if day not in done.made and day not in done.failed]
     # No day is under way any more when the step is over, however it ends.
-    with step_log(context), closing(_attempts(installation, make, left, rows)) as made:
-        for day, parts in zip(left, made, strict=True):
+    with step_log(context), closing(_attempts(installation, make, left, rows)) as attempts:
+        for day, parts in zip(left, attempts, strict=True):
             _enter(context, installation, assets, day, parts, done)
     catalogue.refresh(installation.store)
     if done.waiting:
@@ -155,8 +155,8 @@ def make_days(
     for asset in assets:
         for day, why in left_out.items():
             # Dagster marks the day all the same; what it shows then says that nothing was made.
-            said = {"left_out": why}
-            context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
+            shown = {"left_out": why}
+            context.add_asset_metadata(shown, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
 
 
@@ -202,22 +202,22 @@ def _enter(
     installation: Installation,
     assets: Sequence[str],
     day: dt.date,
-    made: Parts | Exception,
+    attempt: Parts | Exception,
     done: Attempts,
 ) -> None:
     """Note what became of a day, and say so."""
-    if isinstance(made, Exception):
-        why = _reason(made).removeprefix(f"{day}: ")
-        if is_transient(made) and can_retry(context, installation):
+    if isinstance(attempt, Exception):
+        why = _reason(attempt).removeprefix(f"{day}: ")
+        if is_transient(attempt) and can_retry(context, installation):
             done.waiting[day] = why
             return
         done.failed[day] = why
-        context.log.error(f"{day}: {why}", exc_info=made)
-        if isinstance(made, UnfinishedDay):
-            done.made[day] = made.parts
+        context.log.error(f"{day}: {why}", exc_info=attempt)
+        if isinstance(attempt, UnfinishedDay):
+            done.made[day] = attempt.parts
         installation.report(Event("failed", assets[0], day, message=why))
     else:
-        done.made[day] = made
+        done.made[day] = attempt
     for asset, part in done.made.get(day, {}).items():
         rows, size = part.manifest.rows, part.manifest.size
         installation.report(Event("published", asset, day, rows=rows, bytes=size))
@@ -227,8 +227,8 @@ def _result(
     context: dg.AssetExecutionContext, asset: str, parts: Mapping[dt.date, Made]
 ) -> dg.MaterializeResult[Any]:
     for day, part in parts.items():
-        said = plottable(part.metadata)
-        context.add_asset_metadata(said, asset_key=asset, partition_key=day.isoformat())
+        shown = plottable(part.metadata)
+        context.add_asset_metadata(shown, asset_key=asset, partition_key=day.isoformat())
     digests = [part.manifest.digest for part in parts.values()]
     # Dagster takes one version for all days of a run. With one day it is the content itself;
     # with several it marks what is downstream as stale once too often rather than too seldom.
@@ -236,8 +236,8 @@ def _result(
     return dg.MaterializeResult(asset_key=asset, data_version=dg.DataVersion(version))
 
 
-def _mark(context: dg.AssetExecutionContext, made: Mapping[dt.date, Parts]) -> None:
-    for day, parts in made.items():
+def _mark(context: dg.AssetExecutionContext, parts_of_day: Mapping[dt.date, Parts]) -> None:
+    for day, parts in parts_of_day.items():
         for asset, part in parts.items():
             context.log_event(
                 dg.AssetMaterialization(
@@ -268,8 +268,8 @@ def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
 
 
 def _reason(error: Exception) -> str:
-    known = error.__cause__ if isinstance(error, UnfinishedDay) else error
-    why = (known and said(known)) or _in_words(known or error)
+    cause = error.__cause__ if isinstance(error, UnfinishedDay) else error
+    why = (cause and said(cause)) or _in_words(cause or error)
     return shown(why, _MESSAGE_CHARACTERS)
 
 

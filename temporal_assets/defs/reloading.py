@@ -51,10 +51,10 @@ def follow(
     loaded = None
     while True:
         try:
-            found = look()
-            if loaded not in (None, found):
+            seen = look()
+            if loaded not in (None, seen):
                 reload()
-            loaded = found
+            loaded = seen
         except Exception:
             # The state folder may be away for a while; the server goes on with what it has.
             _LOG.warning("the days of the logs could not be looked up", exc_info=True)

@@ -67,7 +67,9 @@ class _Unread:
     def identity(self) -> str:
         """Return a digest of the files and of the settings they are read with."""
         seen = ((item.sighting, item.options) for item in self.pending)
-        files = sorted((one.path, one.size, one.mtime_ns, how) for one, how in seen)
+        files = sorted(
+            (sighting.path, sighting.size, sighting.mtime_ns, how) for sighting, how in seen
+        )
         return digest_of([files, list(map(str, self.damaged)), list(self.torn)])
 
 
@@ -118,17 +120,17 @@ def _tick(
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
     states = states_of(installation, inventory, stale, lost)
-    known = asked.known(states)
-    found = batches(stale, settings.orchestration.days_per_run, leave_out=busy | known)
-    requests += [_daily_request(batch, states, now) for batch in found]
-    new = {day for batch in found for day in batch.days}
+    asked_before = asked.known(states)
+    day_batches = batches(stale, settings.orchestration.days_per_run, leave_out=busy | asked_before)
+    requests += [_daily_request(batch, states, now) for batch in day_batches]
+    new = {day for batch in day_batches for day in batch.days}
     asked = asked.with_days(states, new)
     window = latest_window(installation, lost, now)
     asked, windows = _window_requests(installation, window, asked, busy, new, now)
     requests += windows
     if requests:
         return _result(asked, requests)
-    return _nothing(asked, _reason(outside, sorted(known - busy)))
+    return _nothing(asked, _reason(outside, sorted(asked_before - busy)))
 
 
 def _unread(inventory: Inventory, settings: Settings) -> _Unread:
@@ -145,15 +147,15 @@ def _stale(
     """
     settings = installation.settings
     first, last = first_day(settings), today(settings, now)
-    found = daily.stale(installation.store, inventory, settings)
+    days_of_asset = daily.stale(installation.store, inventory, settings)
     stale: dict[str, list[dt.date]] = {
-        asset: [day for day in days if first <= day < last] for asset, days in found.items()
+        asset: [day for day in days if first <= day < last] for asset, days in days_of_asset.items()
     }
     fresh = {day for days in stale.values() for day in days} - set(stale["requests"])
     blocked = {day for day in fresh if broken_of(installation, "requests", day)}
     for asset in daily.DERIVED:
         stale[asset] = [day for day in stale[asset] if day not in blocked]
-    return stale, [day for day in found["requests"] if day < first]
+    return stale, [day for day in days_of_asset["requests"] if day < first]
 
 
 def _ingest_request(unread: _Unread, lost: str, attempt: str) -> dg.RunRequest:

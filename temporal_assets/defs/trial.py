@@ -64,18 +64,23 @@ def what_if_job() -> dg.JobDefinition:
 def _metadata(trial: Trial) -> dict[str, Any]:
     rows = [
         {
-            "asset": one.asset,
-            "rows_now": one.before,
-            "rows_then": one.after,
-            "added": one.added,
-            "removed": one.removed,
-            "changed": one.changed,
+            "asset": difference.asset,
+            "rows_now": difference.before,
+            "rows_then": difference.after,
+            "added": difference.added,
+            "removed": difference.removed,
+            "changed": difference.changed,
         }
-        for one in trial.differences
+        for difference in trial.differences
     ]
     entries = [
-        {"kind": one.kind, "change": one.change, "site": one.site, "name": one.name}
-        for one in trial.policy[:MAX_ROWS]
+        {
+            "kind": difference.kind,
+            "change": difference.change,
+            "site": difference.site,
+            "name": difference.name,
+        }
+        for difference in trial.policy[:MAX_ROWS]
     ]
     return {
         "day": trial.day.isoformat(),

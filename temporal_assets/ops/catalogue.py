@@ -53,9 +53,9 @@ def asked(
         seen = _published(store)
         try:
             for name in verified:
-                if isinstance(found := seen[name], str):
-                    raise DamagedPartition(found)
-                store.verify_all(found)
+                if isinstance(published := seen[name], str):
+                    raise DamagedPartition(published)
+                store.verify_all(published)
             with connect() as connection:
                 fill(connection, store, seen)
                 return ask(connection)
@@ -72,12 +72,12 @@ def named(sql: str) -> list[str]:
 
 def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -> None:
     """Create a view for every asset; one without partitions is an empty view."""
-    for name, found in seen.items():
-        if isinstance(found, str):
+    for name, published in seen.items():
+        if isinstance(published, str):
             # The other tables can be asked, and who asks this one learns what to do.
-            _without_files(connection, name, f"CAST(error({literal(found)}) AS BOOLEAN)")
-        elif files := [path for manifest in found for path in store.paths(manifest)]:
-            urls = [path for manifest in found for path in store.paths_beside(manifest)]
+            _without_files(connection, name, f"CAST(error({literal(published)}) AS BOOLEAN)")
+        elif files := [path for manifest in published for path in store.paths(manifest)]:
+            urls = [path for manifest in published for path in store.paths_beside(manifest)]
             _with_files(connection, store, name, files, urls)
         else:
             _without_files(connection, name, "false")
@@ -100,8 +100,8 @@ def _with_files(
         if not all(map(store.fs.exists, files)):
             raise  # removed or replaced meanwhile: who asks looks again
         why = str(error).partition("\n")[0]
-        said = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
-        _without_files(connection, name, f"CAST(error({literal(said)}) AS BOOLEAN)")
+        message = f"{name} {DAMAGED}, by `temporal-assets materialize {name} --day DAY` ({why})"
+        _without_files(connection, name, f"CAST(error({literal(message)}) AS BOOLEAN)")
 
 
 def _with_urls(
@@ -132,18 +132,20 @@ def _published(store: Store) -> Published:
 
 
 def _days(store: Store, name: str) -> Sequence[Manifest] | str:
-    found: list[Manifest] = []
+    manifests: list[Manifest] = []
     while True:
-        before = found
+        before = manifests
         try:
-            found = [made for day in store.folders(name) if (made := store.manifest(name, day))]
-            for manifest in found:
+            manifests = [
+                of_day for day in store.folders(name) if (of_day := store.manifest(name, day))
+            ]
+            for manifest in manifests:
                 store.verify_sizes(manifest)
         except DamagedPartition as error:
-            if found == before:  # nothing was published or removed since it was looked at
+            if manifests == before:  # nothing was published or removed since it was looked at
                 return str(error)
         else:
-            return found
+            return manifests
 
 
 def _without_files(connection: duckdb.DuckDBPyConnection, name: str, condition: str) -> None:
@@ -212,9 +214,9 @@ def _identity(store: Store) -> str:
     """Return what tells the files that views are over from others."""
     return digest_of(
         {
-            name: found
-            if isinstance(found, str)
-            else [store.paths(one) + store.paths_beside(one) for one in found]
-            for name, found in _published(store).items()
+            name: published
+            if isinstance(published, str)
+            else [store.paths(manifest) + store.paths_beside(manifest) for manifest in published]
+            for name, published in _published(store).items()
         }
     )

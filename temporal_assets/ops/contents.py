@@ -116,7 +116,7 @@ def _is_sound(file: Path) -> bool:
         return False
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-            found = database.execute("PRAGMA integrity_check").fetchone()
-            return bool(found == ("ok",))
+            result = database.execute("PRAGMA integrity_check").fetchone()
+            return bool(result == ("ok",))
     except sqlite3.DatabaseError:
         return False

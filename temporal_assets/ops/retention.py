@@ -59,7 +59,7 @@ class Plan:
     @property
     def bytes(self) -> int:
         """Return the bytes that would be free."""
-        return sum(one.bytes for one in self.old)
+        return sum(asset_days.bytes for asset_days in self.old)
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
@@ -69,7 +69,7 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
     requests = _first_kept(store, REQUESTS, wanted.requests_days)
     daily = _first_kept(store, DERIVED, wanted.daily_days)
     windows = _first_kept(store, WINDOW_NAMES, wanted.windows_days)
-    found = [
+    old_days = [
         *(_old(store, name, requests) for name in REQUESTS),
         _old_lines(inventory, requests),
         *(_old(store, name, daily) for name in DERIVED),
@@ -78,24 +78,30 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
         _old_pages(settings, windows),
     ]
     unmade = _unmade(store, inventory, settings, requests, daily)
-    return Plan(requests, daily, windows, tuple(one for one in found if one.days), unmade)
+    return Plan(
+        requests,
+        daily,
+        windows,
+        tuple(asset_days for asset_days in old_days if asset_days.days),
+        unmade,
+    )
 
 
 def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings) -> None:
     """Remove it. Killed half-way, the same call goes on; readers see a day whole or not at all."""
     keep(settings.state, plan.requests, plan.daily)
-    for one in plan.old:
-        for day in one.days:
-            if one.name == "landing":
+    for asset_days in plan.old:
+        for day in asset_days.days:
+            if asset_days.name == "landing":
                 inventory.drop_lines(day)
-            elif one.name == "policy":
+            elif asset_days.name == "policy":
                 for folder in _policies(settings.state, day):
                     shutil.rmtree(folder)
-            elif one.name == "report":
+            elif asset_days.name == "report":
                 remove_page(settings, day)
             else:
-                store.remove(one.name, day)
-                verdicts.forget(settings.state, one.name, day)
+                store.remove(asset_days.name, day)
+                verdicts.forget(settings.state, asset_days.name, day)
 
 
 def _refuse_too_short(settings: Settings) -> None:
@@ -167,5 +173,5 @@ def _policies(state: Path, day: dt.date | None = None) -> Sequence[Path]:
     """Folders of policies, of a day or of all; never the one that crawlers are told to load."""
     root = state / "policy"
     loaded = latest_of(root)
-    found = sorted(root.glob(f"{day or '????-??-??'}-*"))
-    return [folder for folder in found if loaded is None or folder.name != loaded.name]
+    folders = sorted(root.glob(f"{day or '????-??-??'}-*"))
+    return [folder for folder in folders if loaded is None or folder.name != loaded.name]

@@ -67,11 +67,13 @@ class Outdated:
 def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
     """Everything of another version, in the order the data flows."""
     held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
-    found: dict[tuple[str, int, Way], list[dt.date]] = {}
+    outdated_days: dict[tuple[str, int, Way], list[dt.date]] = {}
     for manifest in store.outdated():
         way = _way(store, manifest, held)
-        found.setdefault((manifest.asset, manifest.schema_version, way), []).append(manifest.day)
-    return tuple(Outdated(*key, tuple(days)) for key, days in found.items())
+        outdated_days.setdefault((manifest.asset, manifest.schema_version, way), []).append(
+            manifest.day
+        )
+    return tuple(Outdated(*key, tuple(days)) for key, days in outdated_days.items())
 
 
 def migrate(
@@ -83,21 +85,21 @@ def migrate(
     """
     judged: list[Judgement] = []
     inspector = Inspector(store, engine, settings)
-    for one in outdated:
-        if one.way is not Way.MIGRATE:
+    for outdated_asset in outdated:
+        if outdated_asset.way is not Way.MIGRATE:
             continue
-        table = contracts.table(one.asset)
-        made = [_migrated(store, engine, one, day) for day in one.days]
-        found = inspector.inspect(table, one.days)
-        for manifest in made:
+        table = contracts.table(outdated_asset.asset)
+        manifests = [_migrated(store, engine, outdated_asset, day) for day in outdated_asset.days]
+        findings_of_day = inspector.inspect(table, outdated_asset.days)
+        for manifest in manifests:
             of_day = [
-                verdicts.judgement(one.asset, manifest.day, check, finding)
-                for check, finding in zip(table.checks, found[manifest.day], strict=True)
+                verdicts.judgement(outdated_asset.asset, manifest.day, check, finding)
+                for check, finding in zip(table.checks, findings_of_day[manifest.day], strict=True)
             ]
             verdicts.record(settings.state, manifest, of_day)
             judged += of_day
         catalogue.refresh(store)
-    return tuple(one for one in judged if not one.passed)
+    return tuple(outdated_asset for outdated_asset in judged if not outdated_asset.passed)
 
 
 def statement(asset: str, version: int) -> str:
@@ -118,19 +120,22 @@ def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
     return Way.REBUILD if is_derivable else Way.LOST
 
 
-def _migrated(store: Store, engine: Engine, one: Outdated, day: dt.date) -> Manifest:
-    before = store.stored(one.asset, day)
-    if before is None or before.schema_version != one.version:
-        return store.require(one.asset, day)  # another process was faster
+def _migrated(store: Store, engine: Engine, outdated_asset: Outdated, day: dt.date) -> Manifest:
+    before = store.stored(outdated_asset.asset, day)
+    if before is None or before.schema_version != outdated_asset.version:
+        return store.require(outdated_asset.asset, day)  # another process was faster
     with store.scratch() as scratch:
-        name, files = statement(one.asset, one.version), store.paths(store.verified(before))
-        if one.asset == TRANSITS.name:
+        name, files = (
+            statement(outdated_asset.asset, outdated_asset.version),
+            store.paths(store.verified(before)),
+        )
+        if outdated_asset.asset == TRANSITS.name:
             parts, urls = _transits(store, engine, name, files, day, scratch)
         else:
-            table = contracts.table(one.asset)
-            parts, urls = engine.query(name, {one.asset: files}, {}, table, scratch), []
+            table = contracts.table(outdated_asset.asset)
+            parts, urls = engine.query(name, {outdated_asset.asset: files}, {}, table, scratch), []
         return store.publish(
-            one.asset,
+            outdated_asset.asset,
             day,
             parts,
             inputs=before.inputs,

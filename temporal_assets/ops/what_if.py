@@ -157,7 +157,13 @@ def _tried(
     differences = [_difference(engine, store, own, name, chosen) for name in anew if name in other]
     policy = _policy(engine, store, own, chosen) if "crawl_policy" in anew else ()
     outdated = tuple(name for name in late if store.manifest(name, chosen) is not None)
-    return Trial(chosen, trial, tuple(one for one in differences if one), tuple(policy), outdated)
+    return Trial(
+        chosen,
+        trial,
+        tuple(difference for difference in differences if difference),
+        tuple(policy),
+        outdated,
+    )
 
 
 def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -165,8 +171,8 @@ def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     nested: dict[str, dict[str, Any]] = {}
     for dotted, text in changes.items():
         section, _, name = dotted.partition(".")
-        known = Settings.model_fields.get(section)
-        fields = getattr(known and known.annotation, "model_fields", {})
+        section_field = Settings.model_fields.get(section)
+        fields = getattr(section_field and section_field.annotation, "model_fields", {})
         if name not in fields:
             raise SettingsError(f"there is no setting {dotted!r} (docs/settings.md lists them)")
         if section in OF_READING and dotted not in _STILL_ALLOWED:
@@ -242,9 +248,9 @@ def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str]) ->
     for asset in store.assets():
         source, target = Path(store.root) / asset, Path(own.root) / asset
         target.mkdir(parents=True)
-        for one in store.days(asset):
-            if not (asset in anew and one == day):
-                (target / f"day={one}").symlink_to(source / f"day={one}")
+        for stored_day in store.days(asset):
+            if not (asset in anew and stored_day == day):
+                (target / f"day={stored_day}").symlink_to(source / f"day={stored_day}")
 
 
 def _difference(

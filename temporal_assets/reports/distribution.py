@@ -66,37 +66,41 @@ def _pages(rows: Rows, count: int) -> tuple[int, ...]:
     return tuple(counts.get(k, 0) for k in range(count))
 
 
-def as_text(one: Distribution) -> list[str]:
+def as_text(distribution: Distribution) -> list[str]:
     """A bar a line, with its pages."""
-    most = max(one.pages, default=0) or 1
-    lines = [f"{one.title}: {one.total:,} pages"]
-    for start, pages in zip(one.starts, one.pages, strict=True):
+    most = max(distribution.pages, default=0) or 1
+    lines = [f"{distribution.title}: {distribution.total:,} pages"]
+    for start, pages in zip(distribution.starts, distribution.pages, strict=True):
         bar = "█" * round(_LONGEST * pages / most)
         lines.append(f"{start:>6g} │{bar} {pages:,}" if pages else f"{start:>6g} │")
     return lines
 
 
-def as_chart(one: Distribution, title: str, label: str, colour: int, *, is_share: bool) -> Chart:
+def as_chart(
+    distribution: Distribution, title: str, label: str, colour: int, *, is_share: bool
+) -> Chart:
     """The same as a chart."""
-    step = one.starts[1] - one.starts[0] if len(one.starts) > 1 else 1.0
-    middles = tuple(start + step / 2 for start in one.starts)
-    most = max(range(len(one.pages)), key=lambda k: one.pages[k])
-    end = one.starts[-1] + step
+    step = distribution.starts[1] - distribution.starts[0] if len(distribution.starts) > 1 else 1.0
+    middles = tuple(start + step / 2 for start in distribution.starts)
+    most = max(range(len(distribution.pages)), key=lambda k: distribution.pages[k])
+    end = distribution.starts[-1] + step
     return Chart(
-        f"{title}: {one.total:,} {'page' if one.total == 1 else 'pages'}",
-        f"Most pages, {one.pages[most]:,}, lie from {one.starts[most]:g} on.",
+        f"{title}: {distribution.total:,} {'page' if distribution.total == 1 else 'pages'}",
+        f"Most pages, {distribution.pages[most]:,}, lie from {distribution.starts[most]:g} on.",
         Axis(label, "share" if is_share else "number", 0.0, end),
         Axis("pages", "count", 0.0),
-        (Series("pages", "bars", colour, middles, tuple(map(float, one.pages))),),
+        (Series("pages", "bars", colour, middles, tuple(map(float, distribution.pages))),),
     )
 
 
-def interest_chart(one: Distribution, of: str, colour: int = 0) -> Chart:
+def interest_chart(distribution: Distribution, of: str, colour: int = 0) -> Chart:
     """TW figure 5."""
-    return as_chart(one, of, "Φ(1), the share of interest on the first day", colour, is_share=True)
+    return as_chart(
+        distribution, of, "Φ(1), the share of interest on the first day", colour, is_share=True
+    )
 
 
-def concentration_chart(one: Distribution, of: str, p: float) -> Chart:
+def concentration_chart(distribution: Distribution, of: str, p: float) -> Chart:
     """NP figure 2, of all pages, with the threshold from which on pages are news."""
-    chart = as_chart(one, of, "concentration", 0, is_share=False)
+    chart = as_chart(distribution, of, "concentration", 0, is_share=False)
     return replace(chart, thresholds=(Threshold(p, f"p = {p:g}"),))

@@ -283,13 +283,13 @@ def as_json(report: Report) -> str:
 def section_content(section: Section) -> dict[str, Any]:
     """A section as JSON has it."""
     content = _plain(section)
-    content["blocks"] = [{"type": _NAMES[type(one)], **_plain(one)} for one in section.blocks]
+    content["blocks"] = [{"type": _NAMES[type(block)], **_plain(block)} for block in section.blocks]
     return dict(content)
 
 
 def section_of(content: Mapping[str, Any]) -> Section:
     """The section of such content."""
-    blocks = tuple(_block(one) for one in content["blocks"])
+    blocks = tuple(_block(block) for block in content["blocks"])
     rest = {name: value for name, value in content.items() if name not in ("blocks", "says")}
     return Section(**rest, says=tuple(content["says"]), blocks=blocks)
 
@@ -306,7 +306,7 @@ def _plain(value: Any) -> Any:
         # Days of dates have six digits before the point.
         return round(value, 2) if abs(value) >= _LARGE else float(f"{value:.{_DIGITS}g}")
     if isinstance(value, Sequence):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
 
 
@@ -353,7 +353,7 @@ _PARTS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
 def _tuples(value: Any) -> Any:
     """Lists of JSON as the tuples they were."""
     if isinstance(value, list):
-        return tuple(_tuples(one) for one in value)
+        return tuple(_tuples(item) for item in value)
     if isinstance(value, dict):
-        return {name: _tuples(one) for name, one in value.items()}
+        return {name: _tuples(item) for name, item in value.items()}
     return value

@@ -52,22 +52,24 @@ def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Sectio
         children.setdefault(row["parent"], []).append(row)
 
     # From the last row to the first: whatever is beneath a section comes after it.
-    made: dict[str, Section] = {}
+    section_of_prefix: dict[str, Section] = {}
     for row in reversed(rows):
         inner = children.get(row["prefix"], [])
-        told = [one for one in inner if one["clients"] >= min_clients]
-        made[row["prefix"]] = Section(
+        shown = [child for child in inner if child["clients"] >= min_clients]
+        section_of_prefix[row["prefix"]] = Section(
             name=row["prefix"].removeprefix(row["parent"] or ""),
             prefix=row["prefix"],
             pages=row["pages"],
             news_pages=row["news_pages"],
             temporal_pages=row["temporal_pages"],
             is_prefix=row["is_prefix"],
-            beneath=tuple(made[one["prefix"]] for one in told),
-            hidden=len(inner) - len(told),
+            beneath=tuple(section_of_prefix[child["prefix"]] for child in shown),
+            hidden=len(inner) - len(shown),
         )
     roots = children.get(None, [])
-    return [made[one["prefix"]] for one in roots if one["clients"] >= min_clients]
+    return [
+        section_of_prefix[child["prefix"]] for child in roots if child["clients"] >= min_clients
+    ]
 
 
 def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
@@ -90,9 +92,9 @@ def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]
         return
     notes = [f"{_counted(section.hidden)} that few clients know"] if section.hidden else []
     last = len(section.beneath) + len(notes) - 1
-    for place, one in enumerate(section.beneath):
+    for place, child in enumerate(section.beneath):
         mine, below = ("└─ ", "   ") if place == last else ("├─ ", "│  ")
-        yield from _lines(one, rest + mine, rest + below, depth - 1)
+        yield from _lines(child, rest + mine, rest + below, depth - 1)
     for note in notes:
         yield f"{rest}└─ {note}"
 

@@ -131,9 +131,9 @@ def front_page(section: Section) -> str:
     return "".join(_front(section))
 
 
-def block(one: Block, number: str) -> str:
+def block(figure: Block, number: str) -> str:
     """A block as a fragment, for the same; `number` makes its ids unique."""
-    return "".join(_block(one, number))
+    return "".join(_block(figure, number))
 
 
 def stylesheet() -> str:
@@ -188,7 +188,9 @@ def _section(section: Section, number: str) -> Iterator[str]:
     if section.about:
         yield f'<p class="note">{_prose(section.about)}</p>\n'
     numbered = [(block, f"{number}b{place}") for place, block in enumerate(section.blocks)]
-    for is_drawn, blocks in groupby(numbered, key=lambda one: isinstance(one[0], _DRAWN)):
+    for is_drawn, blocks in groupby(
+        numbered, key=lambda numbered_block: isinstance(numbered_block[0], _DRAWN)
+    ):
         yield '<div class="figures">' if is_drawn else "<div>"
         for block, name in blocks:
             yield from _block(block, name)
@@ -201,7 +203,7 @@ def _prose(sentence: str) -> str:
     parts = _DATE.sub(r'<span class="whole">\g<0></span>', _text(sentence)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
-    return "".join(f"<code>{one}</code>" if k % 2 else one for k, one in enumerate(parts))
+    return "".join(f"<code>{text}</code>" if k % 2 else text for k, text in enumerate(parts))
 
 
 def _block(block: Block, number: str) -> Iterator[str]:
@@ -236,9 +238,9 @@ def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
 
 def _figures(block: Figures) -> Iterator[str]:
     yield f'<dl class="key-figures" aria-label="{_text(block.title)}">'
-    for one in block.figures:
-        yield f'<div class="{one.tone}"><dt>{_text(one.name)}</dt>'
-        yield f"<dd><b>{_text(one.value)}</b> <span>{_prose(one.note)}</span></dd></div>"
+    for figure in block.figures:
+        yield f'<div class="{figure.tone}"><dt>{_text(figure.name)}</dt>'
+        yield f"<dd><b>{_text(figure.value)}</b> <span>{_prose(figure.note)}</span></dd></div>"
     yield "</dl>\n"
 
 
@@ -257,8 +259,8 @@ def _table(table: Table) -> Iterator[str]:
         yield '<tr class="paper">' if place < table.paper_rows else "<tr>"
         for value, column in zip(row, table.columns, strict=True):
             kind = "" if column.kind == "text" else ' class="n"'
-            said = written(value, column.kind)
-            yield f"<td{kind}>{_broken(said) if column.kind == 'text' else _text(said)}</td>"
+            text = written(value, column.kind)
+            yield f"<td{kind}>{_broken(text) if column.kind == 'text' else _text(text)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
     if len(table.rows) > PAPER_ROWS:
@@ -302,15 +304,15 @@ _LONGEST_PIECE: Final = 24
 def _broken(value: str) -> str:
     """The same, for a narrow cell: hosts and paths break after their separators, not in words."""
     pieces = _PLACES.split(shown(value, LONGEST_TEXT))
-    found = (
-        f"{escape(one)}<wbr>"
+    marked = (
+        f"{escape(piece)}<wbr>"
         if k % 2
-        else f'<span class="long">{escape(one)}</span>'
-        if len(one) > _LONGEST_PIECE and " " not in one
-        else _whole(one)
-        for k, one in enumerate(pieces)
+        else f'<span class="long">{escape(piece)}</span>'
+        if len(piece) > _LONGEST_PIECE and " " not in piece
+        else _whole(piece)
+        for k, piece in enumerate(pieces)
     )
-    return "".join(found)
+    return "".join(marked)
 
 
 _HYPHENATED: Final = re.compile(r"[^\s-]+(?:-+[^\s-]+)+")
@@ -326,15 +328,17 @@ def _whole(piece: str) -> str:
 
 def _numbers(chart: Chart) -> Table:
     """The points of a chart; side by side where all series have the same places."""
-    if len({one.x for one in chart.series}) == 1 and not any(one.weights for one in chart.series):
-        columns = (_column(chart.x), *(Column(one.name, chart.y.kind) for one in chart.series))
+    if len({curve.x for curve in chart.series}) == 1 and not any(
+        curve.weights for curve in chart.series
+    ):
+        columns = (_column(chart.x), *(Column(curve.name, chart.y.kind) for curve in chart.series))
         kept = _thinned(len(chart.series[0].x))
         rows = [
-            (_place(chart.x, chart.series[0].x[k]), *(_cell(one.y[k]) for one in chart.series))
+            (_place(chart.x, chart.series[0].x[k]), *(_cell(curve.y[k]) for curve in chart.series))
             for k in kept
         ]
         return Table(chart.title, columns, tuple(rows))
-    weighed = any(one.weights for one in chart.series)
+    weighed = any(curve.weights for curve in chart.series)
     columns = (
         *(Column("series"), _column(chart.x), Column(chart.y.label, chart.y.kind)),
         *((Column("pages", "count"),) if weighed else ()),
@@ -343,14 +347,14 @@ def _numbers(chart: Chart) -> Table:
     return Table(
         chart.title,
         columns,
-        tuple(row for one in chart.series for row in _points(chart.x, one, each)),
+        tuple(row for curve in chart.series for row in _points(chart.x, curve, each)),
     )
 
 
-def _points(axis: Axis, one: Series, most: int) -> Iterator[tuple[Cell, ...]]:
-    for k in _thinned(len(one.x), most):
-        weight = (_cell(one.weights[k]),) if one.weights else ()
-        yield one.name, _place(axis, one.x[k]), _cell(one.y[k]), *weight
+def _points(axis: Axis, series: Series, most: int) -> Iterator[tuple[Cell, ...]]:
+    for k in _thinned(len(series.x), most):
+        weight = (_cell(series.weights[k]),) if series.weights else ()
+        yield series.name, _place(axis, series.x[k]), _cell(series.y[k]), *weight
 
 
 def _thinned(count: int, most: int = _MOST_POINTS) -> Sequence[int]:
@@ -377,34 +381,35 @@ def _cell(value: float) -> Cell:
     return int(value) if value == round(value) and abs(value) < 1e15 else value
 
 
-def _values(one: HeatMap) -> Table:
-    columns = (Column(one.rows.label), *(Column(name, "number") for name in one.columns.ticks))
+def _values(heat: HeatMap) -> Table:
+    columns = (Column(heat.rows.label), *(Column(name, "number") for name in heat.columns.ticks))
     rows = tuple(
-        (name, *map(_cell, row)) for name, row in zip(one.rows.ticks, one.values, strict=True)
+        (name, *map(_cell, row)) for name, row in zip(heat.rows.ticks, heat.values, strict=True)
     )
     marks = (
-        f"{what}: {one.rows.label} {one.rows.ticks[r]}, {one.columns.label} {one.columns.ticks[c]}"
-        for r, c, what in one.marks
+        f"{what}: {heat.rows.label} {heat.rows.ticks[r]},"
+        f" {heat.columns.label} {heat.columns.ticks[c]}"
+        for r, c, what in heat.marks
     )
-    return Table(one.title, columns, rows, note="; ".join(marks))
+    return Table(heat.title, columns, rows, note="; ".join(marks))
 
 
-def _intervals(one: Forest) -> Table:
-    names = (one.axis.label, "at least", "at most")
-    columns = (Column("list"), *(Column(name, one.axis.kind) for name in names))
-    rows = ((row.name, row.value, row.low, row.high) for row in one.rows)
-    return Table(one.title, columns, tuple(rows))
+def _intervals(plot: Forest) -> Table:
+    names = (plot.axis.label, "at least", "at most")
+    columns = (Column("list"), *(Column(name, plot.axis.kind) for name in names))
+    rows = ((row.name, row.value, row.low, row.high) for row in plot.rows)
+    return Table(plot.title, columns, tuple(rows))
 
 
-def _edges(one: Graph) -> Table:
+def _edges(drawn_graph: Graph) -> Table:
     columns = (Column("from"), Column("to"), Column("transits", "count"))
-    names = [f"{place} {node.name}" for place, node in enumerate(one.nodes, 1)]
-    rows = [(names[a], names[b], _cell(w)) for a, b, w in one.edges]
-    return Table(one.title, columns, tuple(rows))
+    names = [f"{place} {node.name}" for place, node in enumerate(drawn_graph.nodes, 1)]
+    rows = [(names[a], names[b], _cell(w)) for a, b, w in drawn_graph.edges]
+    return Table(drawn_graph.title, columns, tuple(rows))
 
 
 def _grown(branch: Branch) -> prefix_tree.Section:
-    beneath = tuple(_grown(one) for one in branch.beneath)
+    beneath = tuple(_grown(child) for child in branch.beneath)
     return prefix_tree.Section(
         branch.name,
         branch.prefix,

@@ -87,5 +87,5 @@ def _group(
     order: Callable[[Row], Any],
     most: int | None = None,
 ) -> Group:
-    found = sorted(filter(belongs, rows), key=order)
-    return Group(title, tuple(found[:most]), len(found))
+    chosen = sorted(filter(belongs, rows), key=order)
+    return Group(title, tuple(chosen[:most]), len(chosen))

@@ -90,8 +90,8 @@ class Settings(BaseSettings):
         """
         state: Path = info.data.get("state", DEFAULT_STATE)
         return tuple(
-            one.model_copy(update={"path": str(state / Path(one.path).expanduser())})
-            for one in value
+            source.model_copy(update={"path": str(state / Path(source.path).expanduser())})
+            for source in value
         )
 
     @model_validator(mode="after")
@@ -166,8 +166,8 @@ def _refuse_unknown_variables() -> None:
 def _with_two_underscores(name: str) -> str | None:
     """Return how a variable is spelled whose section and setting are parted by one underscore."""
     section, _, setting = name.removeprefix(_PREFIX).partition("_")
-    known = Settings.model_fields.get(section.lower())
-    if known is None or not isinstance(known.default, Section):
+    section_field = Settings.model_fields.get(section.lower())
+    if section_field is None or not isinstance(section_field.default, Section):
         return None
     if not setting or setting.startswith("_"):
         return None
@@ -184,15 +184,17 @@ _UNKNOWN = "there is no such setting (docs/settings.md lists them)"
 
 def _in_words(error: ValidationError, file: Path) -> str:
     """Every wrong field with what is wrong; values are repeated unless they may be secret."""
-    said: dict[str, list[str]] = {}
-    for one in error.errors():
-        is_unknown = one["type"] == "extra_forbidden"
-        gone = instead_of(".".join(map(str, one["loc"]))) if is_unknown else None
+    problems_of_place: dict[str, list[str]] = {}
+    for problem in error.errors():
+        is_unknown = problem["type"] == "extra_forbidden"
+        gone = instead_of(".".join(map(str, problem["loc"]))) if is_unknown else None
         unknown = gone or _UNKNOWN
-        message = unknown if is_unknown else one["msg"].removeprefix("Value error, ")
-        wrong = _sentence(one["loc"], message, None if is_unknown else one["input"])
-        said.setdefault(_place(one["loc"], file), []).append(wrong)
-    return "; ".join(f"{place}: {'; '.join(sentences)}" for place, sentences in said.items())
+        message = unknown if is_unknown else problem["msg"].removeprefix("Value error, ")
+        wrong = _sentence(problem["loc"], message, None if is_unknown else problem["input"])
+        problems_of_place.setdefault(_place(problem["loc"], file), []).append(wrong)
+    return "; ".join(
+        f"{place}: {'; '.join(sentences)}" for place, sentences in problems_of_place.items()
+    )
 
 
 def _place(field: tuple[int | str, ...], file: Path) -> str:
@@ -214,8 +216,8 @@ def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
     is_shown = (
         value is not None and field[0] not in _SECRETIVE and not isinstance(value, (dict, list))
     )
-    found = f" (found {value!r})" if is_shown else ""
-    return f"{'.'.join(map(str, field))}: {wrong}{found}"
+    shown_value = f" (found {value!r})" if is_shown else ""
+    return f"{'.'.join(map(str, field))}: {wrong}{shown_value}"
 
 
 _SECRETIVE = frozenset({"alerts", "spark", "storage"})

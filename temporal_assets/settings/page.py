@@ -101,7 +101,7 @@ def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
     """Class -> field -> the text below it, of a module that holds models."""
     tree = ast.parse(inspect.getsource(models))
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
-    return {one.name: dict(_texts(one.body)) for one in classes}
+    return {model_class.name: dict(_texts(model_class.body)) for model_class in classes}
 
 
 def _texts(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -133,12 +133,15 @@ def _sections(is_shown: Callable[[str], bool]) -> Iterator[str]:
     for name, model, fields in sections:
         dotted = {f"{name}.{field}" if name else field: field for field in fields}
         if shown := {field: fields[field] for key, field in dotted.items() if is_shown(key)}:
-            said = meanings(sys.modules[model.__module__])[model.__name__]
-            yield _section(name, model, shown, said)
+            field_texts = meanings(sys.modules[model.__module__])[model.__name__]
+            yield _section(name, model, shown, field_texts)
 
 
 def _section(
-    name: str, model: type[BaseModel], fields: Mapping[str, FieldInfo], said: Mapping[str, str]
+    name: str,
+    model: type[BaseModel],
+    fields: Mapping[str, FieldInfo],
+    field_texts: Mapping[str, str],
 ) -> str:
     title = f"[{name}]" if name else "At the top of the file"
     title = f"[{title}]" if model is LogSource else title
@@ -148,7 +151,7 @@ def _section(
             f"`{name}.{field}`" if name else f"`{field}`",
             _default(info),
             _values(info),
-            _cell(said[field]),
+            _cell(field_texts[field]),
         )
         for field, info in fields.items()
     ]
@@ -176,10 +179,10 @@ def _as_toml(value: Any) -> str:
 
 def _values(info: FieldInfo) -> str:
     limits = [
-        f"{sign} {getattr(one, name):g}"
-        for one in info.metadata
+        f"{sign} {getattr(limit, name):g}"
+        for limit in info.metadata
         for name, sign in _SIGNS
-        if getattr(one, name, None) is not None
+        if getattr(limit, name, None) is not None
     ]
     return ", ".join([_kind(info.annotation), *limits])
 
@@ -188,9 +191,9 @@ def _kind(annotation: Any) -> str:
     """A type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        return " or ".join(_kind(one) for one in arguments if one is not NoneType)
+        return " or ".join(_kind(argument) for argument in arguments if argument is not NoneType)
     if origin is Literal:
-        return " or ".join(f"`{_as_toml(one)}`" for one in arguments)
+        return " or ".join(f"`{_as_toml(argument)}`" for argument in arguments)
     if origin is dict:
         return "table of texts"
     if origin is not tuple:

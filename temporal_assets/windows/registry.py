@@ -100,10 +100,10 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
     A run that is killed between publishing, judging and releasing leaves them so. Judging them
     once more, and releasing the policy, finishes them.
     """
-    found = {one.name: unjudged_days(store, settings, one.name) for one in TABLES}
+    days_by_name = {asset.name: unjudged_days(store, settings, asset.name) for asset in TABLES}
     waiting = unreleased(store, settings)
-    found[RELEASED_POLICY] = (waiting,) if waiting else ()
-    return {name: days for name, days in found.items() if days}
+    days_by_name[RELEASED_POLICY] = (waiting,) if waiting else ()
+    return {name: days for name, days in days_by_name.items() if days}
 
 
 def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
@@ -124,7 +124,9 @@ def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) ->
     What is stale is made again instead, or is of an older day, whose days `doctor clean` may have
     removed.
     """
-    asset = next((one for one in WINDOW_ASSETS if one.name == name), None)
+    asset = next(
+        (window_asset for window_asset in WINDOW_ASSETS if window_asset.name == name), None
+    )
     if asset is not None:
         return is_fresh(store, settings, asset, day)
     read = {other for check in table(name).checks for other in check.reads}
@@ -133,9 +135,9 @@ def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) ->
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
     """Window assets whose partition of a day is missing or older than what it is made from."""
-    known: dict[str, bool] = {}
+    answers: dict[str, bool] = {}
     return tuple(
-        asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day, known)
+        asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day, answers)
     )
 
 

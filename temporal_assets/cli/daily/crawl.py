@@ -96,7 +96,7 @@ def run(
     except (CrawlUnderWayError, PolicyError) as error:  # the latter was replaced meanwhile
         raise CommandError(str(error)) from None
     ended = stats["finish_reason"]
-    found = {
+    statistics = {
         name: sum(stats.get(key, 0) for key in keys)
         for name, keys in (
             ("downloads", ("downloader/request_count",)),
@@ -110,12 +110,12 @@ def run(
         )
     }
     if as_json:
-        console.write_json(found | {"ended": ended})
+        console.write_json(statistics | {"ended": ended})
     else:
         console.show_table(
             f"Archived in {console.place(folder)}, until {ended}",
             ("what", "times"),
-            [(name.replace("_", " "), times) for name, times in found.items()],
+            [(name.replace("_", " "), times) for name, times in statistics.items()],
         )
     if ended == KILLED:
         raise typer.Exit(INTERRUPTED)

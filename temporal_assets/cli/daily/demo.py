@@ -164,8 +164,8 @@ def _last_day(target: Path) -> dt.date:
     marker = target / MARKER
     if not marker.exists():
         return dt.datetime.now(dt.UTC).date() - dt.timedelta(1)
-    known = json.loads(marker.read_text("utf-8"))
-    return dt.date.fromisoformat(known["first_day"]) + dt.timedelta(known["days"] - 1)
+    corpus = json.loads(marker.read_text("utf-8"))
+    return dt.date.fromisoformat(corpus["first_day"]) + dt.timedelta(corpus["days"] - 1)
 
 
 def _refuse_mixing(settings: Settings, target: Path) -> None:

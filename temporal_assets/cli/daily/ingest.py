@@ -87,8 +87,8 @@ def run(
         show_previews(previews, with_errors=dry_run or console.is_interactive())
     if dry_run:
         if as_json:
-            console.write_json([preview_report(one) for one in previews])
-        if all(one.error for one in previews):
+            console.write_json([preview_report(shown_preview) for shown_preview in previews])
+        if all(shown_preview.error for shown_preview in previews):
             raise typer.Exit(FAILED)
         return
     if not as_json:
@@ -113,11 +113,15 @@ def _read(
     candidate = settings.model_copy(update={"sources": with_sources(settings.sources, sources)})
     report = land(candidate)
     named = {source.path for source in sources}
-    found = verdicts(Inventory.load(candidate), candidate)
-    failed = [one for one in found if one.source.path in named and _is_failure(one, yes)]
-    refused = {one.source.path for one in failed}
+    source_verdicts = verdicts(Inventory.load(candidate), candidate)
+    failed = [
+        verdict
+        for verdict in source_verdicts
+        if verdict.source.path in named and _is_failure(verdict, yes)
+    ]
+    refused = {verdict.source.path for verdict in failed}
     if failed:
-        _forget(candidate, [one.source for one in failed], report)
+        _forget(candidate, [verdict.source for verdict in failed], report)
     taken = [source for source in sources if source.path not in refused]
     stored = store_sources(settings, taken) if taken else settings
     overruled = _overruled(stored, taken)
@@ -125,14 +129,17 @@ def _read(
         console.write_json(
             {
                 "state": str(settings.state),
-                "previews": [preview_report(one) for one in previews],
+                "previews": [preview_report(verdict) for verdict in previews],
                 "files": [file_report(file) for file in (*report.landed, *report.failed)],
                 "copies": report.copies,
                 "unchanged": report.unchanged,
                 "days": report.days,
                 "missing": report.missing,
-                "warnings": [*report.warnings, *(text for one in found for text in one.warnings)],
-                "faults": [text for one in found for text in one.faults],
+                "warnings": [
+                    *report.warnings,
+                    *(text for verdict in source_verdicts for text in verdict.warnings),
+                ],
+                "faults": [text for verdict in source_verdicts for text in verdict.faults],
                 "not_stored": sorted(refused),
             }
         )
@@ -140,7 +147,7 @@ def _read(
     show_landing(report)
     for message in (*report.missing, *overruled):
         console.warn(message)
-    _show_verdicts(found, failed)
+    _show_verdicts(source_verdicts, failed)
     if taken and (any(map(kept, report.landed)) or not report.landed):
         _say_what_next(stored)
     return not failed
@@ -167,15 +174,21 @@ def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingRe
     forget_readings(candidate, files)
 
 
-def _show_verdicts(found: Sequence[SourceVerdict], failed: Sequence[SourceVerdict]) -> None:
-    for one in found:
-        for warning in one.warnings:
+def _show_verdicts(
+    source_verdicts: Sequence[SourceVerdict], failed: Sequence[SourceVerdict]
+) -> None:
+    for verdict in source_verdicts:
+        for warning in verdict.warnings:
             console.warn(console.plain(warning))
-        for fault in one.faults:
+        for fault in verdict.faults:
             console.fail(console.plain(fault))
     if failed:
-        names = ", ".join(console.plain(one.source.path) for one in failed)
-        accept = " --yes stores it all the same." if any(one.is_readable for one in failed) else ""
+        names = ", ".join(console.plain(verdict.source.path) for verdict in failed)
+        accept = (
+            " --yes stores it all the same."
+            if any(verdict.is_readable for verdict in failed)
+            else ""
+        )
         console.say(f"Not stored: {names}.{accept}")
 
 

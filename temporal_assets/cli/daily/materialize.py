@@ -150,13 +150,15 @@ def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> N
     """End with what to watch, where a policy was made, and with where the installation stands."""
     from temporal_assets.windows.frame.standing import standing
 
-    made = outcome is not None and any(one.asset == "crawl_policy" for one in outcome.materialized)
-    document = latest_document(settings) if made else None
+    has_policy = outcome is not None and any(
+        partition.asset == "crawl_policy" for partition in outcome.materialized
+    )
+    document = latest_document(settings) if has_policy else None
     if document is not None:
         show_watch(document)
         console.say(f"All of it: {invocation('policy --json', settings.state)}")
-    said = standing(store, settings)
-    for sentence in said.of_stray_days if document is not None else said.sentences:
+    days_there = standing(store, settings)
+    for sentence in days_there.of_stray_days if document is not None else days_there.sentences:
         console.say(sentence)
 
 
@@ -173,16 +175,16 @@ def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
     from temporal_assets.days.daily import DERIVED
     from temporal_assets.windows.registry import STEP_NAMES
 
-    known = ("requests", *DERIVED, *STEP_NAMES)
+    asset_names = ("requests", *DERIVED, *STEP_NAMES)
     # One build publishes both; to ask for the second is to ask for it.
     chosen = ["requests" if name == "rejects" else name for name in names]
-    unknown = [name for name in chosen if name not in known]
+    unknown = [name for name in chosen if name not in asset_names]
     if unknown:
         raise CommandError(
-            f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(known)}", USAGE
+            f"no asset {', '.join(map(repr, unknown))}; there are {', '.join(asset_names)}", USAGE
         )
     return (
-        tuple(name for name in known if name in chosen and name not in STEP_NAMES),
+        tuple(name for name in asset_names if name in chosen and name not in STEP_NAMES),
         tuple(name for name in STEP_NAMES if name in chosen),
     )
 
@@ -237,5 +239,5 @@ def _is_due(settings: Settings, windows: Sequence[str]) -> bool:
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.registry import due
 
-    found = due(Store.open(settings), settings)
-    return found is not None and (not windows or bool(set(windows) & set(found.assets)))
+    due_window = due(Store.open(settings), settings)
+    return due_window is not None and (not windows or bool(set(windows) & set(due_window.assets)))

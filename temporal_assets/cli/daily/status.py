@@ -87,7 +87,7 @@ def run(
             "assets": assets,
             "recency": recency,
             "window": standing(store, settings).report,
-            "outdated": [upgrade.report(one) for one in outdated],
+            "outdated": [upgrade.report(outdated_asset) for outdated_asset in outdated],
             "checks": [check_report(check) for check in checks],
             "unfinished": unfinished_report(left),
             "damaged": damages,
@@ -218,8 +218,8 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
     from temporal_assets.logs.read.paths import NoSuchLogError
 
     days = inventory.days()
-    found = verdicts(inventory, settings)
-    wrong = list(messages(found))
+    source_verdicts = verdicts(inventory, settings)
+    wrong = list(messages(source_verdicts))
     report: dict[str, Any] = {
         "read": len(inventory.active),
         "lines": sum(file.lines for file in inventory.active),
@@ -235,7 +235,9 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
         ],
         "faults": [text for is_fault, text in wrong if is_fault],
         "warnings": [text for is_fault, text in wrong if not is_fault],
-        "gives_nothing": [one.source.path for one in found if one.gives_nothing],
+        "gives_nothing": [
+            verdict.source.path for verdict in source_verdicts if verdict.gives_nothing
+        ],
         "damaged": list(inventory.troubles),
         "new": None,
         "source_error": None,

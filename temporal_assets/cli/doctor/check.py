@@ -136,15 +136,15 @@ def _python() -> tuple[str, str]:
 def _packages() -> tuple[str, str]:
     from importlib.metadata import PackageNotFoundError, version  # a tenth of `--help`
 
-    found, missing = [], []
+    installed, missing = [], []
     for name in _PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            installed.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
     if missing:
         return BROKEN, f"not installed: {', '.join(missing)}"
-    return OK, ", ".join(found)
+    return OK, ", ".join(installed)
 
 
 def _sql_files() -> tuple[str, str]:
@@ -263,13 +263,15 @@ def _logs(settings: Settings) -> tuple[str, str]:
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import messages, verdicts
 
-    found = verdicts(Inventory.load(settings), settings)
-    wrong = "; ".join(text for _, text in messages(found))
-    if any(one.gives_nothing for one in found):
+    source_verdicts = verdicts(Inventory.load(settings), settings)
+    wrong = "; ".join(text for _, text in messages(source_verdicts))
+    if any(verdict.gives_nothing for verdict in source_verdicts):
         return BROKEN, wrong
     if wrong:
         return WARNING, wrong
-    lines, kept = (sum(getattr(one, name) for one in found) for name in ("lines", "kept"))
+    lines, kept = (
+        sum(getattr(verdict, name) for verdict in source_verdicts) for name in ("lines", "kept")
+    )
     return OK, f"{counted(lines, 'line')}, {kept:,} page requests"
 
 
@@ -279,15 +281,15 @@ def _records(settings: Settings) -> tuple[str, str]:
     inventory = Inventory.load(settings)
     if inventory.troubles:
         return BROKEN, "; ".join(inventory.troubles)
-    known = f"{counted(len(inventory.files), 'log file')} known"
+    files_known = f"{counted(len(inventory.files), 'log file')} known"
     if inventory.unnamed:
         first, count = inventory.unnamed[0], len(inventory.unnamed)
         return WARNING, (
-            f"{known}; {counted(count, 'folder')} of lines without a record, from {first} on:"
+            f"{files_known}; {counted(count, 'folder')} of lines without a record, from {first} on:"
             f" nobody reads them. Restore the records in {inventory.folder / 'files'} from a"
             " backup, or remove the folders if their logs were read again or are not wanted"
         )
-    return OK, known
+    return OK, files_known
 
 
 def _published(settings: Settings, contents: bool) -> tuple[str, str]:
@@ -309,11 +311,11 @@ def _published(settings: Settings, contents: bool) -> tuple[str, str]:
 def _contents(settings: Settings) -> tuple[str, str]:
     from temporal_assets.ops.contents import damages
 
-    found = list(damages(settings))
-    if not found:
+    damaged = list(damages(settings))
+    if not damaged:
         return OK, "every byte of the state folder as it was written (docs/faults.md)"
-    more = f"\nand {len(found) - _DAMAGES_SHOWN:,} more" if len(found) > _DAMAGES_SHOWN else ""
-    shown = [f"{one.path} is not as it was written: {one.remedy}" for one in found]
+    more = f"\nand {len(damaged) - _DAMAGES_SHOWN:,} more" if len(damaged) > _DAMAGES_SHOWN else ""
+    shown = [f"{damage.path} is not as it was written: {damage.remedy}" for damage in damaged]
     return BROKEN, "\n".join(shown[:_DAMAGES_SHOWN]) + more
 
 
@@ -376,7 +378,10 @@ def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
         detail = "nobody to tell: alerts.webhook and alerts.to are not set"
         return (BROKEN if send else OK), detail
     if not send:
-        return OK, f"{', '.join(one.where for one in reachable)} (--alert sends a test)"
+        return (
+            OK,
+            f"{', '.join(channel.where for channel in reachable)} (--alert sends a test)",
+        )
     status, details = OK, []
     for channel in reachable:
         try:

@@ -41,14 +41,14 @@ def run(
 
     settings = existing_settings(state)
     store, inventory = Store.open(settings), Inventory.load(settings).whole()
-    found, runs = plan(store, inventory, settings), forgettable_runs(settings)
+    clean_plan, runs = plan(store, inventory, settings), forgettable_runs(settings)
     if yes:
-        carry_out(found, store, inventory, settings)
+        carry_out(clean_plan, store, inventory, settings)
         forget_runs(settings, runs)
-        if found.old:
+        if clean_plan.old:
             catalogue.refresh(store)
     if as_json:
-        console.write_json(_report(found, runs, yes))
+        console.write_json(_report(clean_plan, runs, yes))
         return
     if not any(settings.retention.model_dump().values()):
         console.say(
@@ -56,9 +56,9 @@ def run(
             "[retention]\nrequests_days = 30\ndaily_days = 400\nwindows_days = 90\nruns_days = 90\n"
         )
         return
-    _show(found, runs)
-    _warn_of_unmade(found, settings.state, yes)
-    if not found.old and not runs:
+    _show(clean_plan, runs)
+    _warn_of_unmade(clean_plan, settings.state, yes)
+    if not clean_plan.old and not runs:
         console.say("Nothing is older than `retention` allows.")
     elif yes:
         console.say("Removed.")
@@ -66,10 +66,10 @@ def run(
         console.say(f"Nothing was removed yet: {invocation('doctor clean --yes', settings.state)}")
 
 
-def _warn_of_unmade(found: Plan, state: Path, removed: bool) -> None:
-    if not found.unmade:
+def _warn_of_unmade(clean_plan: Plan, state: Path, removed: bool) -> None:
+    if not clean_plan.unmade:
         return
-    days = ranges(found.unmade, limit=3)
+    days = ranges(clean_plan.unmade, limit=3)
     console.warn(
         f"views or transits of {days} were missing or out of date, and their log lines are gone now"
         if removed
@@ -78,31 +78,39 @@ def _warn_of_unmade(found: Plan, state: Path, removed: bool) -> None:
     )
 
 
-def _show(found: Plan, runs: list[str]) -> None:
-    if found.old:
+def _show(clean_plan: Plan, runs: list[str]) -> None:
+    if clean_plan.old:
         console.show_table(
             "Older than `retention` allows",
             ("what", "days", "which", "MiB"),
             [
-                (one.name, len(one.days), ranges(one.days, limit=3), round(one.bytes / 2**20, 2))
-                for one in found.old
+                (
+                    asset_days.name,
+                    len(asset_days.days),
+                    ranges(asset_days.days, limit=3),
+                    round(asset_days.bytes / 2**20, 2),
+                )
+                for asset_days in clean_plan.old
             ],
         )
-        console.say(f"{round(found.bytes / 2**20, 2)} MiB in all")
+        console.say(f"{round(clean_plan.bytes / 2**20, 2)} MiB in all")
     if runs:
         console.say(f"{counted(len(runs), 'run')} in Dagster's history")
 
 
-def _report(found: Plan, runs: list[str], removed: bool) -> dict[str, Any]:
+def _report(clean_plan: Plan, runs: list[str], removed: bool) -> dict[str, Any]:
     return {
         "removed": removed,
         "kept_from": {
-            "requests": found.requests,
-            "daily": found.daily,
-            "windows": found.windows,
+            "requests": clean_plan.requests,
+            "daily": clean_plan.daily,
+            "windows": clean_plan.windows,
         },
-        "old": [{"name": one.name, "days": one.days, "bytes": one.bytes} for one in found.old],
-        "bytes": found.bytes,
-        "unmade": found.unmade,
+        "old": [
+            {"name": asset_days.name, "days": asset_days.days, "bytes": asset_days.bytes}
+            for asset_days in clean_plan.old
+        ],
+        "bytes": clean_plan.bytes,
+        "unmade": clean_plan.unmade,
         "runs": runs,
     }

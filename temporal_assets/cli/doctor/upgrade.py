@@ -41,24 +41,25 @@ def run(
 
     settings = existing_settings(state)
     store, inventory = Store.open(settings), Inventory.load(settings).whole()
-    found = plan(store, inventory, settings)
-    failed = migrate(store, DuckDBEngine(settings), settings, found) if yes else ()
+    outdated = plan(store, inventory, settings)
+    failed = migrate(store, DuckDBEngine(settings), settings, outdated) if yes else ()
     if yes:
         finish(settings)  # also what an earlier one was killed in
     remains = unfinished(settings)
-    left = plan(store, inventory, settings) if yes else found
+    left = plan(store, inventory, settings) if yes else outdated
     if as_json:
         console.write_json(
             {
-                "migrated": sum(len(one.days) for one in found) - sum(len(o.days) for o in left),
-                "outdated": [report(one) for one in left],
-                "checks": [check_report(one) for one in failed],
+                "migrated": sum(len(outdated_asset.days) for outdated_asset in outdated)
+                - sum(len(o.days) for o in left),
+                "outdated": [report(outdated_asset) for outdated_asset in left],
+                "checks": [check_report(outdated_asset) for outdated_asset in failed],
                 "unfinished": unfinished_report(remains),
             }
         )
     else:
         show(left, settings.state)
-        if yes and len(left) < len(found):
+        if yes and len(left) < len(outdated):
             console.say("Migrated what could be.")
         show_checks(failed)
         if remains:
@@ -69,13 +70,13 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def report(one: Outdated) -> dict[str, Any]:
+def report(outdated: Outdated) -> dict[str, Any]:
     """Return one line, for JSON."""
     return {
-        "asset": one.asset,
-        "version": one.version,
-        "way": one.way.value,
-        "days": list(one.days),
+        "asset": outdated.asset,
+        "version": outdated.version,
+        "way": outdated.way.value,
+        "days": list(outdated.days),
     }
 
 
@@ -90,26 +91,26 @@ def show(outdated: Sequence[Outdated], state: Path) -> None:
         ("asset", "version", "now", "days", "which", "what to do"),
         [
             (
-                one.asset,
-                one.version,
-                contracts.table(one.asset).version,
-                len(one.days),
-                ranges(one.days, limit=3),
-                _advice(one, state),
+                outdated_asset.asset,
+                outdated_asset.version,
+                contracts.table(outdated_asset.asset).version,
+                len(outdated_asset.days),
+                ranges(outdated_asset.days, limit=3),
+                _advice(outdated_asset, state),
             )
-            for one in outdated
+            for outdated_asset in outdated
         ],
     )
 
 
-def _advice(one: Outdated, state: Path) -> str:
+def _advice(outdated: Outdated, state: Path) -> str:
     from temporal_assets.ops.upgrade import Way
 
-    if one.way is Way.MIGRATE:
+    if outdated.way is Way.MIGRATE:
         return invocation("doctor upgrade --yes", state)
-    if one.way is Way.REBUILD:
-        days = f"--from {one.days[0]} --to {one.days[-1]}"
-        return invocation(f"materialize {one.asset} {days}", state)
-    if one.way is Way.NEWER:
+    if outdated.way is Way.REBUILD:
+        days = f"--from {outdated.days[0]} --to {outdated.days[-1]}"
+        return invocation(f"materialize {outdated.asset} {days}", state)
+    if outdated.way is Way.NEWER:
         return "use the later release that wrote it, or make it again"
     return "its log lines are gone: ingest the logs again, or read it with the release before"

@@ -98,7 +98,7 @@ def run(
     check_given(clicks)
     check_results(png)
     mirror = _mirror(settings)
-    site = [named_site(one) for one in site or ()]
+    site = [named_site(site_name) for site_name in site or ()]
     unknown = sorted(set(site) - set(mirror.sites))
     if unknown:
         raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
@@ -239,16 +239,16 @@ def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> di
         **period,
         "sites": [
             {
-                "site": None if one.site in unnamed else one.site,
-                "pages": one.pages,
-                "reachable": one.reachable,
-                "links": one.links,
-                "patterns": one.patterns,
-                "covered": one.covered,
-                "traffic_in_mirror": one.in_mirror,
-                **{scenario: _numbers(curves) for scenario, curves in one.curves.items()},
+                "site": None if site_result.site in unnamed else site_result.site,
+                "pages": site_result.pages,
+                "reachable": site_result.reachable,
+                "links": site_result.links,
+                "patterns": site_result.patterns,
+                "covered": site_result.covered,
+                "traffic_in_mirror": site_result.in_mirror,
+                **{scenario: _numbers(curves) for scenario, curves in site_result.curves.items()},
             }
-            for one in result.sites
+            for site_result in result.sites
         ],
         "skipped": {site: why for site, why in result.skipped.items() if site not in unnamed},
         "skipped_unnamed": len(unnamed & result.skipped.keys()),
@@ -332,13 +332,14 @@ def _against_the_best(result: Evaluation, scenario: str, shares: tuple[float, ..
 
     best = result.best_baseline(scenario, np.array(shares))
     gain = result.gain(scenario, "combined", best, np.array(shares))
-    told = []
+    advantages = []
     for i, share in enumerate(shares):
-        said = f"{100 * gain.mean[i]:+.1f}"
+        advantage = f"{100 * gain.mean[i]:+.1f}"
         if gain.low is not None and gain.high is not None:
-            said += f" [{100 * gain.low[i]:+.1f}, {100 * gain.high[i]:+.1f}]"
-        told.append(f"{said} at {share:.0%} ({best[i].replace('_', ' ')})")
-    return f"Points of traffic that combined has more than the best simple order: {', '.join(told)}"
+            advantage += f" [{100 * gain.low[i]:+.1f}, {100 * gain.high[i]:+.1f}]"
+        advantages.append(f"{advantage} at {share:.0%} ({best[i].replace('_', ' ')})")
+    shown = ", ".join(advantages)
+    return f"Points of traffic that combined has more than the best simple order: {shown}"
 
 
 def _of(result: Evaluation) -> str:

@@ -118,17 +118,22 @@ def make_earlier(
     from temporal_assets.windows.registry import is_short
 
     past = learned_days(settings, day).values()
-    missing = [one for one in past if any(store.manifest(name, one) is None for name in assets)]
+    missing = [
+        earlier_day
+        for earlier_day in past
+        if any(store.manifest(name, earlier_day) is None for name in assets)
+    ]
     short = [
-        one
-        for one in missing
-        if store.manifest("page_views", one) is None or is_short(store, settings, one)
+        earlier_day
+        for earlier_day in missing
+        if store.manifest("page_views", earlier_day) is None
+        or is_short(store, settings, earlier_day)
     ]
     if short and is_expected:
         console.warn(
             f"too few days of logs to learn lists on {ranges(short)}: those horizons are not judged"
         )
-    wanted = [one for one in missing if one not in short]
+    wanted = [earlier_day for earlier_day in missing if earlier_day not in short]
     if wanted:
         console.say(f"Building the windows of {ranges(wanted)}, to learn from")
         outcome = build(settings, wanted, assets)
@@ -145,17 +150,17 @@ def _judged(
     from temporal_assets.windows.frame.asset import job_of
 
     engine = engine_of(settings)
-    found: list[list[dict[str, Any]]] = []
+    rows_of_parts: list[list[dict[str, Any]]] = []
     for part, asset in (
         (seed_evaluation, seed_evaluation.SEED_EVALUATION),
         (hub_evaluation, hub_evaluation.HUB_EVALUATION),
     ):
         with store.scratch() as scratch:
             job = job_of(store, engine, settings, asset, day, scratch)
-            if not found:
+            if not rows_of_parts:
                 _tell_of_sample(sample_of(job).share)
-            found.append(part.judge(job, listed))
-    return found[0], found[1]
+            rows_of_parts.append(part.judge(job, listed))
+    return rows_of_parts[0], rows_of_parts[1]
 
 
 def _tell_of_sample(share: float) -> None:

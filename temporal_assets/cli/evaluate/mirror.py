@@ -159,8 +159,8 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
 
     for path in files:
         if reader_of(path) is None:
-            known = ", ".join(sorted(READERS))
-            raise CommandError(f"{console.place(path)}: a mirror is made of {known}", USAGE)
+            readers = ", ".join(sorted(READERS))
+            raise CommandError(f"{console.place(path)}: a mirror is made of {readers}", USAGE)
     with console.progress_bar("Reading", len(files)) as bar:
         for done, path in enumerate(files):
             bar.at(done, what=path.name)

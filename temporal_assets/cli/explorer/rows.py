@@ -71,8 +71,8 @@ class Window:
         return self.engine.rows(query.replace("{least}", str(int(self.least))), inputs, limit)
 
     def _paged(self, query: str, page: int, *tables: str) -> Paged:
-        found = self.rows(f"{query} LIMIT {ROWS + 1} OFFSET {ROWS * page}", *tables, limit=ROWS + 1)
-        return Paged(found[:ROWS], page, len(found) > ROWS)
+        rows = self.rows(f"{query} LIMIT {ROWS + 1} OFFSET {ROWS * page}", *tables, limit=ROWS + 1)
+        return Paged(rows[:ROWS], page, len(rows) > ROWS)
 
     # Sites ---------------------------------------------------------------------------------------
 
@@ -89,11 +89,11 @@ class Window:
 
     def site(self, site: str) -> Row | None:
         """The scores of a site; None where it is not known to enough clients."""
-        found = self.rows(
+        rows = self.rows(
             f"SELECT * FROM site_scores WHERE site = {literal(site)} AND clients >= {{least}}",  # noqa: S608 - a literal
             "site_scores",
         )
-        return found[0] if found else None
+        return rows[0] if rows else None
 
     def tree(self, site: str) -> Section | None:
         """The folders of a site that enough clients know."""
@@ -144,30 +144,32 @@ class Window:
     @lru_cache(maxsize=64)  # noqa: B019 - the window lives as long as the server
     def patterns(self, site: str) -> StoredPatterns | None:
         """The patterns of a site that enough clients know."""
-        found = read_patterns(self.store, self.engine, self.day, site)
-        return found if found is not None and any(row["is_public"] for row in found.nodes) else None
+        stored = read_patterns(self.store, self.engine, self.day, site)
+        return (
+            stored if stored is not None and any(row["is_public"] for row in stored.nodes) else None
+        )
 
-    def examples(self, found: StoredPatterns, pattern: int) -> list[Row]:
+    def examples(self, stored: StoredPatterns, pattern: int) -> list[Row]:
         """Some of the most visited pages that a pattern holds."""
         rows = self.rows(
             "SELECT url, visits, birth FROM page_traffic WHERE clients >= {least}"  # noqa: S608 - a literal
-            f" AND site = {literal(found.site)} ORDER BY visits DESC, url LIMIT {CANDIDATES}",
+            f" AND site = {literal(stored.site)} ORDER BY visits DESC, url LIMIT {CANDIDATES}",
             "page_traffic",
             limit=CANDIDATES,
         )
-        nodes = found.nodes_of([row["url"] for row in rows])
+        nodes = stored.nodes_of([row["url"] for row in rows])
         held = [
             row
             for row, node in zip(rows, nodes, strict=True)
-            if node is not None and found.pattern_holding(node) == pattern
+            if node is not None and stored.pattern_holding(node) == pattern
         ]
         return held[:20]
 
     def pattern_of(self, site: str, url: str) -> int | None:
         """The pattern that holds a URL."""
-        found = self.patterns(site)
-        node = found.nodes_of([url])[0] if found is not None else None
-        return found.pattern_holding(node) if found is not None and node is not None else None
+        stored = self.patterns(site)
+        node = stored.nodes_of([url])[0] if stored is not None else None
+        return stored.pattern_holding(node) if stored is not None and node is not None else None
 
     # Decisions -----------------------------------------------------------------------------------
 

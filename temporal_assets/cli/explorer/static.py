@@ -29,13 +29,15 @@ _ID: Final = re.compile(r'(id|aria-labelledby)="([^"]*)"')
 def one_file(window: Window) -> str:
     """Return the whole file."""
     wanted = _targets(window)
-    known = {target: f"v{place}" for place, target in enumerate(wanted)}
+    anchor_of_target = {target: f"v{place}" for place, target in enumerate(wanted)}
     parts = [_left_out(window)]
-    for target, anchor in known.items():
+    for target, anchor in anchor_of_target.items():
         status, content = answer(window, target)
-        found = _MAIN.search(content)
-        if status == 200 and found:
-            parts.append(f'<article id="{anchor}">{_inner(found[1], known, anchor)}</article>\n')
+        main = _MAIN.search(content)
+        if status == 200 and main:
+            parts.append(
+                f'<article id="{anchor}">{_inner(main[1], anchor_of_target, anchor)}</article>\n'
+            )
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">'
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{policy}'
@@ -54,17 +56,24 @@ def _policy() -> str:
 
 def _targets(window: Window) -> list[str]:
     """Addresses of the views in the file, in their order."""
-    found = ["/", "/sites"]
+    targets = ["/", "/sites"]
     for row in window.sites("", "rank", 0).rows[:SITES]:
         name = row["site"]
-        found.append(views.address("site", site=name))
+        targets.append(views.address("site", site=name))
         patterns = window.patterns(name)
-        ranked = sorted(patterns.ranks.values(), key=lambda one: -one["visits"]) if patterns else []
-        public = [one for one in ranked if one["is_public"]][:_EACH]
-        found += [views.address("pattern", site=name, pattern=one["pattern"] + 1) for one in public]
+        ranked = (
+            sorted(patterns.ranks.values(), key=lambda pattern_row: -pattern_row["visits"])
+            if patterns
+            else []
+        )
+        public = [pattern_row for pattern_row in ranked if pattern_row["is_public"]][:_EACH]
+        targets += [
+            views.address("pattern", site=name, pattern=pattern_row["pattern"] + 1)
+            for pattern_row in public
+        ]
         shown = window.pages(name, "", "", 0).rows[:_EACH]
-        found += [views.address("page", url=one["url"]) for one in shown]
-    return found
+        targets += [views.address("page", url=pattern_row["url"]) for pattern_row in shown]
+    return targets
 
 
 def _left_out(window: Window) -> str:
@@ -82,19 +91,19 @@ def _left_out(window: Window) -> str:
     )
 
 
-def _inner(content: str, known: Mapping[str, str], anchor: str) -> str:
+def _inner(content: str, anchor_of_target: Mapping[str, str], anchor: str) -> str:
     """A view within the file: links to views that are in it, text elsewhere, ids of its own."""
 
-    def linked(found: re.Match[str]) -> str:
-        target = known.get(unescape(found[1]))
-        return f'<a href="#{escape(target)}">{found[2]}</a>' if target else found[2]
+    def linked(link: re.Match[str]) -> str:
+        target = anchor_of_target.get(unescape(link[1]))
+        return f'<a href="#{escape(target)}">{link[2]}</a>' if target else link[2]
 
-    def own(found: re.Match[str]) -> str:
-        names = " ".join(f"{anchor}-{one}" for one in found[2].split())
-        return f'{found[1]}="{names}"'
+    def own(link: re.Match[str]) -> str:
+        names = " ".join(f"{anchor}-{identifier}" for identifier in link[2].split())
+        return f'{link[1]}="{names}"'
 
-    def lower(found: re.Match[str]) -> str:
-        return f"<{found[1]}h{int(found[2]) + 1}"
+    def lower(link: re.Match[str]) -> str:
+        return f"<{link[1]}h{int(link[2]) + 1}"
 
     # One title for the whole file; each view has the next level.
     lowered = _HEADING.sub(lower, _FORM.sub("", content))

@@ -143,21 +143,21 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _more(found: Paged, view: str, **values: object) -> str:
+def _more(rows_page: Paged, view: str, **values: object) -> str:
     """Links to the rows before and after."""
     links = []
-    if found.page:
-        links.append(_link("← Before", address(view, **values, page=found.page - 1)))
-    if found.has_more:
-        links.append(_link("Next →", address(view, **values, page=found.page + 1)))
+    if rows_page.page:
+        links.append(_link("← Before", address(view, **values, page=rows_page.page - 1)))
+    if rows_page.has_more:
+        links.append(_link("Next →", address(view, **values, page=rows_page.page + 1)))
     return f'<p class="more">{" ".join(links)}</p>' if links else ""
 
 
 def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
     kept = "".join(
-        f'<input type="hidden" name="{key}" value="{_text(one)}">'
-        for key, one in hidden.items()
-        if one
+        f'<input type="hidden" name="{key}" value="{_text(hidden_value)}">'
+        for key, hidden_value in hidden.items()
+        if hidden_value
     )
     return (
         f'<form class="search" action="/{view}" method="get" role="search" aria-label="In this'
@@ -175,13 +175,15 @@ def at_a_glance(window: Window) -> str:
     parts = [f"<p>{_link('All sites', '/sites')}: ranked, searched, page by page.</p>"]
     if window.store.manifest("evaluation_report", window.day) is not None:
         report = read_report(window.store, window.day)
-        parts = [front_page(one) for one in report.sections if one.id == "front"] + parts
+        parts = [
+            front_page(section) for section in report.sections if section.id == "front"
+        ] + parts
     return page(f"Window up to {window.day}", parts)
 
 
 def sites(window: Window, wanted: str, sort: str, number: int) -> str:
     """Sites, ranked, filtered and searched."""
-    found = window.sites(wanted, sort, number)
+    rows_page = window.sites(wanted, sort, number)
     orders = " · ".join(
         _link(f"by {name}", address("sites", q=wanted, sort=name)) for name in SORTS
     )
@@ -194,7 +196,7 @@ def sites(window: Window, wanted: str, sort: str, number: int) -> str:
             _share(row["temporal_pages"] / row["pages"] if row["pages"] else None),
             *map(_count, (row["score"], row["bound"], row["clients"])),
         )
-        for row in found.rows
+        for row in rows_page.rows
     )
     return page(
         "Sites",
@@ -202,7 +204,7 @@ def sites(window: Window, wanted: str, sort: str, number: int) -> str:
             _search("sites", "Sites whose name holds", "q", wanted, sort=sort),
             f"<p>{orders}</p>",
             _table("Sites that enough clients know", columns, rows),
-            _more(found, "sites", q=wanted, sort=sort),
+            _more(rows_page, "sites", q=wanted, sort=sort),
         ],
     )
 
@@ -242,20 +244,20 @@ def _folders(window: Window, name: str, prefix: str) -> list[str]:
     if here is None:
         raise NotKnown(f"{prefix} is no folder of {name} that enough clients know")
     columns = {"folder or program": False, "pages": True, "temporal": True, "news": True}
-    below = sorted(here.beneath, key=lambda one: (-one.pages, one.prefix))
+    below = sorted(here.beneath, key=lambda child: (-child.pages, child.prefix))
     rows = (
         (
-            _link(readable(one.name), address("site", site=name, prefix=one.prefix)),
-            *map(_count, (one.pages, one.temporal_pages, one.news_pages)),
+            _link(readable(child.name), address("site", site=name, prefix=child.prefix)),
+            *map(_count, (child.pages, child.temporal_pages, child.news_pages)),
         )
-        for one in below
+        for child in below
     )
     hidden = f"<p class='note'>{here.hidden:,} that few clients know.</p>" if here.hidden else ""
     pages = address("pages", site=name, prefix=here.prefix)
     return [
         "<h2>Folders and programs</h2><p class='note'>As wide as their pages, darker where more of"
         " them are temporal. A click goes down.</p>",
-        icicle(here, lambda one: address("site", site=name, prefix=one.prefix), "i"),
+        icicle(here, lambda child: address("site", site=name, prefix=child.prefix), "i"),
         f"<p>{_link(f'Pages below {here.prefix}', pages)}</p>",
         _table(f"Below {here.prefix}", columns, rows) if below else "",
         hidden,
@@ -265,8 +267,8 @@ def _folders(window: Window, name: str, prefix: str) -> list[str]:
 def _at(section: Section, prefix: str) -> Section | None:
     if section.prefix == prefix:
         return section
-    below = (one for one in section.beneath if prefix.startswith(one.prefix))
-    return next((found for one in below if (found := _at(one, prefix)) is not None), None)
+    below = (child for child in section.beneath if prefix.startswith(child.prefix))
+    return next((node for child in below if (node := _at(child, prefix)) is not None), None)
 
 
 def _hubs(window: Window, name: str) -> list[str]:
@@ -288,10 +290,10 @@ def _hubs(window: Window, name: str) -> list[str]:
 
 
 def _patterns(window: Window, name: str) -> list[str]:
-    found = window.patterns(name)
-    if found is None:
+    stored = window.patterns(name)
+    if stored is None:
         return []
-    ranked = sorted(found.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
+    ranked = sorted(stored.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
     columns = {"pattern": False, "pages": True, "visits": True, "temporal": True}
     columns |= {"new a day": True, "fetch rank": True}
     cells = (
@@ -311,7 +313,7 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
     """Pages of a site, the most visited first."""
     if window.site(name) is None:
         raise NotKnown(f"{name} is no site of this window that enough clients know")
-    found = window.pages(name, prefix, wanted, number)
+    rows_page = window.pages(name, prefix, wanted, number)
     columns = {"page": False, "visits": True, "clients": True, "born": False, "label": False}
     labels = {None: "too few views", True: "temporal", False: "not temporal"}
     cells = (
@@ -321,14 +323,14 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
             _text(row["birth"]),
             labels[row["is_temporal"]],
         )
-        for row in found.rows
+        for row in rows_page.rows
     )
     return page(
         f"Pages below {prefix or name}",
         [
             _search("pages", "Pages whose URL holds", "q", wanted, site=name, prefix=prefix),
             _table("Pages that enough clients opened", columns, cells),
-            _more(found, "pages", site=name, prefix=prefix, q=wanted),
+            _more(rows_page, "pages", site=name, prefix=prefix, q=wanted),
         ],
         [("Sites", "/sites"), (name, address("site", site=name))],
     )
@@ -336,24 +338,24 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
 
 def pattern(window: Window, name: str, number: int) -> str:
     """A pattern: its template, what it is worth, examples, and where people go from it."""
-    found, place = window.patterns(name), number - 1
-    row = None if found is None else found.ranks.get(place)
-    if found is None or row is None or not row["is_public"]:
+    stored, place = window.patterns(name), number - 1
+    row = None if stored is None else stored.ranks.get(place)
+    if stored is None or row is None or not row["is_public"]:
         raise NotKnown("there is no such pattern that enough clients know")
-    node = found.nodes[place]
+    node = stored.nodes[place]
     says = (
         f"{row['volume']:,} pages, {row['visits']:,} visits; temporal:"
         f" {_share(row['temporal_share'])}; {row['new_pages_per_day']:.1f} new pages a day."
     )
-    examples = window.examples(found, place)
+    examples = window.examples(stored, place)
     columns = {"page": False, "visits": True, "born": False}
     cells = (
         (
-            _link(readable(one["url"]), address("page", url=one["url"])),
-            _count(one["visits"]),
-            _text(one["birth"]),
+            _link(readable(page_row["url"]), address("page", url=page_row["url"])),
+            _count(page_row["visits"]),
+            _text(page_row["birth"]),
         )
-        for one in examples
+        for page_row in examples
     )
     parts = [
         f"<p>{_text(says)}</p><p class='note'>As a regular expression:"
@@ -361,18 +363,18 @@ def pattern(window: Window, name: str, number: int) -> str:
         _table("Examples that enough clients opened", columns, cells)
         if examples
         else f"<p class='note'>No example among the {CANDIDATES:,} most visited pages.</p>",
-        _neighbours(found, name, place),
-        f'<div class="figures">{block(graph_of(found), "g")}</div>',
+        _neighbours(stored, name, place),
+        f'<div class="figures">{block(graph_of(stored), "g")}</div>',
     ]
     path = [("Sites", "/sites"), (name, address("site", site=name))]
     return page(row["template"], parts, path)
 
 
-def _neighbours(found: StoredPatterns, name: str, place: int) -> str:
+def _neighbours(stored: StoredPatterns, name: str, place: int) -> str:
     rows = []
     for inward, says in ((True, "from"), (False, "to")):
-        for other, transits in found.partners(place, inward=inward)[:10]:
-            row = found.ranks.get(other)
+        for other, transits in stored.partners(place, inward=inward)[:10]:
+            row = stored.ranks.get(other)
             if row is not None and row["is_public"]:
                 link = address("pattern", site=name, pattern=other + 1)
                 rows.append((says, _link(row["template"], link), _count(transits)))
@@ -394,7 +396,7 @@ def one_page(window: Window, url: str) -> str:
     else:
         drawn = as_chart(chart, "Views a day and the interest curve")
         parts.append(f'<div class="figures">{block(drawn, "p")}</div>')
-        parts.append(f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in reasons)}</ul>")
+        parts.append(f"<ul>{''.join(f'<li>{_text(text)}</li>' for text in reasons)}</ul>")
     name = canonical.partition("//")[2].partition("/")[0]
     path = [("Sites", "/sites"), (name, address("site", site=name))]
     return page(readable(canonical), parts, path)

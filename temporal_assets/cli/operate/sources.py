@@ -105,9 +105,9 @@ def run(
         _store(settings, named_sources(paths, host, given, settings.sources), yes, as_json)
     elif action == "change":
         settings = existing_settings(state)
-        known = [_known(path, settings).path for path in paths]
-        sources = named_sources(known, host, given, settings.sources)
-        _store(settings, [_without(one, reset or []) for one in sources], yes, as_json)
+        full_paths = [_known(path, settings).path for path in paths]
+        sources = named_sources(full_paths, host, given, settings.sources)
+        _store(settings, [_without(source, reset or []) for source in sources], yes, as_json)
     else:
         settings = existing_settings(state)
         _remove(settings, [_known(path, settings) for path in paths], forget, as_json)
@@ -120,49 +120,63 @@ def _list(settings: Settings, as_json: bool) -> None:
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import messages, verdicts
 
-    found = verdicts(Inventory.load(settings), settings)
+    source_verdicts = verdicts(Inventory.load(settings), settings)
     if as_json:
-        console.write_json([_report(number, one) for number, one in enumerate(found, 1)])
+        console.write_json(
+            [_report(number, verdict) for number, verdict in enumerate(source_verdicts, 1)]
+        )
         return
-    if not found:
+    if not source_verdicts:
         console.say(f"No sources yet: {invocation('ingest PATH', settings.state)}")
         return
     console.show_table(
         "Log sources",
         ("no", "path", "options", "read as", "files", "lines", "kept", "rejected", "days"),
-        [_row(number, one) for number, one in enumerate(found, 1)],
+        [_row(number, verdict) for number, verdict in enumerate(source_verdicts, 1)],
     )
-    for is_fault, text in messages(found):
+    for is_fault, text in messages(source_verdicts):
         (console.fail if is_fault else console.warn)(console.plain(text))
 
 
-def _row(number: int, one: SourceVerdict) -> tuple[Any, ...]:
-    options = [f"{name}={value}" for name, value in _said(one.source).items()]
-    read = (", ".join(one.formats), one.files + one.failed, one.lines, one.kept, one.rejected)
-    return (number, one.source.path, " ".join(options), *read, ranges(list(one.days), limit=2))
+def _row(number: int, verdict: SourceVerdict) -> tuple[Any, ...]:
+    options = [f"{name}={value}" for name, value in _said(verdict.source).items()]
+    read = (
+        ", ".join(verdict.formats),
+        verdict.files + verdict.failed,
+        verdict.lines,
+        verdict.kept,
+        verdict.rejected,
+    )
+    return (
+        number,
+        verdict.source.path,
+        " ".join(options),
+        *read,
+        ranges(list(verdict.days), limit=2),
+    )
 
 
 def _said(source: LogSource) -> dict[str, Any]:
     """The options of a source that are not the defaults."""
-    said = source.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
-    columns = said.pop("columns", {})
-    return {**said, **{f"column {field}": name for field, name in columns.items()}}
+    options = source.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
+    columns = options.pop("columns", {})
+    return {**options, **{f"column {field}": name for field, name in columns.items()}}
 
 
-def _report(number: int, one: SourceVerdict) -> dict[str, Any]:
+def _report(number: int, verdict: SourceVerdict) -> dict[str, Any]:
     return {
         "number": number,
-        "path": one.source.path,
-        "options": one.source.model_dump(mode="json", exclude_defaults=True, exclude={"path"}),
-        "formats": one.formats,
-        "files": one.files,
-        "failed": one.failed,
-        "lines": one.lines,
-        "kept": one.kept,
-        "rejected": one.rejected,
-        "days": one.days,
-        "faults": one.faults,
-        "warnings": one.warnings,
+        "path": verdict.source.path,
+        "options": verdict.source.model_dump(mode="json", exclude_defaults=True, exclude={"path"}),
+        "formats": verdict.formats,
+        "files": verdict.files,
+        "failed": verdict.failed,
+        "lines": verdict.lines,
+        "kept": verdict.kept,
+        "rejected": verdict.rejected,
+        "days": verdict.days,
+        "faults": verdict.faults,
+        "warnings": verdict.warnings,
     }
 
 
@@ -203,9 +217,13 @@ def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json:
     if not as_json:
         show_previews(previews)
         ask(previews, yes)
-    useless = [one for one in previews if one.error or (one.sampled and not one.kept and not yes)]
+    useless = [
+        shown_preview
+        for shown_preview in previews
+        if shown_preview.error or (shown_preview.sampled and not shown_preview.kept and not yes)
+    ]
     if useless:
-        names = ", ".join(one.source.path for one in useless)
+        names = ", ".join(shown_preview.source.path for shown_preview in useless)
         raise CommandError(f"not stored, because nothing of them can be used: {names}")
     stored = store_sources(settings, sources)
     if as_json:

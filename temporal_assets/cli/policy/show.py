@@ -55,16 +55,17 @@ def run(
 
 
 def _show(document: Document, path: Path) -> None:
-    said = _summary(document, path)
+    summary = _summary(document, path)
     console.show_table(
         f"Crawl policy of {document['day']}{' (provisional)' if document['provisional'] else ''}",
         ("", "entries", "now", "later", "skip"),
-        [tuple(one.values()) for one in said["lists"]],
+        [tuple(entry.values()) for entry in summary["lists"]],
     )
     show_watch(document)
     console.say(
-        f"{said['bytes']:,} bytes, from {said['days'] - said['missing']} of the"
-        f" {console.counted(said['days'], 'day')} up to {document['day']}; {document['generator']}"
+        f"{summary['bytes']:,} bytes, from {summary['days'] - summary['missing']} of the"
+        f" {console.counted(summary['days'], 'day')} up to {document['day']};"
+        f" {document['generator']}"
     )
 
 
@@ -119,20 +120,20 @@ def _show_changes(before: Document, after: Document, as_json: bool) -> None:
 
     from temporal_assets.policy.difference import changes
 
-    found = changes(before, after)
+    differences = changes(before, after)
     if as_json:
-        console.write_json([asdict(change) for change in found])
+        console.write_json([asdict(change) for change in differences])
         return
     rows = [
         (change.list, change.kind, change.name, _fields(change.before), _fields(change.after))
-        for change in found
+        for change in differences
     ]
     console.show_table(
         f"Changes from {before['day']} to {after['day']}",
         ("list", "change", "what", "before", "after"),
         rows,
     )
-    console.say(console.counted(len(found), "change"))
+    console.say(console.counted(len(differences), "change"))
 
 
 def _fields(values: Any) -> str:

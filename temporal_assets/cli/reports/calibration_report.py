@@ -69,10 +69,13 @@ def _table(settings: Settings, choices: Sequence[Choice], score: str) -> list[tu
     return rows
 
 
-def _pair(settings: Settings, name: str, what: str, one: Calibration) -> list[tuple[Any, ...]]:
-    cell = (one.days, one.threshold)
+def _pair(
+    settings: Settings, name: str, what: str, calibration: Calibration
+) -> list[tuple[Any, ...]]:
+    cell = (calibration.days, calibration.threshold)
     inside, outside = (
-        (got.hit, got.miss, got.false_alarm) for got in (one.in_sample, one.cross_validated)
+        (got.hit, got.miss, got.false_alarm)
+        for got in (calibration.in_sample, calibration.cross_validated)
     )
     return [
         _row(settings, name, f"{what}, in sample", cell, inside),
@@ -107,15 +110,15 @@ def _row(
 
 def show(
     settings: Settings,
-    said: Annotations,
-    found: Found,
+    annotations: Annotations,
+    looked_up: Found,
     choices: Sequence[Choice],
     maps: Sequence[HeatMap],
 ) -> None:
     """Everything, for a person."""
     from temporal_assets.reports.heat_map import as_text
 
-    _show_troubles(said, found)
+    _show_troubles(annotations, looked_up)
     for heat in maps:
         score = next(name for name, rule in _RULES.items() if rule == heat.title)
         console.show_table(heat.title, _COLUMNS, _table(settings, choices, score))
@@ -123,31 +126,32 @@ def show(
     if not choices:
         console.warn("no annotated page has a history in this window: nothing can be calibrated")
     elif not any(choice.used for choice in choices):
-        console.warn(_too_few(settings, found))
+        console.warn(_too_few(settings, looked_up))
 
 
-def _too_few(settings: Settings, found: Found) -> str:
-    temporal = int(found.is_temporal.sum())
+def _too_few(settings: Settings, looked_up: Found) -> str:
+    temporal = int(looked_up.is_temporal.sum())
     return (
         f"{console.counted(temporal, 'temporal page')} and"
-        f" {console.counted(len(found.urls) - temporal, 'untemporal one')} have a history: labels"
+        f" {console.counted(len(looked_up.urls) - temporal, 'untemporal one')} have a history:"
+        f" labels"
         f" use no thresholds from fewer than {settings.calibration.min_pages} pages of both kinds"
         " (`calibration.min_pages`)"
     )
 
 
-def _show_troubles(said: Annotations, found: Found) -> None:
+def _show_troubles(annotations: Annotations, looked_up: Found) -> None:
     """On standard error: what of the file is not used, and why."""
     console.say(
-        f"{console.counted(len(said.pages), 'annotated page')} ({said.encoding}),"
-        f" {len(found.urls):,} of them with a history in the window"
+        f"{console.counted(len(annotations.pages), 'annotated page')} ({annotations.encoding}),"
+        f" {len(looked_up.urls):,} of them with a history in the window"
     )
     for what, lines in (
-        ("line that cannot be read", bad_lines(said)),
-        ("page that is named twice", _repeats(said, "repeats")),
-        ("page with both labels, left out", _repeats(said, "contradictions")),
-        ("page nobody opened in the window", list(found.unread)),
-        ("page with too few views for a history", list(found.rare)),
+        ("line that cannot be read", bad_lines(annotations)),
+        ("page that is named twice", _repeats(annotations, "repeats")),
+        ("page with both labels, left out", _repeats(annotations, "contradictions")),
+        ("page nobody opened in the window", list(looked_up.unread)),
+        ("page with too few views for a history", list(looked_up.rare)),
     ):
         if lines:
             noun, _, rest = what.partition(" ")
@@ -158,20 +162,20 @@ def _show_troubles(said: Annotations, found: Found) -> None:
                 console.say(f"  ... and {len(lines) - _LISTED:,} more (all with --json)")
 
 
-def bad_lines(said: Annotations) -> list[str]:
+def bad_lines(annotations: Annotations) -> list[str]:
     """Lines that cannot be read, and why."""
-    return [f"line {row.line}: {row.reason}: {row.text}" for row in said.bad]
+    return [f"line {row.line}: {row.reason}: {row.text}" for row in annotations.bad]
 
 
-def _repeats(said: Annotations, kind: str) -> list[str]:
-    found = getattr(said, kind)
-    return [f"lines {', '.join(map(str, one.lines))}: {one.url}" for one in found]
+def _repeats(annotations: Annotations, kind: str) -> list[str]:
+    repeats = getattr(annotations, kind)
+    return [f"lines {', '.join(map(str, repeat.lines))}: {repeat.url}" for repeat in repeats]
 
 
 def report(
     settings: Settings,
-    said: Annotations,
-    found: Found,
+    annotations: Annotations,
+    looked_up: Found,
     choices: Sequence[Choice],
     day: dt.date,
 ) -> dict[str, Any]:
@@ -179,14 +183,16 @@ def report(
     names = ("scope", "which", "days", "threshold", "hit", "miss", "false_alarm", "performance")
     return {
         "day": day,
-        "annotated_pages": len(said.pages),
-        "encoding": said.encoding,
-        "with_history": len(found.urls),
-        "bad_lines": [{"line": r.line, "reason": r.reason, "text": r.text} for r in said.bad],
-        "repeated": [{"url": r.url, "lines": r.lines} for r in said.repeats],
-        "contradictory": [{"url": r.url, "lines": r.lines} for r in said.contradictions],
-        "unknown": list(found.unread),
-        "too_few_views": list(found.rare),
+        "annotated_pages": len(annotations.pages),
+        "encoding": annotations.encoding,
+        "with_history": len(looked_up.urls),
+        "bad_lines": [
+            {"line": r.line, "reason": r.reason, "text": r.text} for r in annotations.bad
+        ],
+        "repeated": [{"url": r.url, "lines": r.lines} for r in annotations.repeats],
+        "contradictory": [{"url": r.url, "lines": r.lines} for r in annotations.contradictions],
+        "unknown": list(looked_up.unread),
+        "too_few_views": list(looked_up.rare),
         **{
             score: [
                 dict(zip(names, (None if cell == "" else cell for cell in row), strict=False))
@@ -215,8 +221,8 @@ def _grid(choice: Choice) -> Mapping[str, Any]:
 
 def html(
     settings: Settings,
-    said: Annotations,
-    found: Found,
+    annotations: Annotations,
+    looked_up: Found,
     choices: Sequence[Choice],
     maps: Sequence[HeatMap],
     day: dt.date,
@@ -228,10 +234,12 @@ def html(
     weights = settings.calibration
     parts = [
         html_page.paragraph(
-            f"{len(said.pages):,} annotated pages, {len(found.urls):,} of them with a history in"
-            f" the {settings.window.days} days up to {day}. Left out: {len(said.bad):,} lines that"
-            f" cannot be read, {len(said.contradictions):,} pages with both labels,"
-            f" {len(found.unread):,} that nobody opened, {len(found.rare):,} with too few views."
+            f"{len(annotations.pages):,} annotated pages, {len(looked_up.urls):,} of them with a"
+            f" history in the {settings.window.days} days up to {day}."
+            f" Left out: {len(annotations.bad):,} lines that"
+            f" cannot be read, {len(annotations.contradictions):,} pages with both labels,"
+            f" {len(looked_up.unread):,} that nobody opened,"
+            f" {len(looked_up.rare):,} with too few views."
         ),
         html_page.paragraph(
             f"Performance = {weights.hit_weight:g} · hit − {weights.miss_weight:g} · miss −"

@@ -24,7 +24,7 @@ _MOST_PAGES: Final = 10_000_000
 
 
 def show_node(
-    found: StoredPatterns,
+    patterns: StoredPatterns,
     node: int,
     store: Store,
     engine: Engine,
@@ -33,23 +33,23 @@ def show_node(
     as_json: bool,
 ) -> None:
     """Show a node, why it is one pattern or several, its pages and its links."""
-    if node >= len(found.nodes):
-        last = len(found.nodes) - 1
-        raise CommandError(f"the tree of {found.site} has the nodes 0 to {last}", USAGE)
-    row = found.nodes[node]
-    pages = _pages(found, node, store, engine, day)
+    if node >= len(patterns.nodes):
+        last = len(patterns.nodes) - 1
+        raise CommandError(f"the tree of {patterns.site} has the nodes 0 to {last}", USAGE)
+    row = patterns.nodes[node]
+    pages = _pages(patterns, node, store, engine, day)
     links = {
-        "came_from": found.partners(node, inward=True),
-        "went_to": found.partners(node, inward=False),
+        "came_from": patterns.partners(node, inward=True),
+        "went_to": patterns.partners(node, inward=False),
     }
     if as_json:
-        said = {
+        facts = {
             name: [{"pattern": pattern, "transits": count} for pattern, count in partners]
             for name, partners in links.items()
         }
-        console.write_json({**row, **said, "pages": pages})
+        console.write_json({**row, **facts, "pages": pages})
         return
-    console.write("\n".join(console.plain(line) for line in _words(found, row)))
+    console.write("\n".join(console.plain(line) for line in _words(patterns, row)))
     console.show_table(
         "Pages with the most visits",
         ("url", "visits", "referrals", "clients"),
@@ -60,14 +60,14 @@ def show_node(
     )
     for title, name in (("People came from", "came_from"), ("People went to", "went_to")):
         if links[name]:
-            _show_links(found, title, links[name][:limit])
+            _show_links(patterns, title, links[name][:limit])
 
 
-def show_tree(found: StoredPatterns) -> None:
+def show_tree(patterns: StoredPatterns) -> None:
     """All nodes of the whole tree, indented; and which of the three trees each is a leaf of."""
-    leaves = [(name, found.leaves(cut)) for name, cut in TREES]
+    leaves = [(name, patterns.leaves(cut)) for name, cut in TREES]
     console.show_table(
-        f"{found.site}: the pattern tree",
+        f"{patterns.site}: the pattern tree",
         ("#", "node", "pages", "visits", "leaf of", "decided by"),
         [
             (
@@ -76,14 +76,14 @@ def show_tree(found: StoredPatterns) -> None:
                 row["volume"],
                 row["visits"],
                 ", ".join(name for name, flags in leaves if flags[row["pattern"]]),
-                _decided(found, row),
+                _decided(patterns, row),
             )
-            for row in found.nodes
+            for row in patterns.nodes
         ],
     )
 
 
-def _decided(found: StoredPatterns, row: Row) -> str:
+def _decided(patterns: StoredPatterns, row: Row) -> str:
     """Return what the cuts decided about a node.
 
     One that was merged may be part of a larger merge.
@@ -92,41 +92,41 @@ def _decided(found: StoredPatterns, row: Row) -> str:
         return f"merged: saves {row['saved_bits']:,.1f} bits"
     if row["similarity"] is None:
         return ""
-    is_merged = row["merged_by"] == "transit" or _is_below(found, row, "is_transit_leaf")
+    is_merged = row["merged_by"] == "transit" or _is_below(patterns, row, "is_transit_leaf")
     kept = "merged" if is_merged else "kept apart"
     return f"{kept}: similarity {row['similarity']:.2f}"
 
 
-def _is_below(found: StoredPatterns, row: Row, flag: str) -> bool:
+def _is_below(patterns: StoredPatterns, row: Row, flag: str) -> bool:
     """Return whether a node above has a flag."""
     above = row["parent"]
-    while above >= 0 and not found.nodes[above][flag]:
-        above = found.nodes[above]["parent"]
+    while above >= 0 and not patterns.nodes[above][flag]:
+        above = patterns.nodes[above]["parent"]
     return bool(above >= 0)
 
 
 def _pages(
-    found: StoredPatterns, node: int, store: Store, engine: Engine, day: dt.date
+    patterns: StoredPatterns, node: int, store: Store, engine: Engine, day: dt.date
 ) -> list[Row]:
     """The node's pages, most visited first: each page finds its leaf by the rules."""
     from temporal_assets.engines.sql import literal
 
     query = (
         "SELECT url, visits, referrals, clients, views FROM page_traffic"  # noqa: S608 - the site is a literal
-        f" WHERE site = {literal(found.site)} ORDER BY visits DESC, url"
+        f" WHERE site = {literal(patterns.site)} ORDER BY visits DESC, url"
     )
     rows = engine.rows(query, {"page_traffic": store.files("page_traffic", day)}, _MOST_PAGES)
-    below = set(found.under(node).tolist())
-    nodes = found.nodes_of([row["url"] for row in rows])
+    below = set(patterns.under(node).tolist())
+    nodes = patterns.nodes_of([row["url"] for row in rows])
     return [row for row, at in zip(rows, nodes, strict=True) if at in below]
 
 
-def _words(found: StoredPatterns, row: Row) -> list[str]:
+def _words(patterns: StoredPatterns, row: Row) -> list[str]:
     counts = (
         f"{console.counted(row['volume'], 'page')}, {console.counted(row['visits'], 'visit')},"
         f" {console.counted(row['referrals'], 'referral')}"
     )
-    lines = [f"#{row['pattern']}  {row['template']}", counts, _standing(found, row)]
+    lines = [f"#{row['pattern']}  {row['template']}", counts, _standing(patterns, row)]
     if row["expression"] is not None:
         lines.append(f"expression: {row['expression']}")
         lines.append(f"key-values: {row['key_values']}")
@@ -135,7 +135,7 @@ def _words(found: StoredPatterns, row: Row) -> list[str]:
     return lines
 
 
-def _standing(found: StoredPatterns, row: Row) -> str:
+def _standing(patterns: StoredPatterns, row: Row) -> str:
     """Return whether the node is a pattern, and what the cuts decided."""
     node = row["pattern"]
     if row["is_pattern"] and row["merged_by"] is None:
@@ -147,17 +147,17 @@ def _standing(found: StoredPatterns, row: Row) -> str:
             "a pattern: the links of its parts are alike (similarity of the least similar"
             f" {row['similarity']:.2f})"
         )
-    pattern = found.pattern_of(node)
+    pattern = patterns.pattern_of(node)
     if pattern is not None:
         return f"part of pattern #{pattern}"
-    inside = sum(found.nodes[below]["is_pattern"] for below in found.under(node).tolist())
+    inside = sum(patterns.nodes[below]["is_pattern"] for below in patterns.under(node).tolist())
     kept = row["similarity"]
     why = "" if kept is None else f"; two of its parts have a similarity of only {kept:.2f}"
     return f"divided into {inside} patterns{why}"
 
 
-def _show_links(found: StoredPatterns, title: str, links: list[tuple[int, int]]) -> None:
+def _show_links(patterns: StoredPatterns, title: str, links: list[tuple[int, int]]) -> None:
     rows: list[tuple[Any, ...]] = [
-        (pattern, found.nodes[pattern]["template"], count) for pattern, count in links
+        (pattern, patterns.nodes[pattern]["template"], count) for pattern, count in links
     ]
     console.show_table(title, ("#", "pattern", "transits"), rows)

@@ -53,15 +53,15 @@ def show_quality(
             f"{console.counted(len(days), 'day')} cannot be divided into {periods} periods"
         )
     pages = None if mirror is None else _pages(mirror)
-    found = assess(store, engine, settings, days, periods, pages, (site,) if site else ())
-    if not found.sites:
+    measured = assess(store, engine, settings, days, periods, pages, (site,) if site else ())
+    if not measured.sites:
         raise CommandError(
-            f"no page of {site or 'any site'} was opened from {_span(found.learned)}"
+            f"no page of {site or 'any site'} was opened from {_span(measured.learned)}"
         )
     if as_json:
-        console.write_json(_report(found))
+        console.write_json(_report(measured))
     else:
-        _show(found, mirror is not None)
+        _show(measured, mirror is not None)
 
 
 def _pages(mirror: Path) -> pa.Table:
@@ -75,17 +75,18 @@ def _pages(mirror: Path) -> pa.Table:
         names = [name for name in ("url", "html") if name in file.schema_arrow.names]
         if "url" not in names:
             raise CommandError(f"{mirror}: a mirror is Parquet with url and html: no url")
-        found = file.read(columns=names)
-        texts = {name: found.column(name).cast(pa.string()) for name in names}
+        page_table = file.read(columns=names)
+        texts = {name: page_table.column(name).cast(pa.string()) for name in names}
     except (OSError, pa.ArrowException) as error:
         raise CommandError(f"{mirror}: {error}") from None
     # Pages without HTML have no layout; `assess` knows them by that.
     return pa.table(texts | {"url": pc.fill_null(texts["url"], "")})
 
 
-def _show(found: PatternQuality, has_mirror: bool) -> None:
+def _show(measured: PatternQuality, has_mirror: bool) -> None:
     console.say(
-        f"Learned from {_span(found.learned)} ({console.counted(found.sites, 'site')}); what is"
+        f"Learned from {_span(measured.learned)}"
+        f" ({console.counted(measured.sites, 'site')}); what is"
         " known later is judged on days after, divergence on the same days"
     )
     columns = ["", "leaves", "height", "divergence (bits)"]
@@ -94,24 +95,35 @@ def _show(found: PatternQuality, has_mirror: bool) -> None:
     console.show_table(
         "Trees of patterns",
         columns,
-        [_cells(name, one, has_mirror) for name, one in found.methods.items()],
+        [
+            _cells(name, method_quality, has_mirror)
+            for name, method_quality in measured.methods.items()
+        ],
     )
     console.show_table(
         "Known of later days, by URLs / by visits",
-        ["", *(_span(period) for period in found.periods)],
+        ["", *(_span(period) for period in measured.periods)],
         [
-            [_NAMES[name], *(f"{_share(s.by_urls)} / {_share(s.by_visits)}" for s in one.later)]
-            for name, one in found.methods.items()
+            [
+                _NAMES[name],
+                *(f"{_share(s.by_urls)} / {_share(s.by_visits)}" for s in method_quality.later),
+            ]
+            for name, method_quality in measured.methods.items()
         ],
     )
 
 
-def _cells(name: str, one: MethodQuality, has_mirror: bool) -> list[Any]:
-    divergence = "" if one.divergence is None else f"{one.divergence:.3f}"
-    cells: list[Any] = [_NAMES[name], one.leaves, one.height or "", divergence]
+def _cells(name: str, method_quality: MethodQuality, has_mirror: bool) -> list[Any]:
+    divergence = "" if method_quality.divergence is None else f"{method_quality.divergence:.3f}"
+    cells: list[Any] = [
+        _NAMES[name],
+        method_quality.leaves,
+        method_quality.height or "",
+        divergence,
+    ]
     if has_mirror:
-        layout = one.layout
-        cells.append(_share(one.mirror.by_urls))
+        layout = method_quality.layout
+        cells.append(_share(method_quality.mirror.by_urls))
         cells += ["", ""] if layout is None else [f"{layout.within:.3f}", f"{layout.random:.3f}"]
     return cells
 
@@ -124,21 +136,21 @@ def _span(days: tuple[dt.date, dt.date]) -> str:
     return f"{days[0]}..{days[1]}"
 
 
-def _report(found: PatternQuality) -> dict[str, Any]:
+def _report(measured: PatternQuality) -> dict[str, Any]:
     methods = {}
-    for name, one in found.methods.items():
-        layout = None if one.layout is None else asdict(one.layout)
+    for name, method_quality in measured.methods.items():
+        layout = None if method_quality.layout is None else asdict(method_quality.layout)
         methods[_NAMES[name]] = {
-            "leaves": one.leaves,
-            "height": one.height,
-            "divergence": one.divergence,
-            "mirror_coverage": one.mirror.by_urls,
+            "leaves": method_quality.leaves,
+            "height": method_quality.height,
+            "divergence": method_quality.divergence,
+            "mirror_coverage": method_quality.mirror.by_urls,
             "layout": layout,
-            "later": [{"urls": s.by_urls, "visits": s.by_visits} for s in one.later],
+            "later": [{"urls": s.by_urls, "visits": s.by_visits} for s in method_quality.later],
         }
     return {
-        "learned": found.learned,
-        "periods": found.periods,
-        "sites": found.sites,
+        "learned": measured.learned,
+        "periods": measured.periods,
+        "sites": measured.sites,
         "methods": methods,
     }

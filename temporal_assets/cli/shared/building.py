@@ -72,15 +72,22 @@ def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str
         "ok": outcome.ok,
         "days": days,
         "built": [
-            {"asset": one.asset, "day": one.day, "rows": one.rows, "bytes": one.bytes}
-            for one in outcome.materialized
+            {
+                "asset": partition.asset,
+                "day": partition.day,
+                "rows": partition.rows,
+                "bytes": partition.bytes,
+            }
+            for partition in outcome.materialized
         ],
         "failed": [
-            {"asset": one.asset, "days": one.days, "message": one.message}
-            for one in outcome.failures
+            {"asset": partition.asset, "days": partition.days, "message": partition.message}
+            for partition in outcome.failures
         ],
-        "skipped": [{"day": one.day, "reason": one.reason} for one in outcome.skipped],
-        "checks": [check_report(one) for one in outcome.checks],
+        "skipped": [
+            {"day": partition.day, "reason": partition.reason} for partition in outcome.skipped
+        ],
+        "checks": [check_report(partition) for partition in outcome.checks],
     }
 
 
@@ -112,10 +119,12 @@ def _show_failures(failures: Sequence[Failed]) -> None:
 
 def _show_built(outcome: Outcome) -> None:
     built: dict[str, list[tuple[dt.date, int, int]]] = {}
-    for one in outcome.materialized:
-        built.setdefault(one.asset, []).append((one.day, one.rows, one.bytes))
+    for partition in outcome.materialized:
+        built.setdefault(partition.asset, []).append(
+            (partition.day, partition.rows, partition.bytes)
+        )
     console.show_table(
-        f"Built for {ranges(sorted({one.day for one in outcome.materialized}), limit=3)}",
+        f"Built for {ranges(sorted({built.day for built in outcome.materialized}), limit=3)}",
         ("asset", "days", "rows", "MiB"),
         [
             (

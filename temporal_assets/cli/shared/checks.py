@@ -33,7 +33,7 @@ def show_checks(judgements: Sequence[Judgement]) -> None:
     """Show how many checks passed, and those that did not: broken invariants first."""
     if not judgements:
         return
-    failed = [one for one in judgements if not one.passed]
+    failed = [judgement for judgement in judgements if not judgement.passed]
     console.say(f"{len(judgements) - len(failed):,} of {len(judgements):,} checks passed")
     if not failed:
         return
@@ -51,10 +51,10 @@ def _rows(failed: Sequence[Judgement]) -> list[tuple[str, str, str, str, str]]:
     """Return one row per check, with all its days and what it said of the last of them."""
     days: dict[tuple[bool, str, str], list[dt.date]] = {}
     messages: dict[tuple[bool, str, str], str] = {}
-    for one in failed:
-        key = (not one.blocking, one.asset, one.check)
-        days.setdefault(key, []).extend([one.day] if one.day else [])
-        messages[key] = one.message
+    for judgement in failed:
+        key = (not judgement.blocking, judgement.asset, judgement.check)
+        days.setdefault(key, []).extend([judgement.day] if judgement.day else [])
+        messages[key] = judgement.message
     return [
         (
             asset,

@@ -79,11 +79,11 @@ def _absence(settings: Settings, folder: Path) -> str:
             f"there is a policy of {waiting}, but it has not passed its checks:"
             f" `temporal-assets status` says why, and {console.place(folder)} holds it"
         )
-    found = standing(Store.open(settings), settings)
+    days_there = standing(Store.open(settings), settings)
     again = "materialize" if settings.sources else "ingest PATH"
-    said = " ".join(found.sentences)
+    sentences = " ".join(days_there.sentences)
     return (
-        f"there is no policy yet. {said}{' ' if said else ''}Next:"
+        f"there is no policy yet. {sentences}{' ' if sentences else ''}Next:"
         f" {invocation(again, settings.state)}"
     )
 

@@ -36,8 +36,8 @@ def arrivals() -> Iterator[list[str]]:
     """The same lines, those together that have arrived: who writes them may wait for an answer."""
     mark = codecs.BOM_UTF8  # as some programs begin a text
     for text in _whole_lines():
-        found = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
-        yield [line.decode("utf-8", "replace") for line in found if line]
+        lines = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
+        yield [line.decode("utf-8", "replace") for line in lines if line]
         mark = b""
 
 

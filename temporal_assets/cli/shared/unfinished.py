@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from temporal_assets.operate import Unfinished
 
 
-def unfinished_report(found: Unfinished) -> dict[str, Any]:
+def unfinished_report(unfinished: Unfinished) -> dict[str, Any]:
     """Return what is unfinished, for JSON."""
-    days = {name: list(days) for name, days in found.days.items()}
-    return {"days": days, "runs": found.runs, "catalogue": found.catalogue}
+    days = {name: list(days) for name, days in unfinished.days.items()}
+    return {"days": days, "runs": unfinished.runs, "catalogue": unfinished.catalogue}
 
 
-def unfinished_words(found: Unfinished, state: Path) -> str:
+def unfinished_words(unfinished: Unfinished, state: Path) -> str:
     """Return what is unfinished, in a sentence that says what to do; empty where nothing is."""
-    if not found:
+    if not unfinished:
         return ""
-    parts = [f"{name} of {ranges(days, limit=3)}" for name, days in found.days.items()]
+    parts = [f"{name} of {ranges(days, limit=3)}" for name, days in unfinished.days.items()]
     if len(parts) > _SHOWN:
         parts[_SHOWN:] = [counted(len(parts) - _SHOWN, "more asset")]
     judged = f"published and not judged, or not released: {', '.join(parts)}. " if parts else ""
-    runs = f"{counted(found.runs, 'run')} of Dagster not ended. " if found.runs else ""
-    behind = "catalogue.duckdb does not show what is published. " if found.catalogue else ""
+    runs = f"{counted(unfinished.runs, 'run')} of Dagster not ended. " if unfinished.runs else ""
+    behind = "catalogue.duckdb does not show what is published. " if unfinished.catalogue else ""
     return (
         f"{judged}{runs}{behind}A run is under way, or was killed; any next run finishes this"
         f" ({invocation('materialize', state)})"

@@ -34,31 +34,32 @@ def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
         "sites": _sites(document),
         "hubs": [
             {
-                "hub": one["url"],
-                "visit_every": every(one["interval_seconds"]),
-                "new_pages_a_day": _rounded(one["new_per_day"]),
-                MARK: one["provisional"],
+                "hub": entry["url"],
+                "visit_every": every(entry["interval_seconds"]),
+                "new_pages_a_day": _rounded(entry["new_per_day"]),
+                MARK: entry["provisional"],
             }
-            for one in sorted(document["hubs"], key=lambda one: one["rank"])[:_TOP]
+            for entry in sorted(document["hubs"], key=lambda entry: entry["rank"])[:_TOP]
         ],
         "sources": [
             {
-                "feed_or_sitemap": one["url"],
-                "visit_every": every(one["interval_seconds"]),
-                "new_pages_a_day": _rounded(one["new_per_day"]),
+                "feed_or_sitemap": entry["url"],
+                "visit_every": every(entry["interval_seconds"]),
+                "new_pages_a_day": _rounded(entry["new_per_day"]),
                 MARK: False,
             }
-            for one in document["sources"][:_TOP]
+            for entry in document["sources"][:_TOP]
         ],
         "prefixes": [
             {
                 "fetch": "now",
-                "prefix": one["prefix"],
-                "why": _of_share(one["score"], document, is_now=True),
-                MARK: one["provisional"],
+                "prefix": entry["prefix"],
+                "why": _of_share(entry["score"], document, is_now=True),
+                MARK: entry["provisional"],
             }
-            for one in sorted(
-                document["prefixes"], key=lambda one: (one["tier"], -one["pages"], one["prefix"])
+            for entry in sorted(
+                document["prefixes"],
+                key=lambda entry: (entry["tier"], -entry["pages"], entry["prefix"]),
             )[:_TOP]
         ],
         "patterns": _patterns(document),
@@ -67,7 +68,7 @@ def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
 
 def show_watch(document: Document) -> None:
     """The same on the terminal, and why it is no more than that."""
-    found = watch_list(document)
+    lists = watch_list(document)
     for name, title in (
         ("sites", "Sites to watch, the best first"),
         ("hubs", "Hubs: pages to look at again and again for links to new ones"),
@@ -75,7 +76,7 @@ def show_watch(document: Document) -> None:
         ("prefixes", "Prefixes: fetch what is new beneath them at once"),
         ("patterns", "Patterns of URLs: when to fetch a new one"),
     ):
-        if rows := found[name]:
+        if rows := lists[name]:
             is_early = any(row[MARK] for row in rows)
             shown = [{k: v for k, v in row.items() if k != MARK} for row in rows]
             console.show_table(
@@ -97,45 +98,51 @@ def every(seconds: int) -> str:
 
 def _sites(document: Document) -> list[dict[str, Any]]:
     """Ranked sites; where there are none, those that the policy says most of."""
-    hubs = Counter(one["site"] for one in document["hubs"])
-    prefixes = Counter(one["site"] for one in document["prefixes"])
+    hubs = Counter(entry["site"] for entry in document["hubs"])
+    prefixes = Counter(entry["site"] for entry in document["prefixes"])
     decided: dict[str, Counter[str]] = {}
-    for one in document["patterns"]:
-        decided.setdefault(one["site"], Counter())[one["decision"]] += 1
+    for entry in document["patterns"]:
+        decided.setdefault(entry["site"], Counter())[entry["decision"]] += 1
     sites = sorted(
         document["sites"],
-        key=lambda one: (one["rank"] is None, one["rank"] or 0, -hubs[one["site"]], one["site"]),
+        key=lambda entry: (
+            entry["rank"] is None,
+            entry["rank"] or 0,
+            -hubs[entry["site"]],
+            entry["site"],
+        ),
     )
     return [
         {
-            "site": one["site"],
-            "hubs": hubs[one["site"]],
-            "prefixes": prefixes[one["site"]],
+            "site": entry["site"],
+            "hubs": hubs[entry["site"]],
+            "prefixes": prefixes[entry["site"]],
             "patterns now / later / skip": " / ".join(
-                str(decided.get(one["site"], Counter())[name]) for name in ("now", "later", "skip")
+                str(decided.get(entry["site"], Counter())[name])
+                for name in ("now", "later", "skip")
             ),
-            MARK: one["provisional"],
+            MARK: entry["provisional"],
         }
-        for one in sites[:_TOP]
+        for entry in sites[:_TOP]
     ]
 
 
 def _patterns(document: Document) -> list[dict[str, Any]]:
     """The most visited patterns of each decision that there is, now first."""
-    found = []
+    rows = []
     for decision, most in (("now", _TOP), ("later", 3), ("skip", 2)):
-        some = [one for one in document["patterns"] if one["decision"] == decision]
-        some.sort(key=lambda one: (-one["visits"], one["site"], one["template"]))
-        found += [
+        some = [entry for entry in document["patterns"] if entry["decision"] == decision]
+        some.sort(key=lambda entry: (-entry["visits"], entry["site"], entry["template"]))
+        rows += [
             {
                 "fetch": decision,
-                "pattern": _short(f"{one['site']}{one['template']}"),
-                "why": _why(one, document),
-                MARK: one["provisional"],
+                "pattern": _short(f"{entry['site']}{entry['template']}"),
+                "why": _why(entry, document),
+                MARK: entry["provisional"],
             }
-            for one in some[:most]
+            for entry in some[:most]
         ]
-    return found
+    return rows
 
 
 def _short(text: str) -> str:

@@ -45,5 +45,9 @@ def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None
     if day is None and days:
         return days[-1]
     build = invocation(f"materialize {asset}" + (f" --day {day}" if day else ""), settings.state)
-    known = f"; there is {days[0]}" + (f" to {days[-1]}" if len(days) > 1 else "") if days else ""
-    raise CommandError(f"{asset} has no window {f'of {day}' if day else 'yet'}{known}: {build}")
+    days_there = (
+        f"; there is {days[0]}" + (f" to {days[-1]}" if len(days) > 1 else "") if days else ""
+    )
+    raise CommandError(
+        f"{asset} has no window {f'of {day}' if day else 'yet'}{days_there}: {build}"
+    )

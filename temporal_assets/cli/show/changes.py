@@ -39,19 +39,24 @@ def run(state: State = None, day: Day = None, as_json: Json = False) -> None:
     if as_json:
         console.write_json(rows)
         return
-    said = report(rows, chosen, compared_day(store.require("site_changes", chosen)))
-    console.write("\n".join(_heading(said)))
-    for group in said.groups:
+    change_report = report(rows, chosen, compared_day(store.require("site_changes", chosen)))
+    console.write("\n".join(_heading(change_report)))
+    for group in change_report.groups:
         _show(group)
 
 
-def _heading(said: Report) -> list[str]:
-    listed = console.counted(said.listed, "site")
-    if said.earlier_day is None:
-        return [f"{said.day}: {listed} in the list; no earlier one was made to compare it with"]
-    steady = f", {said.steady:,} in the same order" if said.listed else ""
-    lines = [f"{said.day}, compared with {said.earlier_day}: {listed} in the list{steady}"]
-    return lines if said.groups else [*lines, "No site has come, gone or moved."]
+def _heading(change_report: Report) -> list[str]:
+    listed = console.counted(change_report.listed, "site")
+    if change_report.earlier_day is None:
+        return [
+            f"{change_report.day}: {listed} in the list; no earlier one was made to compare it with"
+        ]
+    steady = f", {change_report.steady:,} in the same order" if change_report.listed else ""
+    lines = [
+        f"{change_report.day}, compared with {change_report.earlier_day}:"
+        f" {listed} in the list{steady}"
+    ]
+    return lines if change_report.groups else [*lines, "No site has come, gone or moved."]
 
 
 def _show(group: Group) -> None:

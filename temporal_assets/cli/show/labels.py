@@ -91,13 +91,13 @@ def run(
     The scores are the share of interest on the first day and concentration.
     """
     check_results(html)
-    found = _labelled(existing_settings(state), site and named_site(site), day)
+    labelled = _labelled(existing_settings(state), site and named_site(site), day)
     if html is not None:
-        html.write_text(_page(found), "utf-8")
+        html.write_text(_page(labelled), "utf-8")
     if as_json:
-        console.write_json(_report(found))
+        console.write_json(_report(labelled))
         return
-    _show(found)
+    _show(labelled)
 
 
 def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Labelled:
@@ -162,81 +162,91 @@ _PAIR_COLUMNS: Final = ("by curve", "news by concentration", "not news", "all")
 _THRESHOLD_COLUMNS: Final = ("thresholds from", "n", "q", "m", "p", "pages")
 
 
-def _title(found: _Labelled) -> str:
-    return f"labels of {found.site or 'all sites'}, window of {found.day}"
+def _title(labelled: _Labelled) -> str:
+    return f"labels of {labelled.site or 'all sites'}, window of {labelled.day}"
 
 
-def _pairs(found: _Labelled) -> list[tuple[Any, ...]]:
-    one = found.agreement
-    temporal, other = one.both + one.only_first, one.only_second + one.neither
+def _pairs(labelled: _Labelled) -> list[tuple[Any, ...]]:
+    agreement = labelled.agreement
+    temporal, other = (
+        agreement.both + agreement.only_first,
+        agreement.only_second + agreement.neither,
+    )
     return [
-        ("temporal", one.both, one.only_first, temporal),
-        ("not temporal", one.only_second, one.neither, other),
-        ("all", one.both + one.only_second, one.only_first + one.neither, temporal + other),
+        ("temporal", agreement.both, agreement.only_first, temporal),
+        ("not temporal", agreement.only_second, agreement.neither, other),
+        (
+            "all",
+            agreement.both + agreement.only_second,
+            agreement.only_first + agreement.neither,
+            temporal + other,
+        ),
     ]
 
 
-def _sentences(found: _Labelled) -> list[str]:
-    one = found.agreement
-    decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in found.decided.items())
+def _sentences(labelled: _Labelled) -> list[str]:
+    agreement = labelled.agreement
+    decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in labelled.decided.items())
     return [
-        f"{found.temporal:,} of {found.pages:,} pages are temporal. What decided: {decided}.",
-        f"The papers' labels agree on {one.share:.1%} of {found.pages:,} pages (beyond chance,"
-        f" Cohen's κ: {one.kappa:.2f}).",
-        f"{found.sure / found.pages:.1%} of the pages are labelled surely: the 95 % interval of"
+        f"{labelled.temporal:,} of {labelled.pages:,} pages are temporal. What decided: {decided}.",
+        f"The papers' labels agree on {agreement.share:.1%} of {labelled.pages:,} pages"
+        f" (beyond chance,"
+        f" Cohen's κ: {agreement.kappa:.2f}).",
+        f"{labelled.sure / labelled.pages:.1%} of the pages are labelled surely:"
+        f" the 95 % interval of"
         " what decided lies on one side of its threshold.",
     ]
 
 
-def _show(found: _Labelled) -> None:
+def _show(labelled: _Labelled) -> None:
     from temporal_assets.reports.distribution import as_text
 
-    console.show_table(_title(found), _PAIR_COLUMNS, _pairs(found))
-    console.write("\n".join([*_sentences(found), ""]))
-    rows = [tuple(row.values()) for row in found.thresholds[:_LISTED]]
+    console.show_table(_title(labelled), _PAIR_COLUMNS, _pairs(labelled))
+    console.write("\n".join([*_sentences(labelled), ""]))
+    rows = [tuple(row.values()) for row in labelled.thresholds[:_LISTED]]
     console.show_table("", _THRESHOLD_COLUMNS, rows)
-    for one in (found.interest, found.concentration):
-        console.write("\n".join([*as_text(one), ""]))
+    for distribution in (labelled.interest, labelled.concentration):
+        console.write("\n".join([*as_text(distribution), ""]))
 
 
-def _page(found: _Labelled) -> str:
+def _page(labelled: _Labelled) -> str:
     from temporal_assets.reports import html_page
     from temporal_assets.reports.distribution import concentration_chart, interest_chart
 
-    rows = [tuple(row.values()) for row in found.thresholds[:_LISTED]]
+    rows = [tuple(row.values()) for row in labelled.thresholds[:_LISTED]]
     return html_page.page(
-        _title(found),
+        _title(labelled),
         [
-            html_page.table(_PAIR_COLUMNS, _pairs(found)),
-            *map(html_page.paragraph, _sentences(found)),
+            html_page.table(_PAIR_COLUMNS, _pairs(labelled)),
+            *map(html_page.paragraph, _sentences(labelled)),
             html_page.table(_THRESHOLD_COLUMNS, rows),
-            html_page.figure(interest_chart(found.interest, "All pages")),
-            html_page.figure(concentration_chart(found.concentration, "All pages", found.p)),
+            html_page.figure(interest_chart(labelled.interest, "All pages")),
+            html_page.figure(concentration_chart(labelled.concentration, "All pages", labelled.p)),
         ],
     )
 
 
-def _report(found: _Labelled) -> dict[str, Any]:
-    one = found.agreement
+def _report(labelled: _Labelled) -> dict[str, Any]:
+    agreement = labelled.agreement
     return {
-        "day": found.day,
-        "site": found.site,
-        "pages": found.pages,
-        "temporal_and_news": one.both,
-        "temporal_only": one.only_first,
-        "news_only": one.only_second,
-        "neither": one.neither,
-        "agreement": one.share,
-        "agreement_beyond_chance": one.kappa,
-        "sure": found.sure,
-        "temporal": found.temporal,
-        "decided_by": found.decided,
-        "thresholds": found.thresholds,
+        "day": labelled.day,
+        "site": labelled.site,
+        "pages": labelled.pages,
+        "temporal_and_news": agreement.both,
+        "temporal_only": agreement.only_first,
+        "news_only": agreement.only_second,
+        "neither": agreement.neither,
+        "agreement": agreement.share,
+        "agreement_beyond_chance": agreement.kappa,
+        "sure": labelled.sure,
+        "temporal": labelled.temporal,
+        "decided_by": labelled.decided,
+        "thresholds": labelled.thresholds,
         **{
             name: {"starts": part.starts, "pages": part.pages}
             for name, part in (
-                ("interest_of_first_day", found.interest),
-                ("concentration", found.concentration),
+                ("interest_of_first_day", labelled.interest),
+                ("concentration", labelled.concentration),
             )
         },
     }

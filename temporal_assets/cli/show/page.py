@@ -84,9 +84,9 @@ def run(
     if html is not None:
         html.write_text(_page(chart, reasons), "utf-8")
     if as_json:
-        known = {"url": page} if row is None else row
+        facts = {"url": page} if row is None else row
         crawled = _crawled(store, settings, page)
-        console.write_json(known | {"early": early, "crawled": crawled})
+        console.write_json(facts | {"early": early, "crawled": crawled})
         return
     console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
 
@@ -145,13 +145,13 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
         f" INNER JOIN (SELECT * EXCLUDE (phi_n) FROM page_labels) USING (day, site, url) {where}"
     )
     engine = engine_of(settings)
-    found = engine.rows(query, inputs, limit=1)
+    rows = engine.rows(query, inputs, limit=1)
     early: list[_Row] = []
     if store.manifest("early_labels", day) is not None:
         young = {"early_labels": store.files("early_labels", day)}
         early = engine.rows(f"SELECT * FROM early_labels {where}", young, limit=1)  # noqa: S608 - the URL is a literal
-    if found or early:
-        return found[0] if found else None, early[0] if early else {}
+    if rows or early:
+        return rows[0] if rows else None, early[0] if early else {}
     totals = store.require("page_totals", day)
     window = f"in the {totals.extra['window_days']} days up to {day}"
     inputs = {"page_totals": store.paths(totals)}
@@ -183,7 +183,12 @@ def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
     from temporal_assets.engines.sql import literal
 
     manifests = (store.manifest("fetches", day) for day in store.days("fetches")[-_CRAWLED_DAYS:])
-    files = [path for one in manifests if one is not None and one.rows for path in store.paths(one)]
+    files = [
+        path
+        for manifest in manifests
+        if manifest is not None and manifest.rows
+        for path in store.paths(manifest)
+    ]
     if not files:
         return []
     query = (
@@ -220,8 +225,8 @@ def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> P
     days = [first + dt.timedelta(days=n) for n in range(settings.window.days)]
     title = f"{_named(page)}: {console.counted(sum(seen.values()), 'view')} so far"
     plain = {"day": day, "is_converged": False, "b": None, "phi_n": None}
-    views = [seen.get(one, 0) for one in days]
-    missing = {str(one) for one in window.missing}
+    views = [seen.get(other_day, 0) for other_day in days]
+    missing = {str(other_day) for other_day in window.missing}
     return chart_of(plain | {"views": views}, settings.labels.n, missing, title)
 
 

@@ -109,19 +109,19 @@ def run(
     if site is None:
         _show_sites(store, engine, chosen, limit, as_json)
         return
-    found = _find(store, engine, chosen, site)
+    stored = _find(store, engine, chosen, site)
     if graph is not None:
-        _draw(found, chosen, graph)
+        _draw(stored, chosen, graph)
     if match:
-        _show_matches(found, _urls(match), settings, as_json)
+        _show_matches(stored, _urls(match), settings, as_json)
     elif node is not None:
-        show_node(found, node, store, engine, chosen, limit, as_json)
+        show_node(stored, node, store, engine, chosen, limit, as_json)
     elif tree and not as_json:
-        show_tree(found)
+        show_tree(stored)
     elif as_json:
-        console.write_json(_report(found, chosen))
+        console.write_json(_report(stored, chosen))
     else:
-        _show_site(found, chosen, limit)
+        _show_site(stored, chosen, limit)
 
 
 def _latest(store: Store, settings: Settings) -> dt.date:
@@ -135,13 +135,13 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 def _find(store: Store, engine: Any, day: dt.date, site: str) -> StoredPatterns:
     from temporal_assets.windows.patterns.stored_patterns import read_patterns, sites_of
 
-    found = read_patterns(store, engine, day, site)
-    if found is None:
+    stored = read_patterns(store, engine, day, site)
+    if stored is None:
         most = ", ".join(row["site"] for row in sites_of(store, engine, day, 5))
         raise CommandError(
             f"there is no site {site!r} in the window up to {day}; the most visited are {most}"
         )
-    return found
+    return stored
 
 
 def _show_sites(store: Store, engine: Any, day: dt.date, limit: int, as_json: bool) -> None:
@@ -176,38 +176,38 @@ def _status(row: Row) -> str:
     return learned if row["has_referrers"] else f"{learned}, no referrers"
 
 
-def _show_site(found: StoredPatterns, day: dt.date, limit: int) -> None:
-    root = found.nodes[0]
+def _show_site(stored: StoredPatterns, day: dt.date, limit: int) -> None:
+    root = stored.nodes[0]
     title = (
-        f"{found.site}, window up to {day}: {console.counted(root['volume'], 'page')},"
+        f"{stored.site}, window up to {day}: {console.counted(root['volume'], 'page')},"
         f" {console.counted(root['visits'], 'visit')}"
     )
-    console.show_table(title, ("tree", "leaves", "height"), _trees(found))
-    rows = _best_first(found)
+    console.show_table(title, ("tree", "leaves", "height"), _trees(stored))
+    rows = _best_first(stored)
     console.show_table(
         "Patterns",
         _COLUMNS,
         [_cells(row) for row in rows[:limit]],
     )
-    for line in _remarks(found):
+    for line in _remarks(stored):
         console.say(line)
     if len(rows) > limit:
         console.say(f"{len(rows) - limit:,} patterns of lower rank are not shown (--limit)")
 
 
-def _trees(found: StoredPatterns) -> list[tuple[str, int, int]]:
+def _trees(stored: StoredPatterns) -> list[tuple[str, int, int]]:
     """BB Table 3 for one site."""
-    depth = [row["depth"] for row in found.nodes]
-    flags = [(name, found.leaves(cut)) for name, cut in TREES]
+    depth = [row["depth"] for row in stored.nodes]
+    flags = [(name, stored.leaves(cut)) for name, cut in TREES]
     return [
         (name, int(leaves.sum()), max(d for d, leaf in zip(depth, leaves, strict=True) if leaf))
         for name, leaves in flags
     ]
 
 
-def _best_first(found: StoredPatterns) -> list[Row]:
+def _best_first(stored: StoredPatterns) -> list[Row]:
     return sorted(
-        found.ranks.values(),
+        stored.ranks.values(),
         key=lambda row: row["rank_fetch"] or row["rank_visits"],
     )
 
@@ -227,14 +227,14 @@ def _cells(row: Row) -> tuple[Any, ...]:
     )
 
 
-def _remarks(found: StoredPatterns) -> Iterable[str]:
+def _remarks(stored: StoredPatterns) -> Iterable[str]:
     """Return what to know before the ranks are believed."""
-    if found.status != "learned":
-        yield f"this site was not learned ({found.status}): {found.nodes[0]['reason']}"
+    if stored.status != "learned":
+        yield f"this site was not learned ({stored.status}): {stored.nodes[0]['reason']}"
         return
-    if found.nodes[0]["reason"] is not None:
-        yield f"this site was {found.nodes[0]['reason']}"
-    row = next(iter(found.ranks.values()))
+    if stored.nodes[0]["reason"] is not None:
+        yield f"this site was {stored.nodes[0]['reason']}"
+    row = next(iter(stored.ranks.values()))
     if row["missing_ranks"] is not None:
         yield _MISSING[row["missing_ranks"]]
     if not row["is_converged"]:
@@ -249,22 +249,22 @@ def _remarks(found: StoredPatterns) -> Iterable[str]:
         )
 
 
-def _report(found: StoredPatterns, day: dt.date) -> dict[str, Any]:
-    root = found.nodes[0]
+def _report(stored: StoredPatterns, day: dt.date) -> dict[str, Any]:
+    root = stored.nodes[0]
     return {
-        "site": found.site,
+        "site": stored.site,
         "day": day,
-        "status": found.status,
+        "status": stored.status,
         "reason": root["reason"],
         "pages": root["volume"],
         "visits": root["visits"],
         "trees": [
             {"tree": name, "leaves": leaves, "height": height}
-            for name, leaves, height in _trees(found)
+            for name, leaves, height in _trees(stored)
         ],
-        "nodes": found.nodes,
-        "patterns": _best_first(found),
-        "edges": found.edges,
+        "nodes": stored.nodes,
+        "patterns": _best_first(stored),
+        "edges": stored.edges,
     }
 
 
@@ -275,24 +275,24 @@ def _urls(given: list[str]) -> list[str]:
 
 
 def _show_matches(
-    found: StoredPatterns, urls: list[str], settings: Settings, as_json: bool
+    stored: StoredPatterns, urls: list[str], settings: Settings, as_json: bool
 ) -> None:
     from temporal_assets.logs.urls.urls import UrlRules, canonical_url
 
     rules = UrlRules.from_settings(settings.cleaning)
     canonical = [canonical_url(url, rules) for url in urls]
-    nodes = iter(found.nodes_of([url for url in canonical if url is not None]))
+    nodes = iter(stored.nodes_of([url for url in canonical if url is not None]))
     rows = []
     for given, url in zip(urls, canonical, strict=True):
         node = None if url is None else next(nodes)
-        pattern = None if node is None else found.pattern_holding(node)
+        pattern = None if node is None else stored.pattern_holding(node)
         rows.append(
             {
                 "url": given,
                 "canonical": url,
                 "pattern": pattern,
-                "template": None if pattern is None else found.nodes[pattern]["template"],
-                "rank_fetch": None if pattern is None else found.ranks[pattern]["rank_fetch"],
+                "template": None if pattern is None else stored.nodes[pattern]["template"],
+                "rank_fetch": None if pattern is None else stored.ranks[pattern]["rank_fetch"],
                 "reason": _why_not(url, node, pattern),
             }
         )
@@ -317,14 +317,14 @@ def _why_not(url: str | None, node: int | None, pattern: int | None) -> str | No
     return None if pattern is not None else "no pattern holds it, only nodes above patterns"
 
 
-def _draw(found: StoredPatterns, day: dt.date, file: Path) -> None:
+def _draw(stored: StoredPatterns, day: dt.date, file: Path) -> None:
     from temporal_assets.reports.charts.picture import as_png, as_svg
     from temporal_assets.windows.patterns.stored_patterns import graph_of
 
     kind = file.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
         raise CommandError(f"{file.name}: the graph can be drawn as .png or .svg", USAGE)
-    graph, title = [graph_of(found)], f"Window up to {day}"
+    graph, title = [graph_of(stored)], f"Window up to {day}"
     if kind == "png":
         file.write_bytes(as_png(graph, title))
     else:

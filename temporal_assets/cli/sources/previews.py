@@ -81,7 +81,10 @@ def _show(preview: Preview) -> None:
         [_row(line) for line in preview.lines],
     )
     console.say(f"Read as: {preview.format}")
-    parts = [f"{name} {_share(one.usable, one.given)}" for name, one in preview.shares.items()]
+    parts = [
+        f"{name} {_share(usable_share.usable, usable_share.given)}"
+        for name, usable_share in preview.shares.items()
+    ]
     absent = [name for name in ("referrer", "agent") if name not in preview.shares]
     parts += [f"{name} not logged" for name in absent]
     console.say(
@@ -108,7 +111,7 @@ def _share(usable: int, given: int) -> str:
 
 def ask(previews: Sequence[Preview], yes: bool) -> None:
     """Ask whether to go on where something is doubtful and a person is there to answer."""
-    doubtful = [one for one in previews if one.doubts or one.error]
+    doubtful = [preview for preview in previews if preview.doubts or preview.error]
     if not doubtful or yes or not console.is_interactive():
         return
     if not typer.confirm("Something is doubtful. Read all of it like this?", err=True):

@@ -106,7 +106,7 @@ def named_sources(
     paths: Sequence[str],
     hosts: Sequence[str] | None,
     given: dict[str, Any],
-    known: Sequence[LogSource],
+    listed: Sequence[LogSource],
 ) -> list[LogSource]:
     """Sources of paths as a command names them, each with its host."""
     hosts = hosts or []
@@ -120,12 +120,12 @@ def named_sources(
         hosts = [*hosts] * len(paths)
     of_each: list[str | None] = [*hosts] or [None] * len(paths)
     return [
-        named_source(path, given | ({"host": host} if host else {}), known)
+        named_source(path, given | ({"host": host} if host else {}), listed)
         for path, host in zip(paths, of_each, strict=True)
     ]
 
 
-def named_source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -> LogSource:
+def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) -> LogSource:
     """A source that can be read as far as can be told without opening a file.
 
     Options that are not given are those of the known source of that path, if there is one, or else
@@ -150,11 +150,11 @@ def named_source(path: str, given: dict[str, Any], known: Sequence[LogSource]) -
     try:
         # Absolute: the settings are used from other folders than this one.
         name = str(Path(path).expanduser().absolute())
-        kept = next((options_of(source) for source in known if source.path == name), None)
+        kept = next((options_of(source) for source in listed if source.path == name), None)
         if kept is None:
             wide = LogSource(path=name)
-            within = [options_of(source) for source in known if is_within(source, wide)]
-            kept = within[0] if within and all(one == within[0] for one in within) else {}
+            within = [options_of(source) for source in listed if is_within(source, wide)]
+            kept = within[0] if within and all(options == within[0] for options in within) else {}
         source = LogSource(path=name, **(kept | given))
         expand(source.path)
         resolve(source, b"")
@@ -180,7 +180,10 @@ def refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
     """Raise `CommandError` where real visitors would end up among those of a demo."""
     from temporal_assets.demo.corpus import corpus_of
 
-    demos = {one.path: corpus_of(Path(one.path)) for one in (*settings.sources, *sources)}
+    demos = {
+        known_source.path: corpus_of(Path(known_source.path))
+        for known_source in (*settings.sources, *sources)
+    }
     real = [path for path, demo in demos.items() if demo is None]
     if real and any(demos.values()):
         raise CommandError(

@@ -32,7 +32,7 @@ def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
 
 def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     """Add sources as `add_sources` does, and remove those that they take over."""
-    gone = [one.path for one in _taken_over(settings.sources, sources)]
+    gone = [source.path for source in _taken_over(settings.sources, sources)]
     return change(
         settings, lambda text: _without(_with_sources(text, sources), gone, settings.state)
     )
@@ -44,12 +44,14 @@ def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings
     return change(settings, lambda text: _without(text, paths, settings.state))
 
 
-def with_sources(known: Sequence[LogSource], new: Sequence[LogSource]) -> tuple[LogSource, ...]:
+def with_sources(
+    listed_before: Sequence[LogSource], new: Sequence[LogSource]
+) -> tuple[LogSource, ...]:
     """The sources that the settings would have with `new` stored, in the same order."""
-    gone = _taken_over(known, new)
-    listed = [source for source in known if source not in gone]
+    gone = _taken_over(listed_before, new)
+    listed = [source for source in listed_before if source not in gone]
     for source in new:
-        places = [i for i, one in enumerate(listed) if one.path == source.path]
+        places = [i for i, listed_source in enumerate(listed) if listed_source.path == source.path]
         if places:
             listed[places[0]] = source
         else:
@@ -71,12 +73,12 @@ def is_within(narrow: LogSource, wide: LogSource) -> bool:
         return covers(wide, narrow.path)
 
 
-def _taken_over(known: Sequence[LogSource], new: Sequence[LogSource]) -> list[LogSource]:
+def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[LogSource]:
     """Known sources that a new one reads in the same way, with all their files."""
     named = {source.path for source in new}
     return [
         source
-        for source in known
+        for source in listed
         if source.path not in named
         and any(
             is_within(source, wide) and source.model_copy(update={"path": wide.path}) == wide
@@ -120,18 +122,18 @@ def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
 def _comments(array: Any) -> list[str]:
     """The comments within an inline array, which tables in its place would lose."""
     text = "" if array is None else array.as_string()
-    found = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
-    return [note.removeprefix("#").strip() for note in found if note.startswith("#")]
+    tokens = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
+    return [note.removeprefix("#").strip() for note in tokens if note.startswith("#")]
 
 
 def _put(listed: AoT, entry: dict[str, Any]) -> None:
-    for known in listed:
-        if known["path"] == entry["path"]:
-            for key in [key for key in known if key not in entry]:
-                del known[key]
+    for listed_entry in listed:
+        if listed_entry["path"] == entry["path"]:
+            for key in [key for key in listed_entry if key not in entry]:
+                del listed_entry[key]
             for key, value in entry.items():
-                if known.get(key) != value:
-                    known[key] = value
+                if listed_entry.get(key) != value:
+                    listed_entry[key] = value
             return
     table = _table(entry)
     if len(listed) and Path(entry["path"]).is_file():

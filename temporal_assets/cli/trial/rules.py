@@ -74,7 +74,7 @@ def run(
 def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.date:
     """A window before the latest: parameters are not chosen on what they are reported on."""
     latest = window_day(store, settings, "page_labels", None)
-    earlier = [one for one in store.days("page_labels") if one < latest]
+    earlier = [other_day for other_day in store.days("page_labels") if other_day < latest]
     if day == latest or (day is None and not earlier):
         before = latest - dt.timedelta(days=_JUDGED_DAYS)
         build = invocation(f"materialize page_labels --day {before}", settings.state)
@@ -111,21 +111,24 @@ def _show(tuned: Tuned) -> None:
         ("rule", "alpha", "beta", "K", *_MEASURES, ""),
         [
             (
-                *(*_weights(one), one.top_k, *_numbers(one)),
-                _marks(best=one is best, in_use=one is tuned.sites[0]),
+                *(*_weights(result), result.top_k, *_numbers(result)),
+                _marks(best=result is best, in_use=result is tuned.sites[0]),
             )
-            for one in tuned.sites
+            for result in tuned.sites
         ],
     )
     console.show_table(
         "The first K sites, by the additional weight of the page share, a factor of alpha",
         ("weight", "other sites", "views covered", *_MEASURES),
-        [(one.weight, one.changed, one.views, *_numbers(one)) for one in tuned.page_shares],
+        [
+            (result.weight, result.changed, result.views, *_numbers(result))
+            for result in tuned.page_shares
+        ],
     )
     in_use, paper, *_ = tuned.prefixes
-    ranked = sorted(tuned.prefixes[2:], key=lambda one: -one.outcome.f_measure)
+    ranked = sorted(tuned.prefixes[2:], key=lambda result: -result.outcome.f_measure)
     rule = best_prefixes(tuned.prefixes)
-    first = [rule, *(one for one in ranked if one is not rule)][:_SHOWN]
+    first = [rule, *(result for result in ranked if result is not rule)][:_SHOWN]
     console.show_table(
         f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the plain share",
         (
@@ -141,12 +144,14 @@ def _show(tuned: Tuned) -> None:
         ),
         [
             (
-                *(one.kind, round(one.rule.threshold, 3), one.rule.confidence),
-                *(one.rule.min_pages, one.prefixes),
-                *_numbers_of(one.outcome.precision, one.outcome.recall, one.outcome.f_measure),
-                _marks(best=one is rule, in_use=one is in_use, paper=one is paper),
+                *(result.kind, round(result.rule.threshold, 3), result.rule.confidence),
+                *(result.rule.min_pages, result.prefixes),
+                *_numbers_of(
+                    result.outcome.precision, result.outcome.recall, result.outcome.f_measure
+                ),
+                _marks(best=result is rule, in_use=result is in_use, paper=result is paper),
             )
-            for one in (*first, *(one for one in (in_use, paper) if one not in first))
+            for result in (*first, *(result for result in (in_use, paper) if result not in first))
         ],
     )
     console.write(_advice(tuned, best, rule))
@@ -179,8 +184,8 @@ def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
     return "\n".join(["For settings.toml:", *lines])
 
 
-def _marks(**said: bool) -> str:
-    return ", ".join(name.replace("_", " ") for name, holds in said.items() if holds)
+def _marks(**marks: bool) -> str:
+    return ", ".join(name.replace("_", " ") for name, holds in marks.items() if holds)
 
 
 def _numbers(trial: Any) -> tuple[str, ...]:

@@ -66,19 +66,28 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _show(trial: Trial, wanted: dict[str, str], state: Path) -> None:
-    said = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+    wanted_text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
     if not trial.differences:
-        console.say(f"{said} changes nothing on {trial.day}: the settings are those already.")
+        console.say(
+            f"{wanted_text} changes nothing on {trial.day}: the settings are those already."
+        )
         return
     console.show_table(
-        f"{trial.day}, if {said}",
+        f"{trial.day}, if {wanted_text}",
         ("asset", "rows now", "rows then", "added", "removed", "changed"),
         [
-            (one.asset, one.before, one.after, one.added, one.removed, one.changed)
-            for one in trial.differences
+            (
+                difference.asset,
+                difference.before,
+                difference.after,
+                difference.added,
+                difference.removed,
+                difference.changed,
+            )
+            for difference in trial.differences
         ],
     )
-    kinds = Counter((one.kind, one.change) for one in trial.policy)
+    kinds = Counter((difference.kind, difference.change) for difference in trial.policy)
     if kinds:
         console.show_table(
             "What crawlers would be told",
@@ -95,12 +104,12 @@ def _show(trial: Trial, wanted: dict[str, str], state: Path) -> None:
 
 
 def _names(trial: Trial, kind: str, change: str) -> list[str]:
-    found = [
-        one.name if kind != "pattern" else f"{one.site}{one.name}"
-        for one in trial.policy
-        if (one.kind, one.change) == (kind, change)
+    names = [
+        policy_change.name if kind != "pattern" else f"{policy_change.site}{policy_change.name}"
+        for policy_change in trial.policy
+        if (policy_change.kind, policy_change.change) == (kind, change)
     ]
-    return found[:_NAMES_SHOWN]
+    return names[:_NAMES_SHOWN]
 
 
 def _report(trial: Trial, wanted: dict[str, str]) -> dict[str, Any]:
@@ -110,7 +119,7 @@ def _report(trial: Trial, wanted: dict[str, str]) -> dict[str, Any]:
         "day": trial.day,
         "changes": wanted,
         "state": str(trial.settings.state),
-        "assets": [asdict(one) for one in trial.differences],
-        "policy": [asdict(one) for one in trial.policy],
+        "assets": [asdict(difference) for difference in trial.differences],
+        "policy": [asdict(difference) for difference in trial.policy],
         "outdated": trial.outdated,
     }

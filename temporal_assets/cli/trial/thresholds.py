@@ -94,18 +94,18 @@ def run(
     )
     check_given(file)
     check_results(png, html)
-    said = _annotations(settings)
-    choices, found, chosen_day = _calibrated(settings, said, day)
-    maps = [report.heat_map_of(settings, one) for one in choices if one.scope == "all"]
+    annotations = _annotations(settings)
+    choices, looked_up, chosen_day = _calibrated(settings, annotations, day)
+    maps = [report.heat_map_of(settings, choice) for choice in choices if choice.scope == "all"]
     if png is not None:
-        png.write_bytes(as_png([as_block(one, one.title) for one in maps]))
+        png.write_bytes(as_png([as_block(choice, choice.title) for choice in maps]))
     if html is not None:
-        page = report.html(settings, said, found, choices, maps, chosen_day)
+        page = report.html(settings, annotations, looked_up, choices, maps, chosen_day)
         html.write_text(page, "utf-8")
     if as_json:
-        console.write_json(report.report(settings, said, found, choices, chosen_day))
+        console.write_json(report.report(settings, annotations, looked_up, choices, chosen_day))
     else:
-        report.show(settings, said, found, choices, maps)
+        report.show(settings, annotations, looked_up, choices, maps)
     if adopt:
         _adopt(settings, choices)
 
@@ -120,7 +120,7 @@ def _with_options(settings: Settings, **given: Any) -> Settings:
     try:
         calibration = Calibration(**values)
     except ValidationError as error:
-        wrong = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors())
+        wrong = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors())
         raise CommandError(wrong, USAGE) from None
     return settings.model_copy(update={"calibration": calibration})
 
@@ -129,20 +129,20 @@ def _annotations(settings: Settings) -> Annotations:
     from temporal_assets.cli.reports.calibration_report import bad_lines
     from temporal_assets.windows.labels.calibration import annotated
 
-    said = annotated(settings)
-    if said is None:
+    annotations = annotated(settings)
+    if annotations is None:
         raise CommandError(
             "no annotated pages: name a CSV file of URL and label, or set `calibration.annotated`",
             USAGE,
         )
-    if not said.pages:
-        line = f"; {bad_lines(said)[0]}" if said.bad else ""
+    if not annotations.pages:
+        line = f"; {bad_lines(annotations)[0]}" if annotations.bad else ""
         raise CommandError(f"the file names no page that could be used{line}")
-    return said
+    return annotations
 
 
 def _calibrated(
-    settings: Settings, said: Annotations, day: dt.date | None
+    settings: Settings, annotations: Annotations, day: dt.date | None
 ) -> tuple[list[Choice], Found, dt.date]:
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
@@ -158,15 +158,17 @@ def _calibrated(
     chosen = day or days[-1]
     with store.scratch() as scratch:
         job = job_of(store, engine_of(settings), settings, CALIBRATION, chosen, scratch)
-        found = look_up(job, said.pages)
-        return choose(job, found), found, chosen
+        looked_up = look_up(job, annotations.pages)
+        return choose(job, looked_up), looked_up, chosen
 
 
 def _adopt(settings: Settings, choices: Sequence[Choice]) -> None:
     """Write the file, its weights and the best n into the settings, and have labels use them."""
     from temporal_assets.cli.sources.settings_file import set_values
 
-    best = next((one for one in choices if one.score == "interest" and one.scope == "all"), None)
+    best = next(
+        (choice for choice in choices if choice.score == "interest" and choice.scope == "all"), None
+    )
     if best is None or best.used is None:
         raise CommandError("nothing is adopted: there are too few annotated pages of both kinds")
     own = settings.calibration

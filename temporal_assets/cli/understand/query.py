@@ -111,12 +111,12 @@ def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
             f"{error}\nOnly the tables of the state folder can be read here", USAGE
         ) from None
     except duckdb.CatalogException as error:
-        known = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
-        raise CommandError(f"{error}\nThe views are {known}", USAGE) from None
+        views = ", ".join(f"{table.name}({_columns(table)})" for table in contracts.TABLES)
+        raise CommandError(f"{error}\nThe views are {views}", USAGE) from None
     except duckdb.InvalidInputException as error:
-        said = str(error).removeprefix("Invalid Input Error: ")
+        sentence = str(error).removeprefix("Invalid Input Error: ")
         # Views of damaged days say so in our own words.
-        raise CommandError(said, FAILED if DAMAGED in said else USAGE) from None
+        raise CommandError(sentence, FAILED if DAMAGED in sentence else USAGE) from None
     except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
         raise CommandError(str(error), USAGE) from None
     except duckdb.Error as error:

@@ -102,7 +102,9 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
     if chosen not in days:
         raise CommandError(f"there is no day {chosen}; there are {days[0]} to {days[-1]}")
     if is_short(store, settings, chosen):
-        long_enough = (one for one in reversed(days) if not is_short(store, settings, one))
+        long_enough = (
+            candidate for candidate in reversed(days) if not is_short(store, settings, candidate)
+        )
         earlier = next(long_enough, None)
         again = f"report --day {earlier}" if earlier else "ingest PATH"
         raise CommandError(
@@ -150,8 +152,10 @@ def _write(target: Path, content: str) -> None:
 
 def _tell(report: Report, target: Path) -> None:
     missing = [section for section in report.sections if section.missing]
-    made = len(report.sections) - len(missing)
+    section_count = len(report.sections) - len(missing)
     size = target.stat().st_size / 1e6
-    console.say(f"{console.counted(made, 'section')}, {size:.1f} MB: {console.place(target)}")
+    console.say(
+        f"{console.counted(section_count, 'section')}, {size:.1f} MB: {console.place(target)}"
+    )
     for section in missing:
         console.say(f"  {section.source or section.title}: {section.missing}")

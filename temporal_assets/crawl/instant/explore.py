@@ -92,8 +92,8 @@ class Explorer:
         """The next page to explore; None while the budget or the candidates are used up."""
         while self._saved >= 1 and self._waiting:
             arms = list(self._waiting)
-            told = [self._arms.get(arm, (0.0, 0.0)) for arm in arms]
-            wins, losses = zip(*told, strict=True)
+            odds = [self._arms.get(arm, (0.0, 0.0)) for arm in arms]
+            wins, losses = zip(*odds, strict=True)
             arm = arms[choose(wins, losses, self._random)]
             candidate = self._best(arm)
             if not self._memory.knows(candidate.page):
@@ -111,7 +111,7 @@ class Explorer:
         """The last page of an arm that is known to be new, or else the last of all."""
         waiting = self._waiting[arm]
         pages = list(reversed(waiting.values()))
-        candidate = next((one for one in pages if one.is_new), pages[0])
+        candidate = next((page for page in pages if page.is_new), pages[0])
         del waiting[candidate.page]
         if not waiting:
             del self._waiting[arm]
@@ -135,8 +135,8 @@ def is_recent(body: bytes, now: float) -> bool:
     """Return whether a page says that it was published in the last days."""
     from temporal_assets.crawl.sources.entries import seconds_of
 
-    for found in _DATES.finditer(body[:_DATED_BYTES]):
-        time = seconds_of(found[1].decode("ascii"))
+    for match in _DATES.finditer(body[:_DATED_BYTES]):
+        time = seconds_of(match[1].decode("ascii"))
         if time is not None:
             return time > now - RECENT_SECONDS
     return False

@@ -185,13 +185,13 @@ class Patience:
 
 def retry_after(response: Response, now: float) -> float | None:
     """Seconds that a response asks to wait: a number or a date (RFC 9110, 10.2.3)."""
-    said = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
-    if not said:
+    header = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
+    if not header:
         return None
-    if said.isdecimal() and said.isascii():
-        return float(min(int(said[:12]), int(LONGEST_RETRY_AFTER)))
+    if header.isdecimal() and header.isascii():
+        return float(min(int(header[:12]), int(LONGEST_RETRY_AFTER)))
     try:
-        until = email.utils.parsedate_to_datetime(said).timestamp()
+        until = email.utils.parsedate_to_datetime(header).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(until - now, 0.0), LONGEST_RETRY_AFTER)

@@ -188,27 +188,27 @@ class Memory:
 
     def again(self, row: Row) -> int | None:
         """Queue a visit, also if there were some before; None if one is under way."""
-        found = self._base.execute(
+        known_row = self._base.execute(
             "SELECT id, state FROM requests WHERE page = ?", (row.page,)
         ).fetchone()
-        if found is None:
+        if known_row is None:
             return self.add(row)
-        if found[1] != DONE:
+        if known_row[1] != DONE:
             return None
         self._base.execute(
             "UPDATE requests SET state = ?, tries = 0, url = ?, host = ?, tier = ?, meta = ?"
             " WHERE id = ?",
-            (QUEUED, row.url, row.host, row.tier, row.meta, found[0]),
+            (QUEUED, row.url, row.host, row.tier, row.meta, known_row[0]),
         )
-        return int(found[0])
+        return int(known_row[0])
 
     def row(self, number: int) -> Row | None:
         """A request by its number."""
-        found = self._base.execute(
+        row = self._base.execute(
             f"SELECT {_ROW} FROM requests WHERE id = ?",  # noqa: S608 - ours
             (number,),
         ).fetchone()
-        return Row(*found) if found else None
+        return Row(*row) if row else None
 
     def change(self, number: int, **values: Any) -> None:
         """Write columns of a request."""
@@ -291,8 +291,8 @@ class Memory:
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A single value."""
-        found = self._base.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return json.loads(found[0]) if found else default
+        row = self._base.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return json.loads(row[0]) if row else default
 
     def note(self, name: str, value: Any) -> None:
         """Remember a single value."""

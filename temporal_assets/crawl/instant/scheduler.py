@@ -171,8 +171,8 @@ class HostScheduler(BaseScheduler):
         if host is None:
             return
         ready = time.time() + self.delay(host)
-        known = self._hosts.get(host)
-        self._queues.release(host, max(ready, known.ready_at) if known else ready)
+        host_state = self._hosts.get(host)
+        self._queues.release(host, max(ready, host_state.ready_at) if host_state else ready)
 
     def _request(self, row: Row) -> Request:
         meta = json.loads(row.meta)
@@ -238,5 +238,5 @@ class HostScheduler(BaseScheduler):
 def scheduler_of(crawler: Crawler) -> HostScheduler:
     """The scheduler of a crawl, which knows its hosts."""
     slot: Any = getattr(crawler.engine, "_slot", None)  # `engine.scheduler` is of Scrapy 2.19
-    found: HostScheduler = slot.scheduler
-    return found
+    scheduler: HostScheduler = slot.scheduler
+    return scheduler

@@ -200,20 +200,20 @@ class InstantSpider(Spider):
 
     def _use_policy(self) -> None:
         document, stamp = self.policy.document, list(self._source.stamp or ())
-        known = [
+        watched = [
             Known(hub["url"], HUB, hub["tier"], hub["interval_seconds"]) for hub in document["hubs"]
         ]
-        known += [
-            Known(one["url"], one["kind"], one["tier"], one["interval_seconds"])
-            for one in document["sources"]
+        watched += [
+            Known(source["url"], source["kind"], source["tier"], source["interval_seconds"])
+            for source in document["sources"]
         ]
         with self.memory.transaction():
-            self._watch.use(known)
+            self._watch.use(watched)
             if self.memory.fact("policy") != stamp:
                 # A source that has not changed shows links that the policy before did not want.
                 self._watch.forget_versions()
                 self.memory.note("policy", stamp)
-        logger.info("Crawl policy of %s, %d sources", document["day"], len(known))
+        logger.info("Crawl policy of %s, %d sources", document["day"], len(watched))
         if self._crawl.stats:
             self._crawl.stats.set_value("temporal/policy_day", document["day"])
             self._crawl.stats.set_value("temporal/hubs", len(document["hubs"]))
@@ -384,10 +384,10 @@ class InstantSpider(Spider):
             self._note(row, status, faults=shown.faults[:3])
             self._watch.failed(source, None, now)
             return
-        new, found = self._follow(row, source, shown, response) if has_changed else (0, 0)
+        new, wanted_count = self._follow(row, source, shown, response) if has_changed else (0, 0)
         refers = (last[1], last[0]) if not has_changed and len(last) == 2 else None
         self._archive_page(
-            row, response, refers, changed=has_changed, new_links=new, found=found,
+            row, response, refers, changed=has_changed, new_links=new, found=wanted_count,
             faults=shown.faults[:3],
         )  # fmt: skip
         if status == NOT_MODIFIED:
@@ -396,7 +396,7 @@ class InstantSpider(Spider):
             source.etag, source.modified = _versions(response)
             if has_changed:
                 source.digest = f"{digest} {dt.datetime.now(dt.UTC).isoformat()}"
-        self._watch.read(source, found, now)
+        self._watch.read(source, wanted_count, now)
 
     def _shown(self, row: Row, source: Source, response: Response) -> Shown:
         is_text = kind_of(response.body) in (None, HUB)
@@ -412,7 +412,9 @@ class InstantSpider(Spider):
         self, row: Row, source: Source, shown: Shown, response: Response
     ) -> tuple[int, int]:
         """Queue what a source shows; how many links are new, and how many new ones are wanted."""
-        for child in sorted(shown.children, key=lambda one: -(one.time or 0.0))[:_MOST_CHILDREN]:
+        for child in sorted(shown.children, key=lambda listed: -(listed.time or 0.0))[
+            :_MOST_CHILDREN
+        ]:
             self._take_child(child, source)
         counts = self._follow_links(shown.entries, row, source)
         if shown.kind == HUB and isinstance(response, HtmlResponse):
@@ -420,21 +422,27 @@ class InstantSpider(Spider):
         return counts
 
     def _take_child(self, child: Entry, index: Source) -> None:
-        known = self._watch.get(child.url)
-        if known is None:
+        known_source = self._watch.get(child.url)
+        if known_source is None:
             self._discover(child.url, SITEMAP, "sitemap", index.url)
-        elif child.time is not None and known.seen is not None and child.time > known.seen:
-            known.due = min(known.due, time.time())  # it has changed since it was read
+        elif (
+            child.time is not None
+            and known_source.seen is not None
+            and child.time > known_source.seen
+        ):
+            known_source.due = min(
+                known_source.due, time.time()
+            )  # it has changed since it was read
 
     def _fetched(self, row: Row, response: Response) -> None:
-        new = found = 0
+        new = wanted_count = 0
         if isinstance(response, HtmlResponse):  # JSON is text as well, and has none
             shown = read_source(response.url, response.body, _charset(response))
-            new, found = self._follow_links(shown.entries, row, None)
+            new, wanted_count = self._follow_links(shown.entries, row, None)
             if self._discovers and self._is_watched(row.url):
                 for url in feeds_of_page(response.url, response.body, _charset(response)):
                     self._discover(url, FEED, "link", row.url)
-        self._archive_page(row, response, None, changed=None, new_links=new, found=found)
+        self._archive_page(row, response, None, changed=None, new_links=new, found=wanted_count)
         paid = row.kind == EXPLORE and (
             json.loads(row.meta)["is_new"] or is_recent(response.body, time.time())
         )
@@ -451,44 +459,46 @@ class InstantSpider(Spider):
         self, entries: list[Entry], row: Row, source: Source | None
     ) -> tuple[int, int]:
         now = time.time()
-        pages = [self.policy.canonical(one.url) for one in entries]
-        told = {page: one for page, one in zip(pages, entries, strict=True) if page}
-        if not told:
+        pages = [self.policy.canonical(entry.url) for entry in entries]
+        entry_of_page = {page: entry for page, entry in zip(pages, entries, strict=True) if page}
+        if not entry_of_page:
             return 0, 0
         shower = source.url if source is not None else row.page
-        new = set(self.memory.new_links(told, shower, now))
-        decisions = self.policy.match_many([one.url for one in told.values()])
-        found = 0
+        new = set(self.memory.new_links(entry_of_page, shower, now))
+        decisions = self.policy.match_many([entry.url for entry in entry_of_page.values()])
+        wanted_count = 0
         unknown: set[str] = set()
-        for place, (page, one) in enumerate(told.items()):
-            decision = decisions.row(place, one.url)
+        for place, (page, entry) in enumerate(entry_of_page.items()):
+            decision = decisions.row(place, entry.url)
             if decision.hub in self._watch:
                 self._count("links_to_hubs")
                 continue
             self._count(f"reason/{decision.reason}")
-            if _is_too_late(one, source, now, is_new=page in new):
+            if _is_too_late(entry, source, now, is_new=page in new):
                 self._count("old_links")
             elif decision.tier <= self._last_tier:
-                found += self._want(one, page, decision, decision.tier, shower) and page in new
-            elif _is_news_of_site(one, source, decision, now):
+                wanted_count += (
+                    self._want(entry, page, decision, decision.tier, shower) and page in new
+                )
+            elif _is_news_of_site(entry, source, decision, now):
                 self._count("announced")
                 # Others may have shown the link before: it is this date that makes it wanted.
-                found += self._want(one, page, decision, _LAST_NOW, shower)
+                wanted_count += self._want(entry, page, decision, _LAST_NOW, shower)
             else:
-                self._put_off(one, page, decision, source, row, page in new, now)
+                self._put_off(entry, page, decision, source, row, page in new, now)
                 if page in new and decision.reason == REASONS[SITE]:
                     unknown.add(host_of(page))
         if source is not None and source.kind == HUB and source.visits:
             self._watch.ask_feeds(unknown, now)
-        return len(new), found
+        return len(new), wanted_count
 
-    def _want(self, one: Entry, page: str, decision: Decision, tier: int, shower: str) -> bool:
+    def _want(self, entry: Entry, page: str, decision: Decision, tier: int, shower: str) -> bool:
         self._count(f"requests/{tier_of_action(tier)}")
-        row = Row(0, page, one.url, host_of(one.url), tier, decision.reason, shower, PAGE)
+        row = Row(0, page, entry.url, host_of(entry.url), tier, decision.reason, shower, PAGE)
         return self._add(row)
 
     def _put_off(
-        self, one: Entry, page: str, decision: Decision, source: Source | None, row: Row,
+        self, entry: Entry, page: str, decision: Decision, source: Source | None, row: Row,
         is_new_link: bool, now: float,
     ) -> None:  # fmt: skip
         """A link that the policy does not want now: a candidate of exploration at most."""
@@ -501,10 +511,10 @@ class InstantSpider(Spider):
             return  # pages link anywhere; sources link what is news to them
         arm = arm_of(decision.reason, decision.site, page, decision.pattern)
         if arm is not None:
-            is_dated = one.time is not None and now - one.time < RECENT_SECONDS
+            is_dated = entry.time is not None and now - entry.time < RECENT_SECONDS
             is_new = is_dated or (is_new_link and source is not None and source.visits > 0)
             self._explorer.offer(
-                Candidate(one.url, page, arm, source.url if source else row.page, is_new)
+                Candidate(entry.url, page, arm, source.url if source else row.page, is_new)
             )
 
     # Sources ---------------------------------------------------------------------------------
@@ -523,7 +533,7 @@ class InstantSpider(Spider):
         if hub.visits or hub.origin != OF_POLICY:
             return
         host = host_of(row.url)
-        kinds = {one.kind for one in self._watch if host_of(one.url) == host}
+        kinds = {watched.kind for watched in self._watch if host_of(watched.url) == host}
         origin = f"{row.url.split('://', 1)[0]}://{host}"
         for url, kind in guesses(
             origin, has_feed=bool(feeds) or FEED in kinds, has_sitemap=SITEMAP in kinds
@@ -580,15 +590,15 @@ def _shows_anything(shown: Shown) -> bool:
     return bool(shown.entries or shown.children)
 
 
-def _is_too_late(one: Entry, source: Source | None, now: float, *, is_new: bool) -> bool:
+def _is_too_late(entry: Entry, source: Source | None, now: float, *, is_new: bool) -> bool:
     """Return whether a feed or sitemap lists a page that appeared before the last days.
 
     A sitemap without dates lists all that a site has: new is what was not there before.
     """
     if source is None or source.kind == HUB:
         return False
-    if one.time is not None:
-        return now - one.time > RECENT_SECONDS
+    if entry.time is not None:
+        return now - entry.time > RECENT_SECONDS
     return source.kind == SITEMAP and not (is_new and source.visits)
 
 
@@ -604,8 +614,8 @@ def _is_news_of_site(one: Entry, source: Source | None, decision: Decision, now:
 
 
 def _versions(response: Response) -> tuple[str, str]:
-    said = ((response.headers.get(name) or b"").decode("latin-1") for name in _VERSION)
-    etag, modified = (value if len(value) <= _LONGEST_HEADER else "" for value in said)
+    headers = ((response.headers.get(name) or b"").decode("latin-1") for name in _VERSION)
+    etag, modified = (value if len(value) <= _LONGEST_HEADER else "" for value in headers)
     return etag, modified
 
 
@@ -613,8 +623,8 @@ _VERSION: Final = ("ETag", "Last-Modified")
 
 
 def _charset(response: Response) -> str | None:
-    said = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    return said.partition("charset=")[2].split(";")[0].strip(" \"'") or None
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    return content_type.partition("charset=")[2].split(";")[0].strip(" \"'") or None
 
 
 def _headers(headers: Any) -> list[tuple[str, str]]:

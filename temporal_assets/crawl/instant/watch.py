@@ -75,25 +75,25 @@ class Watch:
         """A source by its URL."""
         return self._sources.get(url)
 
-    def use(self, known: Iterable[Known]) -> None:
+    def use(self, sources: Iterable[Known]) -> None:
         """Take the sources of a policy.
 
         Those of the policy before that it does not name any more are left to what they yield.
         """
-        named = {one.url: one for one in known}
+        named = {watched.url: watched for watched in sources}
         for source in self._sources.values():
             if source.origin == OF_POLICY and source.url not in named:
                 source.origin = "link"
                 self._memory.keep_source(source)
-        for one in named.values():
-            new = Source(one.url, one.kind, OF_POLICY, None, one.tier, one.seconds)
-            source = self._sources.setdefault(one.url, new)
+        for watched in named.values():
+            new = Source(watched.url, watched.kind, OF_POLICY, None, watched.tier, watched.seconds)
+            source = self._sources.setdefault(watched.url, new)
             before = source.seconds
-            source.kind, source.origin = one.kind, OF_POLICY
-            source.tier, source.seconds = one.tier, one.seconds
+            source.kind, source.origin = watched.kind, OF_POLICY
+            source.tier, source.seconds = watched.tier, watched.seconds
             if source.visits and source.retired is None:
                 # By the interval of now, whatever it was at the last visit.
-                source.due += (one.seconds - before) * self._factor
+                source.due += (watched.seconds - before) * self._factor
             self._memory.keep_source(source)
 
     def forget_versions(self) -> None:
@@ -116,12 +116,12 @@ class Watch:
 
     def due(self, now: float) -> list[Source]:
         """Sources to be visited, the best first."""
-        found = [
+        due_sources = [
             source
             for source in self._sources.values()
             if source.due <= now and not self._is_needless(source)
         ]
-        return sorted(found, key=lambda source: (source.tier, source.due, source.url))
+        return sorted(due_sources, key=lambda source: (source.tier, source.due, source.url))
 
     def ask_feeds(self, hosts: AbstractSet[str], now: float) -> None:
         """Visit feeds of some hosts now, but no more often than the shortest interval.
@@ -143,13 +143,13 @@ class Watch:
                     source.due = max(earliest, now)
                     self._memory.keep_source(source)
 
-    def read(self, source: Source, found: int, now: float) -> None:
+    def read(self, source: Source, new_pages: int, now: float) -> None:
         """A visit is over: it brought so many new wanted pages (or none, if nothing changed)."""
         source.visits += 1
         source.since = source.since or now
         source.seen, source.retired, source.failures = now, None, 0
         if source.visits > 1:  # what a first visit shows appeared at any time before
-            source.found += found
+            source.found += new_pages
         if source.origin != OF_POLICY:
             hours = (now - source.since) / self._factor / 3600
             source.seconds = interval(source.found, hours)

@@ -119,8 +119,8 @@ def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
         nonlocal taken
         for block in stream:
             # Split at newlines alone: a URL may hold other characters that end lines.
-            found = block.data.tobytes().decode("utf-8", "replace").split("\n")
-            for line in found if found[-1] else found[:-1]:
+            pieces = block.data.tobytes().decode("utf-8", "replace").split("\n")
+            for line in pieces if pieces[-1] else pieces[:-1]:
                 if (taken := taken + 1) > _MOST_LINES:
                     raise csv.Error(f"a row of more than {_MOST_LINES:,} lines")
                 yield f"{line}\n"
@@ -149,8 +149,8 @@ def places(names: Sequence[str]) -> tuple[int, int, int | None]:
     """
     lower = [name.strip().lower() for name in names]
     source, target, nofollow = (
-        next((lower.index(name) for name in known if name in lower), None)
-        for known in (_SOURCE, _TARGET, (_NOFOLLOW,))
+        next((lower.index(name) for name in spellings if name in lower), None)
+        for spellings in (_SOURCE, _TARGET, (_NOFOLLOW,))
     )
     # Of two at least: the first line may be a title, and have fewer than those below.
     columns = range(max(2, len(lower)))

@@ -78,8 +78,8 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
     tree = LexborHTMLParser(_flat(decoded(html, charset)))
     base = url
     for node in tree.css("base[href]"):
-        said = absolute(node.attributes.get("href") or "", url)
-        base = said if said and len(said) <= _MOST_BASE else url
+        base_url = absolute(node.attributes.get("href") or "", url)
+        base = base_url if base_url and len(base_url) <= _MOST_BASE else url
         break
     page_says = any(
         is_nofollow(node.attributes.get("content") or "")
@@ -159,8 +159,8 @@ def _own_encoding(html: bytes) -> str | None:
 
     One in which the word `utf-16` can be read is not UTF-16.
     """
-    said = _CHARSET.search(html[:_SNIFFED])
-    encoding = _encoding(said[1].decode("ascii")) if said else None
+    match = _CHARSET.search(html[:_SNIFFED])
+    encoding = _encoding(match[1].decode("ascii")) if match else None
     return None if encoding and encoding.startswith("utf-16") else encoding
 
 

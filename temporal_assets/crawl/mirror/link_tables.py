@@ -93,13 +93,13 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     canonical = engine.apply(
         partial(_canonical, rules=rules), {"mirror_ends": ends}, _CANONICAL_ENDS, out, _ROWS
     )
-    known = {"canonical_ends": [str(path) for path in canonical]}
-    pages = _query(engine, "mirror_pages", known, _MIRROR_PAGES, out)
+    input_files = {"canonical_ends": [str(path) for path in canonical]}
+    pages = _query(engine, "mirror_pages", input_files, _MIRROR_PAGES, out)
     sites = whole_table(pages, ["site"])
     if not len(sites):
         raise NoMirror("no page was found in the sources of the mirror")
     numbers = _query(
-        engine, "mirror_numbers", known | {"mirror_pages": pages}, _MIRROR_NUMBERS, out
+        engine, "mirror_numbers", input_files | {"mirror_pages": pages}, _MIRROR_NUMBERS, out
     )
     pairs = _query(engine, "mirror_pairs", edges | {"mirror_numbers": numbers}, _MIRROR_PAIRS, out)
     source, target, nofollow = _pairs(pairs)
@@ -112,8 +112,10 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
     del source, target, nofollow
     urls = whole_table(pages, ["url"]).column("url")
     names, first = site_ranges(sites.column("site"))
-    found = {**counts, "pages": len(urls), "links": graph.links}
-    return Mirror(urls.cast(pa.large_string()).combine_chunks(), names, first, graph, flags, found)
+    counts_found = {**counts, "pages": len(urls), "links": graph.links}
+    return Mirror(
+        urls.cast(pa.large_string()).combine_chunks(), names, first, graph, flags, counts_found
+    )
 
 
 @contextmanager
@@ -170,7 +172,7 @@ def _normal(path: Path, out: Path, number: int) -> Path:
             flags = (
                 [False] * len(batch)
                 if flag is None
-                else [str(one).lower() in TRUE for one in batch.column(flag).to_pylist()]
+                else [str(value).lower() in TRUE for value in batch.column(flag).to_pylist()]
             )
             columns = [*ends, pa.array(flags, pa.bool_())]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=_EDGES))

@@ -78,8 +78,8 @@ class Mirror:
 
     def number(self, urls: pa.Array) -> NDArray[np.int64]:
         """The page of each URL; -1 where there is none."""
-        found = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
-        return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+        positions = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
+        return np.asarray(pc.fill_null(positions, -1)).astype(np.int64)
 
 
 @dataclass(slots=True)
@@ -102,9 +102,9 @@ class MirrorBuilder:
     def number(self, url: str) -> int | None:
         """The number of a URL as written; None if it is none of a page."""
         # A canonical URL is its own canonical form, so what is known needs no parsing.
-        known = self._number.get(url)
-        if known is not None:
-            return known
+        page_number = self._number.get(url)
+        if page_number is not None:
+            return page_number
         canonical = canonical_url(url, self.rules)
         if canonical is None:
             return None
@@ -247,15 +247,15 @@ def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     locks.mkdir(parents=True, exist_ok=True)
     with scratch_folder(state / "tmp") as scratch:
-        made = scratch / FOLDER
-        name = _write(mirror, made, html)
+        new_folder = scratch / FOLDER
+        name = _write(mirror, new_folder, html)
         pointer = sealed({"folder": name, "counts": mirror.counts})
         # Under a lock: of two saved at once, neither removes what the other's pointer is to name.
         with FileLock(locks / "mirror.lock"):
-            if not _is_copy(home / name, made):
+            if not _is_copy(home / name, new_folder):
                 if (home / name).exists():  # damaged since, and perhaps being read
                     (home / name).rename(scratch / name)
-                made.rename(home / name)
+                new_folder.rename(home / name)
                 sync(home)
             replace_text(home / _CURRENT, pointer, scratch)
             sync(home)  # the pointer is on the disk before what it named is gone
@@ -285,13 +285,13 @@ def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
     return _digest(paths)
 
 
-def _is_copy(folder: Path, made: Path) -> bool:
+def _is_copy(folder: Path, new_folder: Path) -> bool:
     """Return whether a folder holds what was just made, file by file."""
     if not folder.is_dir():
         return False
     files = {path.name for path in folder.iterdir() if path.is_file()}
-    return files == {path.name for path in made.iterdir()} and all(
-        filecmp.cmp(folder / name, made / name, shallow=False) for name in files
+    return files == {path.name for path in new_folder.iterdir()} and all(
+        filecmp.cmp(folder / name, new_folder / name, shallow=False) for name in files
     )
 
 

@@ -64,13 +64,15 @@ def is_link_table(path: Path) -> bool:
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
     """The files named, and those in folders named that can be read, in the order of their names."""
-    found: list[Path] = []
+    source_files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            found += sorted(p for p in path.rglob("*") if p.is_file() and reader_of(p) is not None)
+            source_files += sorted(
+                p for p in path.rglob("*") if p.is_file() and reader_of(p) is not None
+            )
         else:
-            found.append(path)
-    return found
+            source_files.append(path)
+    return source_files
 
 
 def read_sources(paths: Iterable[Path], builder: MirrorBuilder) -> None:

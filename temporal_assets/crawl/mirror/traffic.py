@@ -141,12 +141,12 @@ def learning_of(
     """Return the traffic of days to learn from, and of the first and the second half of them."""
     ordered = sorted(days)
     half = ordered[len(ordered) // 2]
-    made = TrafficByPeriod(
+    traffic = TrafficByPeriod(
         engine, joined(days[day] for day in ordered), out, sites, second_from=half
     )
     if len(ordered) < 2:
-        return Learning(made.of(1, 2))
-    return Learning(made.of(1, 2), made.of(1), made.of(2))
+        return Learning(traffic.of(1, 2))
+    return Learning(traffic.of(1, 2), traffic.of(1), traffic.of(2))
 
 
 def _triples(
@@ -165,8 +165,8 @@ def _triples(
     pq.write_table(pa.table({"site": pa.array(names, pa.string())}), chosen)
     inputs = {**transits, "crawled_sites": [str(chosen)]}
     parameters = {"second_from": second_from, "third_from": third_from}
-    made = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
-    return [str(path) for path in made]
+    written = engine.query("crawl_triples", inputs, parameters, CRAWL_TRIPLES, out)
+    return [str(path) for path in written]
 
 
 def _traffic(
@@ -176,9 +176,9 @@ def _traffic(
     inputs = {"crawl_triples": triples}
     tables = []
     for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
-        made = engine.query(table.name, inputs, periods, table, out)
-        tables.append(whole_table(made))
-        for path in made:
+        written = engine.query(table.name, inputs, periods, table, out)
+        tables.append(whole_table(written))
+        for path in written:
             path.unlink()
     return Traffic(*tables)
 

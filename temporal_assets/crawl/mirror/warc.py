@@ -81,9 +81,9 @@ def _breaks_off(file: BinaryIO, at: int) -> bool:
 
 def _next_start(data: mmap.mmap, good: int) -> int | None:
     """The next place behind a record at which another can be read."""
-    found = _STARTS.finditer(data, good + 1)
-    tried = islice(found, _MOST_STARTS)
-    return next((one.start() for one in tried if _begins(data, one.start())), None)
+    matches = _STARTS.finditer(data, good + 1)
+    tried = islice(matches, _MOST_STARTS)
+    return next((match.start() for match in tried if _begins(data, match.start())), None)
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:

@@ -79,17 +79,17 @@ def time_of(value: Any) -> dt.datetime | None:
     """A time as ISO 8601, as 14 digits (CDX), as seconds since 1970, or as it is; UTC if unsaid."""
     try:
         if isinstance(value, dt.datetime):
-            found = value
+            time = value
         elif isinstance(value, int | float):
-            found = dt.datetime.fromtimestamp(value, dt.UTC)
+            time = dt.datetime.fromtimestamp(value, dt.UTC)
         elif isinstance(value, str) and len(value) == 14 and value.isdecimal():
-            found = dt.datetime.strptime(value, "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+            time = dt.datetime.strptime(value, "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
         elif isinstance(value, str):
-            found = dt.datetime.fromisoformat(value.strip())
+            time = dt.datetime.fromisoformat(value.strip())
         else:
             return None
-        found = found if found.tzinfo else found.replace(tzinfo=dt.UTC)
-        return found.astimezone(dt.UTC)
+        time = time if time.tzinfo else time.replace(tzinfo=dt.UTC)
+        return time.astimezone(dt.UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -38,15 +38,19 @@ Rows = Iterator[Fetch | None]
 
 def result_files(paths: Iterable[Path]) -> list[Path]:
     """The files named, and those in folders named that can be read, in the order of their names."""
-    found: dict[Path, None] = {}
+    files_found: dict[Path, None] = {}
     for path in paths:
         if not path.is_dir():
-            found[path] = None
+            files_found[path] = None
             continue
-        files = sorted(one for one in path.rglob("*") if one.is_file() and _reader(one))
-        indexed = {one.parent for one in files if one.name == INDEX}
-        found |= dict.fromkeys(f for f in files if f.name == INDEX or f.parent not in indexed)
-    return list(found)
+        files = sorted(
+            result_file
+            for result_file in path.rglob("*")
+            if result_file.is_file() and _reader(result_file)
+        )
+        indexed = {result_file.parent for result_file in files if result_file.name == INDEX}
+        files_found |= dict.fromkeys(f for f in files if f.name == INDEX or f.parent not in indexed)
+    return list(files_found)
 
 
 def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
@@ -54,14 +58,14 @@ def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
 
     Names, sizes, times of change.
     """
-    found = []
+    facts = []
     for file in result_files(paths):
         try:
             status = file.stat()
         except OSError:
             continue
-        found.append((str(file), status.st_size, status.st_mtime_ns))
-    return found
+        facts.append((str(file), status.st_size, status.st_mtime_ns))
+    return facts
 
 
 def read_fetches(file: Path, counts: Counter[str]) -> Iterator[Fetch]:

@@ -43,17 +43,15 @@ def read_xml_feed(url: str, body: bytes) -> Shown:
     """The entries of an RSS, Atom or RDF feed."""
     shown = Shown(FEED)
     part = _plain(_first(body, shown), shown)
-    found = feedparser.parse(io.BytesIO(part), sanitize_html=False, resolve_relative_uris=False)
-    if found.get("bozo"):
-        shown.faults.append(f"feed: {str(found.get('bozo_exception'))[:200]}")
-    base = _base(found, url)
-    for row in found.entries[:MOST]:
+    feed = feedparser.parse(io.BytesIO(part), sanitize_html=False, resolve_relative_uris=False)
+    if feed.get("bozo"):
+        shown.faults.append(f"feed: {str(feed.get('bozo_exception'))[:200]}")
+    base = _base(feed, url)
+    for row in feed.entries[:MOST]:
         time, is_published = _time(row)
-        if one := entry(_link(row), base, time, published=is_published):
-            shown.entries.append(one)
-    shown.hub = next(
-        (link.get("href") for link in _links(found.feed) if link["rel"] == "hub"), None
-    )
+        if new_entry := entry(_link(row), base, time, published=is_published):
+            shown.entries.append(new_entry)
+    shown.hub = next((link.get("href") for link in _links(feed.feed) if link["rel"] == "hub"), None)
     return shown
 
 
@@ -73,8 +71,8 @@ def read_json_feed(url: str, body: bytes) -> Shown:
         link = row.get("url") or row.get("external_url")
         published = seconds_of(_text(row.get("date_published")))
         time = published or seconds_of(_text(row.get("date_modified")))
-        if one := entry(_text(link), url, time, published=published is not None):
-            shown.entries.append(one)
+        if new_entry := entry(_text(link), url, time, published=published is not None):
+            shown.entries.append(new_entry)
     return shown
 
 
@@ -109,10 +107,10 @@ def _plain(part: bytes, shown: Shown) -> bytes:
     return _LONG.sub(rb"\1", _TYPE.sub(b"", part[:65536], count=1) + part[65536:])
 
 
-def _base(found: Any, url: str) -> str:
+def _base(feed: Any, url: str) -> str:
     """Links of a feed are absolute nearly always; the others are of where it was fetched."""
-    said = found.feed.get("title_detail", {}).get("base")
-    return said if isinstance(said, str) and said.startswith(("http://", "https://")) else url
+    base = feed.feed.get("title_detail", {}).get("base")
+    return base if isinstance(base, str) and base.startswith(("http://", "https://")) else url
 
 
 def _link(row: Any) -> str | None:

@@ -35,18 +35,18 @@ SITEMAP_PATHS: Final = ("/sitemap.xml",)
 def feeds_of_page(url: str, body: bytes, charset: str | None = None) -> list[str]:
     """Feeds that a page says it has, but for those of comments."""
     tree = LexborHTMLParser(decoded(body[:_HEAD_BYTES], charset))
-    found: dict[str, None] = {}
+    feeds: dict[str, None] = {}
     for node in tree.css("link[rel~=alternate i][href]"):
         kind = (node.attributes.get("type") or "").split(";")[0].strip().lower()
         goal = absolute(node.attributes.get("href") or "", url) if kind in _TYPES else None
         if goal is not None and not any(mark in goal for mark in _COMMENTS):
-            found[goal] = None
-        if len(found) >= _MOST:
+            feeds[goal] = None
+        if len(feeds) >= _MOST:
             break
-    return list(found)
+    return list(feeds)
 
 
 def guesses(origin: str, *, has_feed: bool, has_sitemap: bool) -> list[tuple[str, str]]:
     """(URL, kind) of places of a site where a feed or sitemap may be, of what is not known yet."""
-    found = [] if has_sitemap else [(f"{origin}{path}", "sitemap") for path in SITEMAP_PATHS]
-    return found + ([] if has_feed else [(f"{origin}{path}", "feed") for path in FEED_PATHS])
+    urls = [] if has_sitemap else [(f"{origin}{path}", "sitemap") for path in SITEMAP_PATHS]
+    return urls + ([] if has_feed else [(f"{origin}{path}", "feed") for path in FEED_PATHS])

@@ -31,16 +31,16 @@ _JSON_FEED: Final = re.compile(rb'^\s*\{.*"https?://(?:www\.)?jsonfeed\.org/', r
 
 def read_source(url: str, body: bytes, charset: str | None = None, kind: str = HUB) -> Shown:
     """Return what a document shows. Of what it cannot be told (text), the expected kind decides."""
-    found = kind_of(body)
-    if found == "json":
+    kind_found = kind_of(body)
+    if kind_found == "json":
         return read_json_feed(url, body)
-    if found == FEED:
+    if kind_found == FEED:
         return read_xml_feed(url, body)
-    if found == SITEMAP:
+    if kind_found == SITEMAP:
         return read_sitemap(url, body)
-    if kind == SITEMAP and found is None:
+    if kind == SITEMAP and kind_found is None:
         return read_list(url, body)
-    if kind != HUB and found is None:
+    if kind != HUB and kind_found is None:
         return Shown(kind, faults=[f"{kind}: neither a feed nor a sitemap"])
     shown = Shown(HUB)
     for link, _ in html_links(url, body, charset):

@@ -50,9 +50,9 @@ def read_list(url: str, body: bytes) -> Shown:
     text = b"".join(_pieces(body, shown)).decode("utf-8-sig", "replace")
     for line in text.splitlines()[:MOST_ENTRIES]:
         if line.startswith(("http://", "https://")) and (
-            one := entry(line.strip(), url, None, published=False)
+            new_entry := entry(line.strip(), url, None, published=False)
         ):
-            shown.entries.append(one)
+            shown.entries.append(new_entry)
     return shown
 
 
@@ -67,26 +67,26 @@ def _take(parser: Any, url: str, shown: Shown) -> bool:
         name = _name(element)
         if name not in ("url", "sitemap"):
             continue
-        told = {_name(child): child for child in element if isinstance(child.tag, str)}
-        one = _entry(told, url, shown)
+        child_by_name = {_name(child): child for child in element if isinstance(child.tag, str)}
+        new_entry = _entry(child_by_name, url, shown)
         _drop(element)
-        if one is not None:
-            (shown.children if name == "sitemap" else shown.entries).append(one)
+        if new_entry is not None:
+            (shown.children if name == "sitemap" else shown.entries).append(new_entry)
         if len(shown.entries) + len(shown.children) >= MOST_ENTRIES:
             return False
     return True
 
 
-def _entry(told: dict[str, Any], url: str, shown: Shown) -> Entry | None:
+def _entry(child_by_name: dict[str, Any], url: str, shown: Shown) -> Entry | None:
     published = None
-    news = told.get("news")
+    news = child_by_name.get("news")
     if news is not None and str(news.tag).startswith(f"{{{_NEWS}"):
         shown.is_news = True
         dates = [child.text for child in news if _name(child) == "publication_date"]
         published = seconds_of(dates[0]) if dates else None
-    changed = seconds_of(_text(told.get("lastmod")))
+    changed = seconds_of(_text(child_by_name.get("lastmod")))
     time = published or changed
-    return entry(_text(told.get("loc")), url, time, published=published is not None)
+    return entry(_text(child_by_name.get("loc")), url, time, published=published is not None)
 
 
 def _text(element: Any) -> str | None:

@@ -39,12 +39,12 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
         plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
         def make(installation: Installation, day: dt.date) -> Parts:
-            made = make_derived(installation, "page_views", day)
+            part = make_derived(installation, "page_views", day)
             if plot:
                 shown = metadata.views_plot(installation, day)
                 shown |= sample(installation, "page_views", day)
-                made = replace(made, metadata={**made.metadata, **shown})
-            return {"page_views": made}
+                part = replace(part, metadata={**part.metadata, **shown})
+            return {"page_views": part}
 
         rows = None if plot else partial(published_rows, installation.store)
         yield from make_days(context, installation, ["page_views"], make, rows=rows)

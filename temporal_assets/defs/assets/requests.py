@@ -64,11 +64,11 @@ def _make(installation: Installation, inventory: Inventory, day: dt.date, plot: 
         rejects = store.manifest("rejects", day)
         parts = {"rejects": Made(rejects, {"bytes": rejects.size})} if rejects else {}
         raise UnfinishedDay(str(error), parts) from error
-    said, rejected = metadata.of_requests(result), metadata.of_rejects(result)
+    shown, rejected = metadata.of_requests(result), metadata.of_rejects(result)
     if plot:
-        said |= metadata.hours_plot(installation, day) | sample(installation, "requests", day)
+        shown |= metadata.hours_plot(installation, day) | sample(installation, "requests", day)
         rejected |= picture(installation, "rejects", day)
     return {
-        "requests": Made(result.requests.manifest, said),
+        "requests": Made(result.requests.manifest, shown),
         "rejects": Made(result.rejects.manifest, rejected),
     }

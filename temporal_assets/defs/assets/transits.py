@@ -38,15 +38,15 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
         has_sample = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
 
         def make(installation: Installation, day: dt.date) -> Parts:
-            made = make_derived(installation, "transits", day)
+            part = make_derived(installation, "transits", day)
             if has_sample:
-                said = {
-                    **made.metadata,
+                shown_metadata = {
+                    **part.metadata,
                     **picture(installation, "transits", day),
                     **sample(installation, "transits", day),
                 }
-                made = replace(made, metadata=said)
-            return {"transits": made}
+                part = replace(part, metadata=shown_metadata)
+            return {"transits": part}
 
         rows = None if has_sample else partial(published_rows, installation.store)
         yield from make_days(context, installation, ["transits"], make, rows=rows)

@@ -59,8 +59,8 @@ def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: b
     for name, days in days_read(store, settings, asset, day).items():
         refuse_blocked(installation, name, days)
     result = build(store, installation.engine, settings, asset, day)
-    said = metadata.of_window(result) | details(installation, asset.name, day, plots=plots)
-    return Made(result.manifest, said)
+    shown = metadata.of_window(result) | details(installation, asset.name, day, plots=plots)
+    return Made(result.manifest, shown)
 
 
 def _too_early(context: dg.AssetExecutionContext, installation: Installation) -> dict[dt.date, str]:

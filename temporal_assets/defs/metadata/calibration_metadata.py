@@ -41,12 +41,12 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
         file = installation.settings.calibration.annotated
         return {"calibrated": _UNCALIBRATED if file is None else "no annotated page has a history"}
     kinds = {str: "string", int: "int", float: "float", bool: "bool"}
-    said: _Said = {
+    shown: _Said = {
         "annotated_pages": rows[0]["pages"],
         "choices": grid(rows, {name: kinds[type(value)] for name, value in rows[0].items()}),
     }
     if not plots:
-        return said
+        return shown
     cells = _rows(installation, day, _CELLS)
     for score in ("interest", "concentration"):
         own = [row for row in cells if row["score"] == score]
@@ -54,8 +54,8 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
             of_cells(installation.settings.labels, own),
             f"Labels right by thresholds, {score}, {day}",
         )
-        said[f"heat_map_of_{score}"] = dg.MetadataValue.md(drawn(block))
-    return said
+        shown[f"heat_map_of_{score}"] = dg.MetadataValue.md(drawn(block))
+    return shown
 
 
 def _rows(installation: Installation, day: dt.date, query: str) -> list[_Said]:

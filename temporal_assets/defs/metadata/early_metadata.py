@@ -31,27 +31,27 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
     (row,) = installation.engine.rows(
         _YOUNG, {"early_labels": installation.store.files("early_labels", day)}
     )
-    said: _Said = {name: value for name, value in row.items() if value is not None}
+    shown: _Said = {name: value for name, value in row.items() if value is not None}
     if not plots or not row["learned_from"]:
-        return said
+        return shown
     with installation.store.scratch() as scratch:
         scores = early_trial(
             installation.store, installation.engine, installation.settings, day, scratch
         )
     if not scores:
-        return said
+        return shown
     table = [
         {
-            "days_seen": one.age,
-            "answer": one.answer,
-            "accuracy": one.accuracy,
-            "brier": one.brier,
-            "log_loss": one.log_loss,
+            "days_seen": age_score.age,
+            "answer": age_score.answer,
+            "accuracy": age_score.accuracy,
+            "brier": age_score.brier,
+            "log_loss": age_score.log_loss,
         }
-        for one in scores
+        for age_score in scores
     ]
     kinds = {"days_seen": "int", "answer": "string", "accuracy": "float"}
-    return said | {
+    return shown | {
         "out_of_time": grid(table, kinds | {"brier": "float", "log_loss": "float"}),
         "reliability": dg.MetadataValue.md(drawn(reliability(scores, scores[0].pages))),
     }

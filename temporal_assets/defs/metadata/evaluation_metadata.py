@@ -35,7 +35,7 @@ def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Said:
         "f": lists.forest(used),
         "curves": lists.precision_recall_chart(own),
     }
-    return {name: dg.MetadataValue.md(drawn(one)) for name, one in pictures.items()}
+    return {name: dg.MetadataValue.md(drawn(block)) for name, block in pictures.items()}
 
 
 def of_hubs(installation: Installation, day: dt.date, plots: bool) -> _Said:

@@ -133,12 +133,12 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def plottable(said: Mapping[str, Any]) -> dict[str, Any]:
+def plottable(shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata whose numbers make readable plots over partitions.
 
     Dagster plots each number under its name and without a unit: shares become percent, bytes MiB.
     """
-    return dict(_plottable(name, value) for name, value in said.items())
+    return dict(_plottable(name, value) for name, value in shown.items())
 
 
 def _plottable(name: str, value: Any) -> tuple[str, Any]:

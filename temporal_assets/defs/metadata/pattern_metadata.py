@@ -79,12 +79,12 @@ def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
     """`pattern_ranks`: the patterns with the most visits, the graph of the most visited site."""
     (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
     best = _rows(installation, "pattern_ranks", day, _BEST)
-    said = {name: value for name, value in row.items() if value is not None}
-    said["most_visited"] = grid(best, _RANK_COLUMNS)
+    shown = {name: value for name, value in row.items() if value is not None}
+    shown["most_visited"] = grid(best, _RANK_COLUMNS)
     # Made beside the ranks, not from them: on a day's first run it may not be there yet.
     if plots and installation.store.manifest("behaviour_graph", day) is not None:
-        said |= _graph(installation, day)
-    return said
+        shown |= _graph(installation, day)
+    return shown
 
 
 def _graph(installation: Installation, day: dt.date) -> _Said:
@@ -92,10 +92,10 @@ def _graph(installation: Installation, day: dt.date) -> _Said:
     public = [site["site"] for site in sites if site["is_public"]]
     if not public:
         return {}
-    found = read_patterns(installation.store, installation.engine, day, public[0])
-    if found is None:
+    patterns = read_patterns(installation.store, installation.engine, day, public[0])
+    if patterns is None:
         return {}
-    return {"most_visited_site": dg.MetadataValue.md(drawn(graph_of(found)))}
+    return {"most_visited_site": dg.MetadataValue.md(drawn(graph_of(patterns)))}
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:

@@ -150,27 +150,27 @@ _PICTURES: Final[Mapping[str, _Picture]] = {
 
 def picture(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
     """The picture of a table as metadata; nothing where another module draws, or nothing is."""
-    one = _PICTURES.get(asset)
-    if one is None:
+    draw = _PICTURES.get(asset)
+    if draw is None:
         return {}
     files = {asset: installation.store.files(asset, day)}
-    rows = installation.engine.rows(one.query, files, limit=_MOST)
+    rows = installation.engine.rows(draw.query, files, limit=_MOST)
     if not rows:
         return {}
-    title = f"{one.title}, {day}"
-    if one.mark == "names":
+    title = f"{draw.title}, {day}"
+    if draw.mark == "names":
         names, heights = [str(row["x"]) for row in rows], [float(row["y"]) for row in rows]
-        return {"picture": dg.MetadataValue.md(drawn(bars(title, names, heights, one.x, one.y)))}
+        return {"picture": dg.MetadataValue.md(drawn(bars(title, names, heights, draw.x, draw.y)))}
     series = Series(
-        one.y,
-        one.mark,
+        draw.y,
+        draw.mark,
         0,
         tuple(_number(row["x"]) for row in rows),
         tuple(float(row["y"]) for row in rows),
     )
-    high = 1.0 if one.y_kind == "share" else None
+    high = 1.0 if draw.y_kind == "share" else None
     chart = Chart(
-        title, title, Axis(one.x, one.kind), Axis(one.y, one.y_kind, 0.0, high), (series,)
+        title, title, Axis(draw.x, draw.kind), Axis(draw.y, draw.y_kind, 0.0, high), (series,)
     )
     return {"picture": dg.MetadataValue.md(drawn(chart))}
 

@@ -31,16 +31,16 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
     """Sentences of the sections that name nothing, and the first chart of some."""
     report = read_report(installation.store, day)
     missing = sum(bool(section.missing) for section in report.sections)
-    said: _Said = {
+    shown: _Said = {
         "sections": len(report.sections) - missing,
         "sections_missing": missing,
         "says": _sentences(report),
     }
     page = page_of_day(installation.settings, day)
     if page.is_file():  # else made by an earlier release
-        said |= link(installation.settings, day)
-        said["page_bytes"] = page.stat().st_size
-    return said | _previews(report) if plots else said
+        shown |= link(installation.settings, day)
+        shown["page_bytes"] = page.stat().st_size
+    return shown | _previews(report) if plots else shown
 
 
 def link(settings: Settings, day: dt.date) -> _Said:
@@ -69,9 +69,9 @@ def _sentences(report: Report) -> dg.TableMetadataValue:
 
 
 def _previews(report: Report) -> _Said:
-    found: _Said = {}
+    pictures: _Said = {}
     for section in report.sections:
         charts = [block for block in section.blocks if isinstance(block, Chart)]
         if section.id in _PLOTTED and charts:
-            found[section.id.replace("-", "_")] = dg.MetadataValue.md(drawn(charts[-1]))
-    return found
+            pictures[section.id.replace("-", "_")] = dg.MetadataValue.md(drawn(charts[-1]))
+    return pictures

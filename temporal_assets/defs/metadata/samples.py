@@ -139,26 +139,26 @@ _KINDS: Final = {
 
 def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
     """The rows as metadata; nothing for assets without a sample."""
-    one = _SAMPLES.get(asset)
-    if one is None:
+    sample_query = _SAMPLES.get(asset)
+    if sample_query is None:
         return {}
     store = installation.store
-    if any(store.manifest(name, day) is None for name in one.also):
+    if any(store.manifest(name, day) is None for name in sample_query.also):
         return {}
     k = installation.settings.privacy.min_clients
-    rest = one.rest.format(k=int(k), rows=ROWS)
-    query = f"SELECT {', '.join(one.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
-    inputs = {name: store.files(name, day) for name in (asset, *one.also)}
+    rest = sample_query.rest.format(k=int(k), rows=ROWS)
+    query = f"SELECT {', '.join(sample_query.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
+    inputs = {name: store.files(name, day) for name in (asset, *sample_query.also)}
     if urls := store.paths_beside(store.require(asset, day)):
         inputs["urls"] = urls
     rows = installation.engine.rows(query, inputs)
-    names = {column.rpartition(" AS ")[2]: _kind(asset, column) for column in one.columns}
+    names = {column.rpartition(" AS ")[2]: _kind(asset, column) for column in sample_query.columns}
     shown = [{name: _value(row[name]) for name in names} for row in rows]
     return {"sample": grid(shown, names)} if shown else {}
 
 
 def _kind(asset: str, column: str) -> str:
-    types = {one.name: one.type for one in table(asset).columns}
+    types = {contract_column.name: contract_column.type for contract_column in table(asset).columns}
     name = column.rpartition(" AS ")[2]
     if name in types:
         return _KINDS.get(types[name], "string")

@@ -64,14 +64,14 @@ def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
     if not rows:
         return {"crawled": _NONE}
     facts = ("sites", "left_out", "pages", "visited_pages", "mirror")
-    said: _Said = {name: rows[0][name] for name in facts}
-    said["orders"] = _grid(rows, _OF_CURVE)
+    shown: _Said = {name: rows[0][name] for name in facts}
+    shown["orders"] = _grid(rows, _OF_CURVE)
     if plots:
         points = _rows(installation, "crawl_simulation", day, _CURVES)
         for (scenario,), own in grouped(points, ("scenario",)).items():
             title = f"Mean of {rows[0]['sites']} sites, {scenario}, window up to {day}"
-            said[f"{scenario}_curves"] = dg.MetadataValue.md(drawn(curves_of(own, title)))
-    return said
+            shown[f"{scenario}_curves"] = dg.MetadataValue.md(drawn(curves_of(own, title)))
+    return shown
 
 
 def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:
@@ -79,12 +79,12 @@ def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Sai
     rows = _rows(installation, "timely_simulation", day, _STRATEGIES)
     if not rows:
         return {"crawled": "no reliable page of the mirror was born in the days to crawl"}
-    said: _Said = {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
+    shown: _Said = {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
     if plots:
         table = installation.store.read("timely_simulation", day).to_pylist()
         own = next(iter(reversed(grouped(table, ("trial", "horizon_days")).values())))
-        said["budgets"] = dg.MetadataValue.md(drawn(budgets(own)))
-    return said
+        shown["budgets"] = dg.MetadataValue.md(drawn(budgets(own)))
+    return shown
 
 
 def _grid(rows: list[_Said], columns: dict[str, str]) -> dg.TableMetadataValue:

@@ -70,12 +70,12 @@ def _tables(asset: WindowAsset, settings: Settings) -> list[dg.AssetDep]:
     today = dt.date.max
     back = [(today - day).days for day in learned_days(settings, today).values()]
     since = dg.TimeWindowPartitionMapping(start_offset=-max(back, default=0))
-    learned = {one.name for one in asset.learned}
+    learned = {earlier_asset.name for earlier_asset in asset.learned}
     return [
-        dg.AssetDep(one.name, partition_mapping=since)
-        if one.name in learned
-        else dg.AssetDep(one.name)
-        for one in asset.tables
+        dg.AssetDep(earlier_asset.name, partition_mapping=since)
+        if earlier_asset.name in learned
+        else dg.AssetDep(earlier_asset.name)
+        for earlier_asset in asset.tables
     ]
 
 
@@ -106,12 +106,12 @@ def _metadata(table: Table, settings: Settings) -> dict[str, Any]:
 
 def _code(make: Callable[..., Any] | None, sql: Sequence[str]) -> dict[str, Any]:
     """Return where the function and the statements are that make a table."""
-    found: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = []
+    references: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = []
     if make is not None:
         file, line = make.__code__.co_filename, make.__code__.co_firstlineno
-        found.append(_place(file, line, make.__module__))
-    found.extend(_place(str(sql_path(name)), 1, sql_place(name)) for name in sql)
-    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=found)}
+        references.append(_place(file, line, make.__module__))
+    references.extend(_place(str(sql_path(name)), 1, sql_place(name)) for name in sql)
+    return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=references)}
 
 
 def _place(file: str, line: int, label: str) -> dg.LocalFileCodeReference:

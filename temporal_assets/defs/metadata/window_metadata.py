@@ -69,23 +69,23 @@ _Said = dict[str, Any]
 def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
     """Return what there is to say of a published window; nothing for assets that only count."""
     say = _DETAILS.get(asset)
-    said = say(installation, day, plots) if say else {}
+    shown = say(installation, day, plots) if say else {}
     if not plots:
-        return said
-    return said | picture(installation, asset, day) | sample(installation, asset, day)
+        return shown
+    return shown | picture(installation, asset, day) | sample(installation, asset, day)
 
 
 def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
     rows = _rows(installation, "interest_curves", day, _REASONS)
     pages = sum(row["pages"] for row in rows)
     converged = sum(row["pages"] for row in rows if row["is_converged"])
-    said: _Said = {row["reason"]: row["pages"] for row in rows}
+    shown: _Said = {row["reason"]: row["pages"] for row in rows}
     if pages:
-        said["converged_share"] = converged / pages
+        shown["converged_share"] = converged / pages
     if not plots:
-        return said
+        return shown
     interest = of_interest(_rows(installation, "interest_curves", day, INTEREST))
-    return said | {
+    return shown | {
         "interest_of_first_day": dg.MetadataValue.md(
             drawn(interest_chart(interest, f"All pages, window up to {day}"))
         ),
@@ -119,7 +119,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     decided: Counter[str] = Counter()
     for row in rows:
         decided[row["label_basis"]] += row["pages"]
-    said: _Said = {
+    shown: _Said = {
         "temporal_share": int(sum(row["temporal"] for row in rows)) / pages,
         **{f"decided_by_{basis}": count for basis, count in sorted(decided.items())},
         "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
@@ -128,7 +128,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
         "agreement_share": agreed.share,
         "agreement_beyond_chance": agreed.kappa,
     }
-    said["agreement_table"] = grid(
+    shown["agreement_table"] = grid(
         [
             {"by_curve": a, "news": cells[k], "not_news": cells[k + 1]}
             for k, a in ((0, "temporal"), (2, "not temporal"))
@@ -136,25 +136,25 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
         {"by_curve": "string", "news": "int", "not_news": "int"},
     )
     if not plots:
-        return said
-    found = of_concentration(_rows(installation, "page_labels", day, CONCENTRATION))
+        return shown
+    distribution = of_concentration(_rows(installation, "page_labels", day, CONCENTRATION))
     chart = concentration_chart(
-        found, f"All pages, window up to {day}", installation.settings.labels.p
+        distribution, f"All pages, window up to {day}", installation.settings.labels.p
     )
-    return said | {"pages_by_concentration": dg.MetadataValue.md(drawn(chart))}
+    return shown | {"pages_by_concentration": dg.MetadataValue.md(drawn(chart))}
 
 
 def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
     """Return how much of what a crawler is told, and how large the file is."""
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
-    said: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
+    shown: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
     manifest = installation.store.require("crawl_policy", day)
     folder = crawl_policy.files_of(installation.store, installation.settings, manifest)
     if folder is not None:
-        said["policy"] = dg.MetadataValue.path(folder / FILE)
-        said["policy_bytes"] = (folder / FILE).stat().st_size
-    return said | report_metadata.link(installation.settings, day)
+        shown["policy"] = dg.MetadataValue.path(folder / FILE)
+        shown["policy_bytes"] = (folder / FILE).stat().st_size
+    return shown | report_metadata.link(installation.settings, day)
 
 
 def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:

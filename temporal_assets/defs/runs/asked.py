@@ -33,9 +33,11 @@ class Asked:
         One that a person has set in the UI tells nothing: all is asked for once more.
         """
         try:
-            told = json.loads(cursor) if cursor else {}
-            days = {dt.date.fromisoformat(day): one for day, one in told.get("days", {}).items()}
-            return cls(told.get("files", ""), days, told.get("window", ""))
+            fields = json.loads(cursor) if cursor else {}
+            days = {
+                dt.date.fromisoformat(day): state for day, state in fields.get("days", {}).items()
+            }
+            return cls(fields.get("files", ""), days, fields.get("window", ""))
         except (ValueError, AttributeError, TypeError):
             return cls()
 

@@ -29,12 +29,12 @@ def batches(stale: Stale, longest: int, leave_out: Collection[dt.date] = ()) -> 
     by_assets: dict[tuple[str, ...], list[dt.date]] = {}
     for day in sorted({day for days in stale.values() for day in days} - set(leave_out)):
         by_assets.setdefault(_needed(stale, day), []).append(day)
-    found = [
+    day_batches = [
         Batch(tuple(run), assets)
         for assets, days in by_assets.items()
         for run in ranges(days, longest)
     ]
-    return sorted(found, key=lambda batch: batch.days)
+    return sorted(day_batches, key=lambda batch: batch.days)
 
 
 def _needed(stale: Stale, day: dt.date) -> tuple[str, ...]:

@@ -146,7 +146,11 @@ class BatchedEventLog(SqliteEventLogStorage):
                 (event, _inserted(connection.execute(insert, row)))
                 for event, row in zip(events, rows, strict=True)
             ]
-            assets = [one for one in stored if one[0].dagster_event_type in ASSET_EVENTS]
+            assets = [
+                stored_event
+                for stored_event in stored
+                if stored_event[0].dagster_event_type in ASSET_EVENTS
+            ]
             self._store_asset_event_tags(connection, [e for e, _ in assets], [n for _, n in assets])
             for event, number in _last_of_each(assets):
                 self._store_asset_event(connection, event, number)
@@ -248,4 +252,4 @@ def _last_of_each(
         (event.get_dagster_event().asset_key, event.dagster_event_type): (event, number)
         for event, number in events
     }
-    return sorted(last.values(), key=lambda one: one[1])
+    return sorted(last.values(), key=lambda pair: pair[1])

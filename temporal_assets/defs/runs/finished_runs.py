@@ -36,7 +36,7 @@ def finished_after(instance: dg.DagsterInstance, moment: float) -> list[tuple[fl
         (record.end_time or 0.0, record.dagster_run.run_id)
         for record in instance.get_run_records(filters)
     )
-    return sorted(one for one in ended if one[0] > moment)
+    return sorted(pair for pair in ended if pair[0] > moment)
 
 
 def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
@@ -90,15 +90,15 @@ def _found(evaluation: Any) -> str:
     metadata: Mapping[str, Any] = {
         name: getattr(value, "value", None) for name, value in evaluation.metadata.items()
     }
-    said = evaluation.description or ""
+    description = evaluation.description or ""
     if SUMMARY in metadata:
-        return f"{metadata[SUMMARY]}. {said}".strip()
+        return f"{metadata[SUMMARY]}. {description}".strip()
     value, low, high = (_number(metadata.get(name)) for name in ("value", "minimum", "maximum"))
     if value is not None:
-        return f"{compared(value, low, high)}. {said}".strip()
+        return f"{compared(value, low, high)}. {description}".strip()
     if "days_not_passed" in metadata:
-        return f"{metadata['days_not_passed']} of {metadata['days']} days. {said}".strip()
-    return said
+        return f"{metadata['days_not_passed']} of {metadata['days']} days. {description}".strip()
+    return description
 
 
 def _number(value: Any) -> float | None:

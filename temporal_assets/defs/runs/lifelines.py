@@ -155,7 +155,7 @@ def lost_lately(instance: dg.DagsterInstance, now: dt.datetime) -> str:
     """
     lost = instance.get_run_records(dg.RunsFilter(tags={LOST: "true"}), limit=_MOST_LOST)
     hour = now - dt.timedelta(hours=1)
-    if len(lost) == _MOST_LOST and all(one.create_timestamp > hour for one in lost):
+    if len(lost) == _MOST_LOST and all(record.create_timestamp > hour for record in lost):
         return f"{now:%Y-%m-%dT%H}"
     return lost[0].dagster_run.run_id if lost else "0"
 
@@ -177,16 +177,24 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
         dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], updated_after=lately)
     )
     gone = [
-        *(one for one in begun if (one.start_time or one.create_timestamp.timestamp()) < settled),
+        *(
+            record
+            for record in begun
+            if (record.start_time or record.create_timestamp.timestamp()) < settled
+        ),
         # Dagster has seen their process end while it was starting.
-        *(one for one in failed if one.start_time is None and LOST not in one.dagster_run.tags),
+        *(
+            record
+            for record in failed
+            if record.start_time is None and LOST not in record.dagster_run.tags
+        ),
     ]
     return [
-        one.dagster_run
-        for one in gone
-        if _is_ours(one.dagster_run)
-        and one.dagster_run.run_id not in marked
-        and not _is_watched(instance, one.dagster_run)
+        record.dagster_run
+        for record in gone
+        if _is_ours(record.dagster_run)
+        and record.dagster_run.run_id not in marked
+        and not _is_watched(instance, record.dagster_run)
     ]
 
 

@@ -60,15 +60,15 @@ def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
         context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
     ) -> dg.SensorResult:
         lost = settle(context.instance, installation)
-        said = f"Ended: {', '.join(lost)}." if lost else "No run is lost."
+        message = f"Ended: {', '.join(lost)}." if lost else "No run is lost."
         looked = _last_failure(context.instance)
         if looked == context.cursor or lifelines.are_others_running(installation.settings.state):
-            return dg.SensorResult(skip_reason=said, cursor=context.cursor)
+            return dg.SensorResult(skip_reason=message, cursor=context.cursor)
         if installation.store.assets() and not catalogue.is_current(installation.store):
             catalogue.refresh(installation.store)
         left = registry.unfinished(installation.store, installation.settings)
         if not left:
-            return dg.SensorResult(skip_reason=said, cursor=looked)
+            return dg.SensorResult(skip_reason=message, cursor=looked)
         return dg.SensorResult(run_requests=[_request(left, looked)], cursor=looked)
 
     return lost_runs
@@ -166,8 +166,11 @@ def _is_known(instance: dg.DagsterInstance, asset: str, manifest: Manifest) -> b
     latest = instance.fetch_materializations(
         dg.AssetRecordsFilter(dg.AssetKey(asset), [_key(manifest.day)]), limit=1
     ).records
-    made = latest[0].asset_materialization if latest else None
-    return made is not None and (made.tags or {}).get(_VERSION) == manifest.digest
+    materialization = latest[0].asset_materialization if latest else None
+    return (
+        materialization is not None
+        and (materialization.tags or {}).get(_VERSION) == manifest.digest
+    )
 
 
 def _event(asset: str, manifest: Manifest, description: str) -> dg.AssetMaterialization:

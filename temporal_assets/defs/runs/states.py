@@ -43,8 +43,8 @@ def states_of(
         # Lines that were damaged and read again are equal; the time of the reading tells.
         read = [(file.id, inventory.saved_at(file)) for file in inventory.of_day(day)]
         # Not of `rejects`: a day that fails may publish them before, and is what it was.
-        made = [_digest(store.intact(asset, day)) for asset in ("requests", *daily.DERIVED)]
-        states[day] = digest_of([read, cleaned, made, lost])
+        digests = [_digest(store.intact(asset, day)) for asset in ("requests", *daily.DERIVED)]
+        states[day] = digest_of([read, cleaned, digests, lost])
     return states
 
 
@@ -52,20 +52,24 @@ def latest_window(installation: Installation, lost: str, now: dt.datetime) -> La
     """None where it is up to date, too short, or waits for a damaged day to be made again."""
     store, settings = installation.store, installation.settings
     try:
-        found = due(store, settings, before=today(settings, now))
-        if found is None or found.day < first_day(settings):
+        due_window = due(store, settings, before=today(settings, now))
+        if due_window is None or due_window.day < first_day(settings):
             return None
-        days = days_between(first_of(settings, found.day), found.day)
+        days = days_between(first_of(settings, due_window.day), due_window.day)
         read = [_digest(store.manifest(asset, day)) for asset in daily.DERIVED for day in days]
     except DamagedPartition:
         return None
-    made = [
-        (one.name, one.settings_digest(settings), _digest(store.intact(one.name, found.day)))
-        for one in WINDOW_ASSETS
-        if one.name in found.assets
+    digests = [
+        (
+            window_asset.name,
+            window_asset.settings_digest(settings),
+            _digest(store.intact(window_asset.name, due_window.day)),
+        )
+        for window_asset in WINDOW_ASSETS
+        if window_asset.name in due_window.assets
     ]
-    state = digest_of([found.day, str(settings.window), read, made, lost])
-    return LatestWindow(found.day, found.assets, days, state)
+    state = digest_of([due_window.day, str(settings.window), read, digests, lost])
+    return LatestWindow(due_window.day, due_window.assets, days, state)
 
 
 def _digest(manifest: Manifest | None) -> str | None:

@@ -115,7 +115,7 @@ def _style() -> str:
     palette = folder.joinpath("report.css").read_text("utf-8")
     colours = dict(_DEFINED.findall(palette[: palette.index("}")]))
     charts = _PHONE.sub("", folder.joinpath("charts/charts.css").read_text("utf-8"))
-    return _VARIABLE.sub(lambda found: colours[found[1]], charts + _OWN)
+    return _VARIABLE.sub(lambda match: colours[match[1]], charts + _OWN)
 
 
 _OWN: Final = (

@@ -42,12 +42,15 @@ _DOTS: Final = 40
 """Lines with no more points show them."""
 
 
-def chart(one: Chart, number: str) -> str:
+def chart(figure: Chart, number: str) -> str:
     """The SVG; `number` makes its ids unique on the page."""
-    x, y = Scale(one.x, one.series, "x"), Scale(one.y, one.series, "y")
-    inner = [*_frame(x, y, one), *(_mark(series, x, y) for series in _back_to_front(one.series))]
-    height = HEIGHT if one.x.label else HEIGHT - _NAME
-    return framed("".join(inner), one.title, one.shows, number, (WIDTH, height))
+    x, y = Scale(figure.x, figure.series, "x"), Scale(figure.y, figure.series, "y")
+    inner = [
+        *_frame(x, y, figure),
+        *(_mark(series, x, y) for series in _back_to_front(figure.series)),
+    ]
+    height = HEIGHT if figure.x.label else HEIGHT - _NAME
+    return framed("".join(inner), figure.title, figure.shows, number, (WIDTH, height))
 
 
 def framed(
@@ -64,9 +67,9 @@ def framed(
 def legend(series: Sequence[Series]) -> str:
     """Names beside their colours, as HTML; nothing for a single series."""
     items = "".join(
-        f'<li><svg class="key" viewBox="0 0 22 12" aria-hidden="true">{_key(one)}</svg>'
-        f"{escaped(one.name)}</li>"
-        for one in _named(series)
+        f'<li><svg class="key" viewBox="0 0 22 12" aria-hidden="true">{_key(curve)}</svg>'
+        f"{escaped(curve.name)}</li>"
+        for curve in _named(series)
     )
     return f'<ul class="legend">{items}</ul>' if items else ""
 
@@ -74,13 +77,13 @@ def legend(series: Sequence[Series]) -> str:
 def legend_svg(series: Sequence[Series]) -> tuple[str, float]:
     """The same as a part of an SVG, and its height."""
     parts, x, y = [], 0.0, 0.0
-    for one in _named(series):
-        width = 34 + _LETTER * len(one.name)
+    for curve in _named(series):
+        width = 34 + _LETTER * len(curve.name)
         if x and x + width > WIDTH:
             x, y = 0.0, y + _LEGEND_LINE
         parts.append(
-            f'<g transform="translate({x:g} {y:g})">{_key(one)}'
-            f'<text class="label" x="27" y="10">{escaped(one.name)}</text></g>'
+            f'<g transform="translate({x:g} {y:g})">{_key(curve)}'
+            f'<text class="label" x="27" y="10">{escaped(curve.name)}</text></g>'
         )
         x += width
     return "".join(parts), y + _LEGEND_LINE if parts else 0.0
@@ -99,15 +102,15 @@ def _named(series: Sequence[Series]) -> list[Series]:
     """
     if len(series) < 2:
         return []
-    lines = {one.colour: one.name for one in series if one.mark == "line"}
-    drawn = {one.colour for one in series if one.mark not in ("dots", "diamonds")}
+    lines = {curve.colour: curve.name for curve in series if curve.mark == "line"}
+    drawn = {curve.colour for curve in series if curve.mark not in ("dots", "diamonds")}
 
-    def is_explained(one: Series) -> bool:
-        if one.mark == "dashes":
-            return one.name.startswith(f"{lines.get(one.colour, one.name)},")
-        return one.mark == "dots" and one.colour in drawn
+    def is_explained(curve: Series) -> bool:
+        if curve.mark == "dashes":
+            return curve.name.startswith(f"{lines.get(curve.colour, curve.name)},")
+        return curve.mark == "dots" and curve.colour in drawn
 
-    return [one for one in series if not is_explained(one)]
+    return [curve for curve in series if not is_explained(curve)]
 
 
 def _key(series: Series) -> str:
@@ -137,13 +140,13 @@ class Scale:
         self.axis, self.is_x = axis, name == "x"
         frame = (LEFT, WIDTH - _RIGHT) if self.is_x else (HEIGHT - _BOTTOM, _TOP)
         self.ends = ends or frame
-        values = [v for one in series for v in getattr(one, name) if isfinite(v)]
+        values = [v for curve in series for v in getattr(curve, name) if isfinite(v)]
         low = min(values, default=0.0) if axis.low is None else axis.low
         high = max(values, default=1.0) if axis.high is None else axis.high
         if axis.is_log:
             low = log10(max(low, 1e-9))
             high = log10(max(high, 1e-9))
-        bars = [one for one in series if one.mark == "bars" and one.x]
+        bars = [curve for curve in series if curve.mark == "bars" and curve.x]
         if self.is_x and bars:
             half = _bar_width(bars[0]) / 2
             low, high = min(low, min(values) - half), max(high, max(values) + half)
@@ -177,7 +180,9 @@ class Scale:
     def _days(self) -> list[tuple[float, str]]:
         """Whole days, counted back from the last, which people look for first."""
         first, last = ceil(self.low - 1e-9), floor(self.high + 1e-9)
-        step = next((one for one in _DAY_STEPS if (last - first) / one <= _TICKS), _DAY_STEPS[-1])
+        step = next(
+            (width for width in _DAY_STEPS if (last - first) / width <= _TICKS), _DAY_STEPS[-1]
+        )
         days = range(last, first - 1, -step)
         return [(float(day), written(day, "date")) for day in reversed(days)]
 
@@ -209,7 +214,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_TICK else f"{text[: _LONGEST_TICK - 1]}…"
 
 
-def _frame(x: Scale, y: Scale, one: Chart) -> Iterator[str]:
+def _frame(x: Scale, y: Scale, figure: Chart) -> Iterator[str]:
     bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
     for value, name in y.ticks():
         at = y.at(value)
@@ -224,16 +229,16 @@ def _frame(x: Scale, y: Scale, one: Chart) -> Iterator[str]:
         yield f"{escaped(name)}</text>"
     yield f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>'
     middle = (LEFT + right) / 2
-    if one.x.label:
+    if figure.x.label:
         yield f'<text class="label" x="{middle:g}" y="{HEIGHT - 8}" text-anchor="middle">'
-        yield f"{escaped(one.x.label)}</text>"
+        yield f"{escaped(figure.x.label)}</text>"
     centre = (bottom + _TOP) / 2
     yield f'<text class="label" transform="translate({NAME_AT} {centre:g}) rotate(-90)"'
-    yield f' text-anchor="middle">{escaped(one.y.label)}</text>'
-    if one.has_diagonal:
+    yield f' text-anchor="middle">{escaped(figure.y.label)}</text>'
+    if figure.has_diagonal:
         ends = (x.at(x.low), y.at(y.low), x.at(x.high), y.at(y.high))
         yield '<path class="axis dashes" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>'.format(*ends)
-    for threshold in one.thresholds:
+    for threshold in figure.thresholds:
         at = x.at(threshold.at)
         anchor, gap = ("end", -5) if at > middle else ("start", 5)
         yield f'<path class="threshold" d="M{at:.1f} {_TOP}V{bottom}"/>'
@@ -243,7 +248,7 @@ def _frame(x: Scale, y: Scale, one: Chart) -> Iterator[str]:
 
 def _back_to_front(series: Sequence[Series]) -> list[Series]:
     order = {"area": 1, "bars": 0, "dashes": 2, "line": 3, "dots": 4, "diamonds": 5}
-    return sorted(series, key=lambda one: order[one.mark])
+    return sorted(series, key=lambda curve: order[curve.mark])
 
 
 def _mark(series: Series, x: Scale, y: Scale) -> str:

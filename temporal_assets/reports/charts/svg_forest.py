@@ -25,17 +25,20 @@ _LETTERS: Final = {"wide": 6.9, "narrow": 9.0}
 """Width of a letter, generously: on a screen, and in the larger letters of phones and panels."""
 
 
-def forest(one: Forest, number: str) -> str:
+def forest(figure: Forest, number: str) -> str:
     """The SVG; `number` makes its ids unique on the page."""
-    height = _TOP + _ROW * len(one.rows) + _BOTTOM
-    ends = tuple(v for row in one.rows for v in (row.low, row.value, row.high))
-    scale = Scale(one.axis, (Series("", "dots", 0, ends, ends),), "x", (_SIDE, WIDTH - _SIDE))
+    height = _TOP + _ROW * len(figure.rows) + _BOTTOM
+    ends = tuple(v for row in figure.rows for v in (row.low, row.value, row.high))
+    scale = Scale(figure.axis, (Series("", "dots", 0, ends, ends),), "x", (_SIDE, WIDTH - _SIDE))
     foot = height - _BOTTOM
-    inner = [*_axis(one, scale, foot), *(_row(row, n, scale) for n, row in enumerate(one.rows))]
-    return framed("".join(inner), one.title, one.shows, number, (WIDTH, height))
+    inner = [
+        *_axis(figure, scale, foot),
+        *(_row(row, n, scale) for n, row in enumerate(figure.rows)),
+    ]
+    return framed("".join(inner), figure.title, figure.shows, number, (WIDTH, height))
 
 
-def _axis(one: Forest, scale: Scale, foot: float) -> Iterator[str]:
+def _axis(figure: Forest, scale: Scale, foot: float) -> Iterator[str]:
     for value, name in scale.ticks():
         at = scale.at(value)
         anchor = "start" if at < 2 * _SIDE else "end" if at > WIDTH - 2 * _SIDE else "middle"
@@ -43,7 +46,7 @@ def _axis(one: Forest, scale: Scale, foot: float) -> Iterator[str]:
         yield f'<text class="tick" x="{at:.1f}" y="{foot + 16}" text-anchor="{anchor}">'
         yield f"{escaped(name)}</text>"
     yield f'<text class="label" x="{WIDTH / 2:g}" y="{foot + 34}" text-anchor="middle">'
-    yield f"{escaped(one.axis.label)}</text>"
+    yield f"{escaped(figure.axis.label)}</text>"
 
 
 def _row(row: Interval, place: int, scale: Scale) -> str:
@@ -51,10 +54,10 @@ def _row(row: Interval, place: int, scale: Scale) -> str:
     at, colour = top + 26, f"c{row.colour % COLOURS}"
     low, high, middle = scale.at(row.low), scale.at(row.high), scale.at(row.value)
     kind = scale.axis.kind
-    said = f"{_short(row.value, kind)} ({_short(row.low, kind)} to {_short(row.high, kind)})"
+    label = f"{_short(row.value, kind)} ({_short(row.low, kind)} to {_short(row.high, kind)})"
     return (
-        f"{_name(row.name, top + 14, len(said))}"
-        f'<text class="tick" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{said}</text>'
+        f"{_name(row.name, top + 14, len(label))}"
+        f'<text class="tick" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{label}</text>'
         f'<path class="line {colour}" d="M{low:.1f} {at - 4}v8m0 -4H{high:.1f}m0 -4v8"/>'
         f'<circle class="fill {colour}" cx="{middle:.1f}" cy="{at}" r="5"/>'
     )

@@ -63,7 +63,7 @@ def _blocks(
         yield f'<text class="label{dark}" x="{left + 5:.1f}" y="{y}">{escaped(label)}</text>'
     yield "</a>"
     at = left
-    for one in sorted(section.beneath, key=lambda below: (-below.pages, below.prefix)):
-        part = width * one.pages / max(section.pages, 1)
-        yield from _blocks(one, at, part, level + 1, link)
+    for child in sorted(section.beneath, key=lambda below: (-below.pages, below.prefix)):
+        part = width * child.pages / max(section.pages, 1)
+        yield from _blocks(child, at, part, level + 1, link)
         at += part

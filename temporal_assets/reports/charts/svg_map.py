@@ -29,19 +29,24 @@ _NAME_LETTERS: Final = 50
 """Letters of a name in a line, in the larger letters of a phone."""
 
 
-def heat_map(one: HeatMap, number: str) -> str:
+def heat_map(figure: HeatMap, number: str) -> str:
     """Darker is more, in `_LEVELS` shades from the lowest to the highest."""
-    rows, columns = len(one.values), len(one.values[0]) if one.values else 0
+    rows, columns = len(figure.values), len(figure.values[0]) if figure.values else 0
     wide = (WIDTH - LEFT - 10) / max(columns, 1)
     height = _TOP + _ROW * rows + _BOTTOM
-    parts = (_scale(one), _cells(one, wide), _names(one, wide, height), _marks(one, wide))
+    parts = (
+        _scale(figure),
+        _cells(figure, wide),
+        _names(figure, wide, height),
+        _marks(figure, wide),
+    )
     inner = "".join(chain.from_iterable(parts))
-    return framed(inner, one.title, one.shows, number, (WIDTH, height))
+    return framed(inner, figure.title, figure.shows, number, (WIDTH, height))
 
 
-def _scale(one: HeatMap) -> Iterator[str]:
+def _scale(figure: HeatMap) -> Iterator[str]:
     """Yield what the shades and the marks mean, above the map."""
-    low, high = _span(one)
+    low, high = _span(figure)
     right = WIDTH - 10
     left = right - _SHADE * _LEVELS - 8 * len(f"{high:,.4g}") - 8
     yield f'<text class="tick" x="{left - 6}" y="18" text-anchor="end">{low:,.4g}</text>'
@@ -50,21 +55,21 @@ def _scale(one: HeatMap) -> Iterator[str]:
         yield f'<rect class="h{level}" x="{x}" y="8" width="{_SHADE}" height="12"/>'
     yield f'<text class="tick" x="{right}" y="18" text-anchor="end">{high:,.4g}</text>'
     x = 0
-    for what in dict.fromkeys(what for _, _, what in one.marks):
+    for what in dict.fromkeys(what for _, _, what in figure.marks):
         yield f'<text class="label" x="{x}" y="18"><tspan class="letter">{_t(what[:1])}</tspan>'
         yield f" {_t(what)}</text>"
         x += 34 + 8 * len(what)
 
 
-def _span(one: HeatMap) -> tuple[float, float]:
-    known = [v for row in one.values for v in row if isfinite(v)]
-    return min(known, default=0.0), max(known, default=1.0)
+def _span(figure: HeatMap) -> tuple[float, float]:
+    values = [v for row in figure.values for v in row if isfinite(v)]
+    return min(values, default=0.0), max(values, default=1.0)
 
 
-def _cells(one: HeatMap, wide: float) -> Iterator[str]:
-    low, high = _span(one)
+def _cells(figure: HeatMap, wide: float) -> Iterator[str]:
+    low, high = _span(figure)
     span = high - low or 1.0
-    for r, row in enumerate(one.values):
+    for r, row in enumerate(figure.values):
         for c, value in enumerate(row):
             if not isfinite(value):
                 continue
@@ -75,26 +80,26 @@ def _cells(one: HeatMap, wide: float) -> Iterator[str]:
             )
 
 
-def _names(one: HeatMap, wide: float, height: float) -> Iterator[str]:
-    for r, name in enumerate(one.rows.ticks):
+def _names(figure: HeatMap, wide: float, height: float) -> Iterator[str]:
+    for r, name in enumerate(figure.rows.ticks):
         at = _TOP + (r + 0.5) * _ROW + 4
         yield f'<text class="tick" x="{LEFT - 6}" y="{at:.1f}" text-anchor="end">{_t(name)}</text>'
-    every = max(1, ceil(len(one.columns.ticks) / 9))
+    every = max(1, ceil(len(figure.columns.ticks) / 9))
     foot = height - _BOTTOM + 15
-    for c, name in list(enumerate(one.columns.ticks))[::every]:
+    for c, name in list(enumerate(figure.columns.ticks))[::every]:
         at = LEFT + (c + 0.5) * wide
         yield f'<text class="tick" x="{at:.1f}" y="{foot:g}" text-anchor="middle">{_t(name)}</text>'
     yield f'<text class="label" x="{WIDTH / 2}" y="{height - 8:g}" text-anchor="middle">'
-    yield f"{_t(one.columns.label)}</text>"
+    yield f"{_t(figure.columns.label)}</text>"
     middle = (height - _BOTTOM) / 2
     yield f'<text class="label" transform="translate({NAME_AT} {middle:g}) rotate(-90)"'
-    yield f' text-anchor="middle">{_t(one.rows.label)}</text>'
+    yield f' text-anchor="middle">{_t(figure.rows.label)}</text>'
 
 
-def _marks(one: HeatMap, wide: float) -> Iterator[str]:
+def _marks(figure: HeatMap, wide: float) -> Iterator[str]:
     """Initials; those of one cell stand beside each other."""
     cells: dict[tuple[int, int], str] = {}
-    for r, c, what in one.marks:
+    for r, c, what in figure.marks:
         cells[r, c] = cells.get((r, c), "") + what[:1]
     for (r, c), initials in cells.items():
         x, y = LEFT + (c + 0.5) * wide, _TOP + (r + 0.5) * _ROW
@@ -105,31 +110,31 @@ def _marks(one: HeatMap, wide: float) -> Iterator[str]:
         yield f"{_t(initials)}</text>"
 
 
-def graph(one: Graph, number: str) -> str:
+def graph(figure: Graph, number: str) -> str:
     """Areas are sizes, widths are weights; from cold to warm by share, grey where unknown."""
-    count = max(len(one.nodes), 1)
+    count = max(len(figure.nodes), 1)
     places = [
         (
             _CENTRE[0] + _RADIUS * sin(2 * pi * i / count),
             _CENTRE[1] - _RADIUS * cos(2 * pi * i / count),
         )
-        for i in range(len(one.nodes))
+        for i in range(len(figure.nodes))
     ]
-    radii = _radii(one)
+    radii = _radii(figure)
     foot = _CENTRE[1] + _RADIUS + 44
-    names, height = _list(one, foot)
-    inner = "".join([*_edges(one, places, radii), *_nodes(one, places, radii), *names])
-    return framed(inner, one.title, one.shows, number, (WIDTH, height), "plot graph")
+    names, height = _list(figure, foot)
+    inner = "".join([*_edges(figure, places, radii), *_nodes(figure, places, radii), *names])
+    return framed(inner, figure.title, figure.shows, number, (WIDTH, height), "plot graph")
 
 
-def _radii(one: Graph) -> list[float]:
-    most = max((node.size for node in one.nodes), default=1.0) or 1.0
-    return [4 + 12 * sqrt(node.size / most) for node in one.nodes]
+def _radii(figure: Graph) -> list[float]:
+    most = max((node.size for node in figure.nodes), default=1.0) or 1.0
+    return [4 + 12 * sqrt(node.size / most) for node in figure.nodes]
 
 
-def _edges(one: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
-    most = max((weight for *_, weight in one.edges), default=1.0) or 1.0
-    for source, target, weight in sorted(one.edges, key=lambda edge: edge[2]):
+def _edges(figure: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
+    most = max((weight for *_, weight in figure.edges), default=1.0) or 1.0
+    for source, target, weight in sorted(figure.edges, key=lambda edge: edge[2]):
         (ax, ay), (bx, by) = places[source], places[target]
         # Bent towards one side, so that both directions can be seen.
         cx, cy = (ax + bx) / 2 - 0.15 * (by - ay), (ay + by) / 2 + 0.15 * (bx - ax)
@@ -154,19 +159,21 @@ def _arrow(end: tuple[float, float], tip: tuple[float, float]) -> str:
     return f'<path class="head" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}Z"/>'
 
 
-def _nodes(one: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
-    for place, (node, (x, y), radius) in enumerate(zip(one.nodes, places, radii, strict=True), 1):
+def _nodes(figure: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
+    for place, (node, (x, y), radius) in enumerate(
+        zip(figure.nodes, places, radii, strict=True), 1
+    ):
         yield f'<circle class="node {_heat(node)}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>'
         far = (_RADIUS + radius + 12) / _RADIUS
         tx, ty = _CENTRE[0] + far * (x - _CENTRE[0]), _CENTRE[1] + far * (y - _CENTRE[1]) + 4
         yield f'<text class="label" x="{tx:.1f}" y="{ty:.1f}" text-anchor="middle">{place}</text>'
 
 
-def _list(one: Graph, top: float) -> tuple[list[str], float]:
+def _list(figure: Graph, top: float) -> tuple[list[str], float]:
     """Whole names below the circle, under their numbers."""
     parts: list[str] = []
     y = top
-    for place, node in enumerate(one.nodes, 1):
+    for place, node in enumerate(figure.nodes, 1):
         parts.append(f'<circle class="node {_heat(node)}" cx="9" cy="{y - 4:g}" r="5"/>')
         parts.append(f'<text class="label" x="38" y="{y:g}" text-anchor="end">{place}</text>')
         for cut in range(0, max(len(node.name), 1), _NAME_LETTERS):

@@ -80,9 +80,9 @@ def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> lis
     `missing`: why there are no rows, where that is known.
     """
     if not rows:
-        known = missing or _NO_CRAWL
+        why_missing = missing or _NO_CRAWL
         return [
-            unavailable(id_, CRAWLS, source, title, known.why, known.todo)
+            unavailable(id_, CRAWLS, source, title, why_missing.why, why_missing.todo)
             for id_, source, _, title, _ in _FIGURES
         ]
     return [_figure(rows, why, *figure) for figure in _FIGURES]
@@ -208,11 +208,11 @@ _SAME: Final = 1e-9
 
 def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
     """Return the share of the traffic by order and share of the pages."""
-    found: dict[str, dict[float, float]] = {}
+    shares_of_order: dict[str, dict[float, float]] = {}
     for row in own:
         at = round(row["throughput"], 4)
-        found.setdefault(row["crawl_order"], {})[at] = row["traffic_share"]
-    return found
+        shares_of_order.setdefault(row["crawl_order"], {})[at] = row["traffic_share"]
+    return shares_of_order
 
 
 def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
@@ -222,7 +222,7 @@ def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
 
     def ahead(name: str) -> bool:
         mine = curves[name]["pages_80"]
-        return mine is not None and all(one is None or mine < one for one in others)
+        return mine is not None and all(rival is None or mine < rival for rival in others)
 
     return ahead("behaviour_graph"), ahead("combined")
 
@@ -318,8 +318,8 @@ def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
     """
     title = "Arriving in time: crawls while pages are born"
     if not rows:
-        known = missing or _NOTHING_BORN
-        return unavailable("timely", CRAWLS, "", title, known.why, known.todo)
+        why_missing = missing or _NOTHING_BORN
+        return unavailable("timely", CRAWLS, "", title, why_missing.why, why_missing.todo)
     trials = grouped(rows, ("trial", "horizon_days"))
     return Section(
         "timely",
@@ -361,12 +361,13 @@ def _in_time(own: Sequence[Row]) -> str:
         if name not in ("ours", "split")
     }
     head = own[0]
-    said = f"{_span(own).capitalize()}: with {least:.3g} fetches an hour"
+    beginning = f"{_span(own).capitalize()}: with {least:.3g} fetches an hour"
     if "ours" not in few or not others:
-        return f"{said}, {counted(head['born'], 'page')} are born."
+        return f"{beginning}, {counted(head['born'], 'page')} are born."
     best = max(others, key=lambda name: others[name])
     return (
-        f"{said} ours still finds {percent(few['ours']['temporal_remaining'])} of the interest in"
+        f"{beginning} ours still finds {percent(few['ours']['temporal_remaining'])}"
+        f" of the interest in"
         f" the {counted(head['temporal'], 'temporal page')} to come, {_STRATEGIES[best][0]}"
         f" {percent(others[best])}."
     )

@@ -88,72 +88,72 @@ class Front:
     """`timely_simulation`."""
 
 
-def front(found: Front) -> Section:
+def front(facts: Front) -> Section:
     """Return the first section of the report."""
     blocks: tuple[Block, ...] = (
-        Figures("Key figures", tuple(_figures(found))),
-        _watched(found),
-        _changed(found),
-        _budget(found),
-        *_crawled(found),
-        _traffic(found),
-        _births(found),
-        *_hubs(found),
-        *_trusted(found),
+        Figures("Key figures", tuple(_figures(facts))),
+        _watched(facts),
+        _changed(facts),
+        _budget(facts),
+        *_crawled(facts),
+        _traffic(facts),
+        _births(facts),
+        *_hubs(facts),
+        *_trusted(facts),
     )
     return Section(
-        "front", FRONT, "", f"{found.day:%A, %-d %B %Y}", "no_judgement", (_said(found),), blocks
+        "front", FRONT, "", f"{facts.day:%A, %-d %B %Y}", "no_judgement", (_said(facts),), blocks
     )
 
 
-def _said(found: Front) -> str:
-    now = {row["kind"]: row["entries"] for row in found.entries if row["decision"] == "now"}
+def _said(facts: Front) -> str:
+    now = {row["kind"]: row["entries"] for row in facts.entries if row["decision"] == "now"}
     parts = [
         counted(now[kind], noun)
         for kind, noun in (("hub", "hub"), ("prefix", "prefix"))
         if kind in now
     ]
     watch = " and ".join(parts) if parts else "nothing yet"
-    if not found.is_judged:
+    if not facts.is_judged:
         health = "nothing was checked yet"
-    elif found.failed:
-        health = f"do not trust it: {counted(len(found.failed), 'check')} broken"
-    elif found.warned:
-        health = f"no check is broken, {counted(len(found.warned), 'check')} to look at"
+    elif facts.failed:
+        health = f"do not trust it: {counted(len(facts.failed), 'check')} broken"
+    elif facts.warned:
+        health = f"no check is broken, {counted(len(facts.warned), 'check')} to look at"
     else:
         health = "all checks pass"
-    days = counted(found.days - found.missing, "day")
+    days = counted(facts.days - facts.missing, "day")
     return f"Watch {watch} now. {days} of data; {health}. Ranges are intervals of 95 %."
 
 
 # Key figures ------------------------------------------------------------------------------------
 
 
-def _figures(found: Front) -> Iterator[Figure]:
-    yield _views(found)
-    yield _new_pages(found)
-    yield _f(found)
-    yield _hub_yield(found)
-    yield _delay(found)
-    yield _left(found)
-    yield _data(found)
-    yield _checks(found)
+def _figures(facts: Front) -> Iterator[Figure]:
+    yield _views(facts)
+    yield _new_pages(facts)
+    yield _f(facts)
+    yield _hub_yield(facts)
+    yield _delay(facts)
+    yield _left(facts)
+    yield _data(facts)
+    yield _checks(facts)
 
 
-def _views(found: Front) -> Figure:
-    if not found.traffic:
+def _views(facts: Front) -> Figure:
+    if not facts.traffic:
         return Figure("Views", "–", "no day of the window is there")
-    last = found.traffic[-1]
-    before = [row["views"] for row in found.traffic if row["day"] == found.day - dt.timedelta(1)]
+    last = facts.traffic[-1]
+    before = [row["views"] for row in facts.traffic if row["day"] == facts.day - dt.timedelta(1)]
     return Figure("Views of the day", f"{last['views']:,}", _since(last["views"], before))
 
 
-def _new_pages(found: Front) -> Figure:
-    if not found.births:
+def _new_pages(facts: Front) -> Figure:
+    if not facts.births:
         return Figure("New pages a day", "–", "the window is too short")
-    lately = [row["pages"] for row in found.births[-_WEEK:]]
-    before = [row["pages"] for row in found.births[-2:-1]]
-    last = found.births[-1]
+    lately = [row["pages"] for row in facts.births[-_WEEK:]]
+    before = [row["pages"] for row in facts.births[-2:-1]]
+    last = facts.births[-1]
     change = _since(last["pages"], before)
     note = f"median of {len(lately)} days; {last['pages']:,} on the last, {change}"
     return Figure("New pages a day", f"{median(lately):,.0f}", note)
@@ -165,10 +165,10 @@ def _since(now: float, before: Sequence[float]) -> str:
     return f"{now / before[0] - 1:+.0%} on the day before"
 
 
-def _hub_yield(found: Front) -> Figure:
+def _hub_yield(facts: Front) -> Figure:
     """The new temporal pages that the first hubs lead to, beside as many fronts of the list."""
     title = "Hubs' yield out of time"
-    rows = [row for row in found.reach if row["trial"] == "out_of_time" and row["wanted"]]
+    rows = [row for row in facts.reach if row["trial"] == "out_of_time" and row["wanted"]]
     longest = max((row["horizon_days"] for row in rows), default=0)
     later = [row for row in rows if row["horizon_days"] == longest]
     if not later:
@@ -208,10 +208,10 @@ def _tone(ours: tuple[float, float, float], theirs: tuple[float, float, float]) 
     return GOOD if ours[1] > theirs[2] else BAD if ours[2] < theirs[1] else PLAIN
 
 
-def _delay(found: Front) -> Figure:
+def _delay(facts: Front) -> Figure:
     """Hours from birth to fetch, with what share of the pages was fetched at all."""
     title = "Delay to the first fetch"
-    rows = {row["strategy"]: row for row in _latest_crawl(found.timely)}
+    rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
     if ours is None or ours["median_delay_hours"] is None:
         return Figure(title, "–", "no crawl could be simulated")
@@ -255,9 +255,9 @@ def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
     return [row for row in later if (row["horizon_days"], -row["fetches_per_hour"]) == key]
 
 
-def _f(found: Front) -> Figure:
+def _f(facts: Front) -> Figure:
     title = "F out of time"
-    rows = _judged(found.lists)
+    rows = _judged(facts.lists)
     ours = next((row for row in rows if row["rule"] == "published"), None)
     ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
     if ours is None:
@@ -281,19 +281,19 @@ def _f_span(row: Row) -> str:
     return f"{row['f_low']:.2f} to {row['f_high']:.2f}"
 
 
-def _data(found: Front) -> Figure:
-    there = found.days - found.missing
-    lost = "" if found.rejected is None else f"; {found.rejected:.1%} of the lines rejected"
-    note = f"{found.missing:,} missing{lost}" if found.missing else f"none missing{lost}"
-    return Figure("Days of data", f"{there:,} of {found.days:,}", note, PLAIN if there else BAD)
+def _data(facts: Front) -> Figure:
+    there = facts.days - facts.missing
+    lost = "" if facts.rejected is None else f"; {facts.rejected:.1%} of the lines rejected"
+    note = f"{facts.missing:,} missing{lost}" if facts.missing else f"none missing{lost}"
+    return Figure("Days of data", f"{there:,} of {facts.days:,}", note, PLAIN if there else BAD)
 
 
-def _checks(found: Front) -> Figure:
-    if not found.is_judged:
+def _checks(facts: Front) -> Figure:
+    if not facts.is_judged:
         return Figure("Checks", "–", "nothing was judged yet")
     for title, names, tone in (
-        ("Checks broken", found.failed, BAD),
-        ("Checks that warn", found.warned, PLAIN),
+        ("Checks broken", facts.failed, BAD),
+        ("Checks that warn", facts.warned, PLAIN),
     ):
         if names:
             named = ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
@@ -304,12 +304,14 @@ def _checks(found: Front) -> Figure:
 # Tables -----------------------------------------------------------------------------------------
 
 
-def _watched(found: Front) -> Table:
+def _watched(facts: Front) -> Table:
     totals = {
-        row["kind"]: sum(one["entries"] for one in found.entries if one["kind"] == row["kind"])
-        for row in found.entries
+        row["kind"]: sum(
+            entry["entries"] for entry in facts.entries if entry["kind"] == row["kind"]
+        )
+        for row in facts.entries
     }
-    rows = tuple((row["kind"], cut(readable(row["name"])), row["why"]) for row in found.watched)
+    rows = tuple((row["kind"], cut(readable(row["name"])), row["why"]) for row in facts.watched)
     named = ", ".join(f"{total:,} {_KINDS[kind]}" for kind, total in totals.items())
     return Table(
         "Watch now",
@@ -319,11 +321,11 @@ def _watched(found: Front) -> Table:
     )
 
 
-def _budget(found: Front) -> Table:
-    total = sum(row["fetches"] for row in found.budget)
+def _budget(facts: Front) -> Table:
+    total = sum(row["fetches"] for row in facts.budget)
     rows = tuple(
         (row["what"], round(row["fetches"], 1), row["fetches"] / total if total else None)
-        for row in found.budget
+        for row in facts.budget
     )
     return Table(
         "Where the budget goes",
@@ -366,16 +368,16 @@ def _crawled(found: Front) -> Iterator[Table]:
     )
 
 
-def _changed(found: Front) -> Table:
-    kept = found.changes[:_MOST_CHANGES]
-    since = "yesterday" if found.compared == found.day - dt.timedelta(1) else str(found.compared)
-    title = "Changed since " + since if found.compared else "Changed"
-    left = len(found.changes) - len(kept)
+def _changed(facts: Front) -> Table:
+    kept = facts.changes[:_MOST_CHANGES]
+    since = "yesterday" if facts.compared == facts.day - dt.timedelta(1) else str(facts.compared)
+    title = "Changed since " + since if facts.compared else "Changed"
+    left = len(facts.changes) - len(kept)
     note = f"{left:,} more below." if left > 0 else ""
     if not kept:
         note = (
             "No site came or went."
-            if found.compared
+            if facts.compared
             else "There is no earlier list to compare with."
         )
     rows = tuple((cut(row["site"]), row["change"]) for row in kept)
@@ -396,8 +398,8 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
     return [row for row in later if row["horizon_days"] == longest]
 
 
-def _trusted(found: Front) -> Iterator[Forest]:
-    rows = _judged(found.lists)
+def _trusted(facts: Front) -> Iterator[Forest]:
+    rows = _judged(facts.lists)
     if rows:
         head = rows[0]
         yield Forest(
@@ -423,8 +425,8 @@ def _beside(rows: Sequence[Row]) -> list[Row]:
     )
 
 
-def _hubs(found: Front) -> Iterator[Forest]:
-    if found.hubs:
+def _hubs(facts: Front) -> Iterator[Forest]:
+    if facts.hubs:
         yield Forest(
             "What hubs are expected to bring",
             "New temporal pages a day of each hub with their 95 % interval.",
@@ -437,14 +439,14 @@ def _hubs(found: Front) -> Iterator[Forest]:
                     row["new_per_day_high"],
                     1,
                 )
-                for row in found.hubs
+                for row in facts.hubs
             ),
         )
 
 
-def _traffic(found: Front) -> Chart:
-    days = tuple(float(row["day"].toordinal()) for row in found.traffic)
-    views = tuple(float(row["views"]) for row in found.traffic)
+def _traffic(facts: Front) -> Chart:
+    days = tuple(float(row["day"].toordinal()) for row in facts.traffic)
+    views = tuple(float(row["views"]) for row in facts.traffic)
     return Chart(
         "Views a day",
         "Views of each day of the window; days without data are gaps.",
@@ -454,8 +456,8 @@ def _traffic(found: Front) -> Chart:
     )
 
 
-def _births(found: Front) -> Chart:
-    days = [float(row["day"].toordinal()) for row in found.births]
+def _births(facts: Front) -> Chart:
+    days = [float(row["day"].toordinal()) for row in facts.births]
     return Chart(
         "New pages a day",
         "Pages born on each day, and those of them that are temporal.",
@@ -463,14 +465,14 @@ def _births(found: Front) -> Chart:
         Axis("new pages", "count", 0.0),
         (
             Series(
-                "new pages", "bars", 5, tuple(days), tuple(float(r["pages"]) for r in found.births)
+                "new pages", "bars", 5, tuple(days), tuple(float(r["pages"]) for r in facts.births)
             ),
             Series(
                 "temporal among them",
                 "bars",
                 1,
                 tuple(days),
-                tuple(float(r["temporal"]) for r in found.births),
+                tuple(float(r["temporal"]) for r in facts.births),
             ),
         ),
     )

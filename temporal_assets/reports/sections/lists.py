@@ -400,7 +400,7 @@ def precision_recall_chart(own: Sequence[Row]) -> Chart:
         _best(own),
         Axis("recall", "share", 0.0, 1.0),
         Axis("precision", "share", 0.0, 1.0),
-        tuple(one for one in series if one.x),
+        tuple(curve for curve in series if curve.x),
     )
 
 

@@ -55,15 +55,15 @@ def curves(examples: Sequence[tuple[str, PageChart]]) -> Section:
             f" {percent(last.phi_n or 0)}"
             f" of their interest in the first {first.n:g} days.",
         ),
-        tuple(_curve_chart(name, one) for name, one in examples),
+        tuple(_curve_chart(name, example) for name, example in examples),
         "Bars are views a day, the line is the fitted interest curve (TW 4.1), and the shaded area"
         " what accumulates in the first n days, Φ(n). Shown are the pages with the most views among"
         " the temporal, those with at least half as much, and the others.",
     )
 
 
-def _curve_chart(name: str, one: PageChart) -> Chart:
-    return as_chart(one, cut(readable(name)))
+def _curve_chart(name: str, page_chart: PageChart) -> Chart:
+    return as_chart(page_chart, cut(readable(name)))
 
 
 def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] | None) -> Section:
@@ -103,9 +103,13 @@ def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] 
     )
 
 
-def _above(one: Distribution, share: float) -> float:
-    pages = sum(p for start, p in zip(one.starts, one.pages, strict=True) if start >= share - 1e-9)
-    return pages / max(one.total, 1)
+def _above(distribution: Distribution, share: float) -> float:
+    pages = sum(
+        p
+        for start, p in zip(distribution.starts, distribution.pages, strict=True)
+        if start >= share - 1e-9
+    )
+    return pages / max(distribution.total, 1)
 
 
 def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] | None) -> Section:
@@ -119,7 +123,7 @@ def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] |
             "there is not both a news page and another that enough clients know",
             "read more days or more traffic",
         )
-    shares = [max(one.views) / max(sum(one.views), 1) for _, one in (news, other)]
+    shares = [max(page.views) / max(sum(page.views), 1) for _, page in (news, other)]
     return Section(
         "np-figure-1",
         PAGES,
@@ -130,16 +134,16 @@ def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] |
             f"The news page has {percent(shares[0])} of its views on its best day, the other"
             f" {percent(shares[1])}.",
         ),
-        tuple(_daily(kind, *one) for kind, one in (("News", news), ("No news", other))),
+        tuple(_daily(kind, *page) for kind, page in (("News", news), ("No news", other))),
         "Both labels agree on each. Typical: from the site that has many pages of the kind and few"
         " of the other, the page of median concentration in the quarter with the most views.",
     )
 
 
-def _daily(kind: str, name: str, one: PageChart) -> Chart:
-    chart = as_chart(one, f"{kind}: {cut(readable(name))}")
+def _daily(kind: str, name: str, page_chart: PageChart) -> Chart:
+    chart = as_chart(page_chart, f"{kind}: {cut(readable(name))}")
     bars = replace(chart.series[0], colour=1 if kind == "News" else 0)
-    says = f"{sum(one.views):,} views, the most on one day {max(one.views):,}."
+    says = f"{sum(page_chart.views):,} views, the most on one day {max(page_chart.views):,}."
     return replace(chart, shows=says, series=(bars,))
 
 

@@ -100,7 +100,7 @@ def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
         return _no_patterns("bb-table-2", "BB Table 2", "Scales")
     log = sum(row["pages"] for row in rows)
     copied = sum(mirrored.get(row["site"], 0) for row in rows)
-    said = f"; the mirror has {copied:,}" if mirrored else "; there is no mirror"
+    of_mirror = f"; the mirror has {copied:,}" if mirrored else "; there is no mirror"
     kept = rows[:MOST_ROWS]
     return Section(
         "bb-table-2",
@@ -109,7 +109,7 @@ def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
         "Scales: URLs of each site",
         "no_judgement",
         (
-            f"The window has {log:,} URLs of {counted(len(rows), 'site')}{said} (the paper:"
+            f"The window has {log:,} URLs of {counted(len(rows), 'site')}{of_mirror} (the paper:"
             " 6,662,505 and 74,454,927 of 9 sites).",
         ),
         (
@@ -123,7 +123,7 @@ def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
                     Column("visits", "count"),
                 ),
                 (
-                    *((*one, None) for one in _PAPER_SITES),
+                    *((*paper_site, None) for paper_site in _PAPER_SITES),
                     *(
                         (
                             cut(row["site"]),
@@ -178,7 +178,7 @@ def tree_sizes(rows: Sequence[Row]) -> Section:
     )
 
 
-def unlike_the_paper(rows: Sequence[Row], found: Quality | Missing) -> str:
+def unlike_the_paper(rows: Sequence[Row], measured: Quality | Missing) -> str:
     """Return what decides how much an order of patterns can know.
 
     Empty where nothing was learned.
@@ -186,15 +186,15 @@ def unlike_the_paper(rows: Sequence[Row], found: Quality | Missing) -> str:
     leaves = [row["transit_leaves"] for row in rows if row["status"] == "learned"]
     if not leaves:
         return ""
-    said = (
+    sentence = (
         f"Why: an order of patterns knows as much as patterns tell pages apart. A site has"
         f" {sum(leaves) / len(leaves):.1f} patterns here (the paper: 51.1)"
     )
-    lost = None if isinstance(found, Missing) else found.methods["transit"].divergence
+    lost = None if isinstance(measured, Missing) else measured.methods["transit"].divergence
     if lost is None:
-        return f"{said}."
+        return f"{sentence}."
     return (
-        f"{said}, and smoothing visits over them loses {lost:.3f} bits (the paper: 0.166). Our"
+        f"{sentence}, and smoothing visits over them loses {lost:.3f} bits (the paper: 0.166). Our"
         " order"
         " also counts what the log says of single pages."
     )
@@ -204,19 +204,21 @@ def _spread(values: Sequence[int]) -> tuple[int, int, float]:
     return min(values), max(values), sum(values) / len(values)
 
 
-def quality(found: Quality | Missing) -> Section:
+def quality(measured: Quality | Missing) -> Section:
     """BB Table 4: mirror coverage, layout, divergence of the smoothed traffic."""
-    if isinstance(found, Missing):
+    if isinstance(measured, Missing):
         return unavailable(
-            "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", found.why, found.todo
+            "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", measured.why, measured.todo
         )
-    methods = found.methods
+    methods = measured.methods
     rows: list[tuple[Any, ...]] = [
-        (name, one.mirror, one.layout, one.divergence)
+        (name, method.mirror, method.layout, method.divergence)
         for key, name in CUTS
-        for one in (methods[key],)
+        for method in (methods[key],)
     ]
-    random = next((one.layout_random for one in methods.values() if one.layout_random), None)
+    random = next(
+        (method.layout_random for method in methods.values() if method.layout_random), None
+    )
     if random is not None:
         rows.append(("random pairs", None, random, None))
     first, last = methods["syntax"], methods["transit"]
@@ -253,20 +255,23 @@ def quality(found: Quality | Missing) -> Section:
                 "A dash: there is no mirror, or it keeps no HTML.",
             ),
         ),
-        f"Learned on {found.learned[0]} to {found.learned[1]}, {counted(found.sites, 'site')}."
+        f"Learned on {measured.learned[0]} to {measured.learned[1]},"
+        f" {counted(measured.sites, 'site')}."
         " Divergence is Jensen and Shannon's, between visits of URLs and of patterns on the same"
         " days; a mirror has pages of any day.",
     )
 
 
-def reliability(found: Quality | Missing) -> Section:
+def reliability(measured: Quality | Missing) -> Section:
     """BB Figure 6: how long patterns and URLs stay known."""
     title = "How long patterns hold"
-    if isinstance(found, Missing):
-        return unavailable("bb-figure-6", PATTERNS, "BB Figure 6", title, found.why, found.todo)
-    ticks = tuple(f"from {first:%d %b}" for first, _ in found.periods)
-    charts = tuple(_held(found, what, ticks) for what in ("urls", "visits"))
-    url, pattern = found.methods["urls"].later_urls, found.methods["transit"].later_urls
+    if isinstance(measured, Missing):
+        return unavailable(
+            "bb-figure-6", PATTERNS, "BB Figure 6", title, measured.why, measured.todo
+        )
+    ticks = tuple(f"from {first:%d %b}" for first, _ in measured.periods)
+    charts = tuple(_held(measured, what, ticks) for what in ("urls", "visits"))
+    url, pattern = measured.methods["urls"].later_urls, measured.methods["transit"].later_urls
     return Section(
         "bb-figure-6",
         PATTERNS,
@@ -279,7 +284,8 @@ def reliability(found: Quality | Missing) -> Section:
             " and patterns do not.",
         ),
         charts,
-        f"Learned on {found.learned[0]} to {found.learned[1]} and compared with the periods after.",
+        f"Learned on {measured.learned[0]} to {measured.learned[1]}"
+        f" and compared with the periods after.",
     )
 
 
@@ -287,18 +293,18 @@ def _share(value: float | None) -> str:
     return "an unknown share" if value is None else percent(value)
 
 
-def _held(found: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
+def _held(measured: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
     series = []
     for key, name in _NAMES.items():
-        values = getattr(found.methods[key], f"later_{what}")
-        known = [(float(k), v) for k, v in enumerate(values) if v is not None]
+        values = getattr(measured.methods[key], f"later_{what}")
+        points = [(float(k), v) for k, v in enumerate(values) if v is not None]
         series.append(
             Series(
                 name,
                 _MARKS[key],
                 _COLOURS[key],
-                tuple(k for k, _ in known),
-                tuple(v for _, v in known),
+                tuple(k for k, _ in points),
+                tuple(v for _, v in points),
             )
         )
     return Chart(
@@ -369,7 +375,7 @@ def traffic_spread(
 def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
     """Curves of crawls by PageRank and at random, beside the most visited pages first."""
     drawn = (("page_rank", "crawl in PageRank's order", 7), ("random", "crawl at random", 5))
-    found = []
+    lines = []
     for order, name, colour in drawn:
         points = sorted(
             (row["throughput"], row["traffic_share"])
@@ -378,8 +384,8 @@ def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
         )
         if points:
             x, y = zip(*points, strict=True)
-            found.append(Series(name, "dashes", colour, x, y))
-    return tuple(found)
+            lines.append(Series(name, "dashes", colour, x, y))
+    return tuple(lines)
 
 
 def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:

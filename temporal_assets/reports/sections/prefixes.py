@@ -34,8 +34,8 @@ def folders(rows: Sequence[Row], label: str) -> Section:
     `label`: which one makes a page news, `prefixes.label`.
     """
     title = "News inside and outside of news prefixes"
-    known = [row for row in rows if row["news_pages"]]
-    if not known or not any(row["prefixes"] for row in known):
+    with_news = [row for row in rows if row["news_pages"]]
+    if not with_news or not any(row["prefixes"] for row in with_news):
         return unavailable(
             "np-table-1",
             LISTS,
@@ -45,11 +45,11 @@ def folders(rows: Sequence[Row], label: str) -> Section:
             "lower `prefixes.threshold` or `prefixes.min_pages`, or read more days",
         )
     # Of sites that publish both kinds, as the paper's does.
-    mixed = [row for row in known if row["pages"] > row["prefix_pages"]] or known
+    mixed = [row for row in with_news if row["pages"] > row["prefix_pages"]] or with_news
     best = max(mixed, key=lambda row: (row["prefix_news_pages"], row["site"]))
     inside, news = best["prefix_news_pages"], best["news_pages"]
-    all_inside = sum(row["prefix_news_pages"] for row in known)
-    all_news = sum(row["news_pages"] for row in known)
+    all_inside = sum(row["prefix_news_pages"] for row in with_news)
+    all_news = sum(row["news_pages"] for row in with_news)
     columns = (Column("pages of"), Column("news", "count"), Column("not news", "count"))
     other_in = best["prefix_pages"] - inside
     other_out = best["pages"] - news - other_in
@@ -97,7 +97,7 @@ def trees(roots: Sequence[Folder], sites: int) -> Section:
         )
     shown: list[Branch] = []
     left = MOST_FOLDERS
-    for root in sorted(roots, key=lambda one: (-one.news_pages, one.prefix)):
+    for root in sorted(roots, key=lambda tree: (-tree.news_pages, tree.prefix)):
         size = _size([root])
         if size <= left:
             left -= size
@@ -180,8 +180,8 @@ def _branch(folder: Folder) -> Branch:
 
 
 def _size(folders_: Iterable[Folder]) -> int:
-    return sum(1 + _size(one.beneath) for one in folders_)
+    return sum(1 + _size(inner.beneath) for inner in folders_)
 
 
 def _marked(folders_: Iterable[Folder]) -> int:
-    return sum(one.is_prefix + _marked(one.beneath) for one in folders_)
+    return sum(inner.is_prefix + _marked(inner.beneath) for inner in folders_)

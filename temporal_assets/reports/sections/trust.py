@@ -116,8 +116,8 @@ def early(scores: Sequence[Score], young: int) -> Section:
         )
     pages = scores[0].pages
     by_age: dict[int, dict[str, Score]] = {}
-    for one in scores:
-        by_age.setdefault(one.age, {})[one.answer] = one
+    for age_score in scores:
+        by_age.setdefault(age_score.age, {})[age_score.answer] = age_score
     first_age = min(by_age)
     first = by_age[first_age]
     others = {name: score.accuracy for name, score in first.items() if name != EARLY}
@@ -178,8 +178,15 @@ def _scores(scores: Sequence[Score]) -> Table:
             Column("log loss", "score"),
         ),
         tuple(
-            (one.answer, one.age, one.accuracy, one.f_measure, one.brier, one.log_loss)
-            for one in scores
+            (
+                age_score.answer,
+                age_score.age,
+                age_score.accuracy,
+                age_score.f_measure,
+                age_score.brier,
+                age_score.log_loss,
+            )
+            for age_score in scores
         ),
     )
 
@@ -187,9 +194,11 @@ def _scores(scores: Sequence[Score]) -> Table:
 def reliability(scores: Sequence[Score], pages: int) -> Chart:
     """Promised probabilities against what happened; dots grow with the pages behind them."""
     lines = [
-        (one.age, one.reliability)
-        for one in scores
-        if one.answer == EARLY and one.age in _PLOTTED_AGES and one.reliability is not None
+        (age_score.age, age_score.reliability)
+        for age_score in scores
+        if age_score.answer == EARLY
+        and age_score.age in _PLOTTED_AGES
+        and age_score.reliability is not None
     ]
     return Chart(
         f"Promised probability against what happened, {counted(pages, 'later page')}",
@@ -201,11 +210,11 @@ def reliability(scores: Sequence[Score], pages: int) -> Chart:
                 f"{counted(age, 'day')} seen",
                 "line",
                 k,
-                tuple(map(float, one.promised)),
-                tuple(map(float, one.observed)),
-                tuple(map(float, one.pages)),
+                tuple(map(float, age_score.promised)),
+                tuple(map(float, age_score.observed)),
+                tuple(map(float, age_score.pages)),
             )
-            for k, (age, one) in enumerate(lines)
+            for k, (age, age_score) in enumerate(lines)
         ),
         has_diagonal=True,
     )

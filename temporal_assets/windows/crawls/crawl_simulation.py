@@ -67,11 +67,11 @@ class Trial:
 def trials(job: Job) -> list[Trial]:
     """Return the trial in sample, and out of time if the window has two days at least."""
     days = job.window("transits").manifests
-    made = [Trial("in_sample", days, days)] if days else []
+    usual_trials = [Trial("in_sample", days, days)] if days else []
     first = round(len(days) * LEARN_SHARE)
     if 0 < first < len(days):
-        made.append(Trial("out_of_time", days[:first], days[first:]))
-    return made
+        usual_trials.append(Trial("out_of_time", days[:first], days[first:]))
+    return usual_trials
 
 
 def crawled_sites(job: Job) -> list[str]:
@@ -224,8 +224,8 @@ def _less(curve: CrawlCurve, other: CrawlCurve) -> float | None:
 
 def _make(job: Job) -> Sequence[Path]:
     path = job.out / "crawl_simulation.parquet"
-    made = pa.Table.from_pylist(judge(job), contracts.CRAWL_SIMULATION.arrow_schema)
-    pq.write_table(made, path, compression="zstd", store_schema=False)
+    rows = pa.Table.from_pylist(judge(job), contracts.CRAWL_SIMULATION.arrow_schema)
+    pq.write_table(rows, path, compression="zstd", store_schema=False)
     return [path]
 
 

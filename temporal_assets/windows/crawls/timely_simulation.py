@@ -121,18 +121,18 @@ def periods(job: Job) -> list[Period]:
     longest = max(evaluation.horizons, default=job.settings.window.days)
     # On the first day of a window every page is seen for the first time.
     first = max(last - dt.timedelta(days=longest - 1), job.first + dt.timedelta(days=1))
-    found = [Period("in_sample", 0, job.day, first, last)] if first <= last else []
+    usual_periods = [Period("in_sample", 0, job.day, first, last)] if first <= last else []
     for horizon, day in learned_days(job.settings, job.day).items():
         begin = max(day + dt.timedelta(days=1), job.first + dt.timedelta(days=1))
-        known = (job.learned_on(name, day) for name in ("hub_seeds", "page_histories"))
-        if begin <= last and all(files is not None for files in known):
-            found.append(Period("out_of_time", horizon, day, begin, last))
-    return found
+        file_lists = (job.learned_on(name, day) for name in ("hub_seeds", "page_histories"))
+        if begin <= last and all(files is not None for files in file_lists):
+            usual_periods.append(Period("out_of_time", horizon, day, begin, last))
+    return usual_periods
 
 
 def judge(job: Job) -> list[Row]:
     """Rows of the contract; none where no site can be crawled or nothing is born."""
-    return [row for found in worlds(job) for row in _rows(job, *found)]
+    return [row for world in worlds(job) for row in _rows(job, *world)]
 
 
 def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
@@ -175,8 +175,8 @@ def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
         "born_until": period.last,
         "section": SECTION,
     }
-    made = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
-    return whole_table(made)
+    written = job.engine.query("timely_pages", inputs, parameters, _TIMELY_PAGES, job.out)
+    return whole_table(written)
 
 
 def _world(
@@ -211,8 +211,8 @@ def usual_mu(born: pa.Table) -> float:
     total = float(pc.sum(rest.column("total")).as_py() or 0)
     parts = (pc.sum(rest.column(name)).as_py() or 0 for name in ("one_day", "three_days"))
     # As if half a view more had come later: a share of 1 has no half-life.
-    one, three = (np.array([(part + 0.5) / (total + 1.0)]) for part in parts)
-    return float(np.log(half_lives(one, three)[0]))
+    first_day_share, three_day_share = (np.array([(part + 0.5) / (total + 1.0)]) for part in parts)
+    return float(np.log(half_lives(first_day_share, three_day_share)[0]))
 
 
 def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]:
@@ -307,9 +307,9 @@ def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFac
 
 def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
     """Pages of the crawled sites that were born an hour, by the window that ends with a day."""
-    made = job.store.require("page_histories", day)
-    first, observed = made_of(made)
-    lives = {"page_histories": job.store.paths(made), "crawled_sites": crawled}
+    histories = job.store.require("page_histories", day)
+    first, observed = made_of(histories)
+    lives = {"page_histories": job.store.paths(histories), "crawled_sites": crawled}
     births = np.zeros(len(observed))
     for row in job.engine.rows(_NEW_PAGES, lives, len(observed)):
         births[(row["birth"] - first).days] = row["pages"]
@@ -332,7 +332,7 @@ def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:
     return fronts, listed
 
 
-def _rows(job: Job, period: Period, world: TimelyWorld, known: Knowledge) -> Iterator[Row]:
+def _rows(job: Job, period: Period, world: TimelyWorld, knowledge: Knowledge) -> Iterator[Row]:
     is_born = world.birth >= 0
     facts: Row = {
         "day": job.day,
@@ -348,7 +348,7 @@ def _rows(job: Job, period: Period, world: TimelyWorld, known: Knowledge) -> Ite
     }
     for share in BUDGETS:
         budget = share * len(is_born) / 1_000
-        by_name = strategies(world, known, budget)
+        by_name = strategies(world, knowledge, budget)
         crawls = {
             name: simulate_timely(world, strategy, budget, period.hours)
             for name, strategy in by_name.items()
@@ -389,8 +389,8 @@ def _known_or_none(value: float) -> float | None:
 
 def _make(job: Job) -> Sequence[Path]:
     path = job.out / "timely_simulation.parquet"
-    made = pa.Table.from_pylist(judge(job), contracts.TIMELY_SIMULATION.arrow_schema)
-    pq.write_table(made, path, compression="zstd", store_schema=False)
+    rows = pa.Table.from_pylist(judge(job), contracts.TIMELY_SIMULATION.arrow_schema)
+    pq.write_table(rows, path, compression="zstd", store_schema=False)
     return [path]
 
 

@@ -93,9 +93,9 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
 def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
     """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
     wanted = job.out / "wanted.parquet"
-    urls = pa.chunked_array([one.wanted for one in lists], pa.string())
+    urls = pa.chunked_array([trial_lists.wanted for trial_lists in lists], pa.string())
     pq.write_table(pa.table({"url": urls}), wanted)
-    seeds = {url for one in lists for urls in one.seeds.values() for url in urls}
+    seeds = {url for trial_lists in lists for urls in trial_lists.seeds.values() for url in urls}
     return link_tables(
         job.engine,
         job.transits(),
@@ -127,7 +127,9 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
     """Return what was known on the evening on which the seeds were made."""
     first = trial.learned_until - dt.timedelta(days=_BASELINE_DAYS - 1)
     days = [
-        one for one in job.window("transits").manifests if first <= one.day <= trial.learned_until
+        manifest
+        for manifest in job.window("transits").manifests
+        if first <= manifest.day <= trial.learned_until
     ]
     if not days:
         return {"clicks": [], "recent": []}
@@ -137,8 +139,8 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
         "born_after": job.first,  # on the first day of the window everything is new
         "most": job.settings.hubs.top_k,
     }
-    made = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
-    rows = whole_table(made).sort_by("place")
+    written = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
+    rows = whole_table(written).sort_by("place")
     return {
         name: rows.filter(pc.equal(rows["list"], name))["url"].to_pylist()
         for name in ("clicks", "recent")
@@ -156,11 +158,13 @@ def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
 
 
 def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
-    known = pages >= 0
-    found = reach(links, wanted, pages[known])
-    place = np.cumsum(known)  # entries known among the first k
-    one, two = (np.concatenate(([0], part))[place] for part in (found.one_hop, found.two_hops))
-    return Reach(one, two)
+    is_numbered = pages >= 0
+    reached = reach(links, wanted, pages[is_numbered])
+    place = np.cumsum(is_numbered)  # entries known among the first k
+    one_hop, two_hops = (
+        np.concatenate(([0], part))[place] for part in (reached.one_hop, reached.two_hops)
+    )
+    return Reach(one_hop, two_hops)
 
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
@@ -178,8 +182,8 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     path = job.out / "named.parquet"
     pq.write_table(named, path)
     inputs = {"named": [str(path)], "link_pages": tables.pages}
-    made = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
-    rows = whole_table(made)
+    written = job.engine.query("named_pages", inputs, {}, _NAMED_PAGES, job.out)
+    rows = whole_table(written)
     result = {}
     for name, length in zip(names, lengths, strict=True):
         own = rows.filter(pc.equal(rows["list"], name))
@@ -190,7 +194,7 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
 
 
 def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) -> Iterator[Row]:
-    longest = max(len(one.one_hop) for one in reached.values())
+    longest = max(len(reach_of_any.one_hop) for reach_of_any in reached.values())
     for k in range(1, longest + 1):
         row: Row = {
             "day": day,
@@ -201,12 +205,12 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
             "k": k,
             "wanted": wanted,
         }
-        for name, found in reached.items():
+        for name, reach_of_list in reached.items():
             # Lists of ours end where nothing is expected: the last numbers hold for more seeds.
-            at = min(k, len(found.one_hop)) if name in ENDING_LISTS else k
-            there = 0 < at <= len(found.one_hop)
-            row[f"{name}_one_hop"] = int(found.one_hop[at - 1]) if there else None
-            row[f"{name}_two_hops"] = int(found.two_hops[at - 1]) if there else None
+            at = min(k, len(reach_of_list.one_hop)) if name in ENDING_LISTS else k
+            there = 0 < at <= len(reach_of_list.one_hop)
+            row[f"{name}_one_hop"] = int(reach_of_list.one_hop[at - 1]) if there else None
+            row[f"{name}_two_hops"] = int(reach_of_list.two_hops[at - 1]) if there else None
         for name in ENDING_LISTS:
             if row[f"{name}_one_hop"] is None:
                 row |= {f"{name}_one_hop": 0, f"{name}_two_hops": 0}

@@ -71,8 +71,8 @@ def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row
 
 def covered_sections(trees: SectionTrees, listed: SiteList) -> Flags:
     """The sections that the entries of a list lie in: a front page stands for its host."""
-    found = sections(texts(listed.urls))
-    return trees.find({found.of(n)[-1] for n in range(len(listed.urls))})
+    listed_sections = sections(texts(listed.urls))
+    return trees.find({listed_sections.of(n)[-1] for n in range(len(listed.urls))})
 
 
 def _published(job: Job, trial: Trial, trees: SectionTrees, urls: pa.Array) -> Iterator[Choice]:
@@ -87,10 +87,10 @@ def _published(job: Job, trial: Trial, trees: SectionTrees, urls: pa.Array) -> I
             table = table.filter(table["is_selected"])
         listed = frozenset(table[column].to_pylist())
         if asset == "site_scores":
-            found = _of_sites(job, trees, names, listed)
+            is_chosen = _of_sites(job, trees, names, listed)
         else:
-            found = np.array([name in listed for name in names], np.bool_)
-        yield Choice(method, "published", None, True, found)
+            is_chosen = np.array([name in listed for name in names], np.bool_)
+        yield Choice(method, "published", None, True, is_chosen)
     now = _fetched_now(job, trial, urls)
     if now is not None:
         yield Choice("policy", "published", None, True, np.zeros(len(trees), np.bool_), now)
@@ -106,11 +106,11 @@ _PUBLISHED: Final = (
 def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: frozenset[str]) -> Flags:
     """Roots of the hosts that the sites of a list have."""
     by_domain = job.settings.sites.by == "domain"
-    found = np.zeros(len(trees), np.bool_)
+    is_listed = np.zeros(len(trees), np.bool_)
     for root in np.flatnonzero(trees.parent < 0).tolist():
         host = names[root].split("/")[0].rsplit(":", 1)[0]
-        found[root] = (registrable_domain(host) if by_domain else host) in listed
-    return found
+        is_listed[root] = (registrable_domain(host) if by_domain else host) in listed
+    return is_listed
 
 
 def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
@@ -129,19 +129,19 @@ def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
 
 
 def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pages:
-    known, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
+    known_pages, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
     name = f"is_{label}"
     learned = np.zeros(len(urls), np.bool_)
     views = np.zeros(len(urls), np.int64)
     truth = np.zeros(len(urls), np.bool_)
-    learned[:known] = trial.known[name].to_numpy()
+    learned[:known_pages] = trial.known[name].to_numpy()
     settled = np.zeros(len(urls), np.bool_)
-    settled[:known] = trial.known[f"has_{label}"].to_numpy()
-    views[:known] = trial.known["total"].to_numpy()
+    settled[:known_pages] = trial.known[f"has_{label}"].to_numpy()
+    views[:known_pages] = trial.known["total"].to_numpy()
     truth[judged] = trial.judged[name].to_numpy()
     is_judged = np.zeros(len(urls), np.bool_)
     is_judged[judged] = True
-    is_known = np.arange(len(urls)) < known
+    is_known = np.arange(len(urls)) < known_pages
     return Pages(trees, is_known, settled, learned, views, is_judged, truth)
 
 
@@ -197,10 +197,12 @@ def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws
 
 
 def _measures(counts: SiteCounts) -> Row:
-    found, pages, wanted = (int(part.sum()) for part in (counts.found, counts.pages, counts.wanted))
-    precision, recall = metrics.precision(found, pages), metrics.recall(found, wanted)
+    found_pages, pages, wanted = (
+        int(part.sum()) for part in (counts.found, counts.pages, counts.wanted)
+    )
+    precision, recall = metrics.precision(found_pages, pages), metrics.recall(found_pages, wanted)
     return {
-        "found": found,
+        "found": found_pages,
         "pages": pages,
         "wanted": wanted,
         "precision": precision,

@@ -113,8 +113,8 @@ def sample_of(job: Job) -> Sample:
     if job.sources.tables["page_labels"].rows <= most:
         return Sample(1.0, _EVERY_DIGEST)
     labels = {"page_labels": job.files("page_labels")}
-    (found,) = job.engine.rows(_DRAWN.replace("{most}", str(most)), labels)
-    return Sample(float(found["drawn"] / found["sites"]), found["until"])
+    (drawn,) = job.engine.rows(_DRAWN.replace("{most}", str(most)), labels)
+    return Sample(float(drawn["drawn"] / drawn["sites"]), drawn["until"])
 
 
 def trials(job: Job) -> list[Trial]:
@@ -122,21 +122,21 @@ def trials(job: Job) -> list[Trial]:
     sample = sample_of(job)
     tables = job.sources.tables
     now = _known(job, sample, tables["page_labels"], tables["page_histories"])
-    made = [Trial("in_sample", 0, job.day, now, now, sample.share)]
+    usual_trials = [Trial("in_sample", 0, job.day, now, now, sample.share)]
     for horizon, day in learned_days(job.settings, job.day).items():
         labels = job.learned("page_labels", day)
         histories = job.learned("page_histories", day)
         if labels is not None and histories is not None:
-            known = _known(job, sample, labels, histories)
+            known_pages = _known(job, sample, labels, histories)
             judged = born_after(job, sample, labels, horizon)
             # A page that was known then has come back, and is not new.
-            old = pc.is_in(judged["url"], known["url"])
+            old = pc.is_in(judged["url"], known_pages["url"])
             new = judged.filter(pc.invert(old))
-            made.append(Trial("out_of_time", horizon, day, known, new, sample.share))
-    return made
+            usual_trials.append(Trial("out_of_time", horizon, day, known_pages, new, sample.share))
+    return usual_trials
 
 
-def born_after(job: Job, sample: Sample, known: Manifest, horizon: int) -> pa.Table:
+def born_after(job: Job, sample: Sample, learned_from: Manifest, horizon: int) -> pa.Table:
     """Pages born in the days of the horizon after that of labels, and what they really were."""
     labels = job.settings.labels
     rows = _read(
@@ -144,11 +144,11 @@ def born_after(job: Job, sample: Sample, known: Manifest, horizon: int) -> pa.Ta
             "born_pages",
             {
                 "page_histories": job.files("page_histories"),
-                "known_labels": job.store.paths(known),
+                "known_labels": job.store.paths(learned_from),
             },
             {
-                "born_from": known.day + dt.timedelta(days=1),
-                "born_until": known.day + dt.timedelta(days=horizon),
+                "born_from": learned_from.day + dt.timedelta(days=1),
+                "born_until": learned_from.day + dt.timedelta(days=horizon),
                 "sites_until": sample.until,
                 "section": SECTION,
                 "n": labels.n,
@@ -185,7 +185,7 @@ def baseline(settings: Settings) -> SiteList | None:
 
 
 def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
-    inputs = {one.asset: job.store.paths(one) for one in (labels, histories)}
+    inputs = {manifest.asset: job.store.paths(manifest) for manifest in (labels, histories)}
     parameters = {"sites_until": sample.until, **made_window(histories)}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
 

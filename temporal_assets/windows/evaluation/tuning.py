@@ -111,7 +111,7 @@ def tune(
         rule = replace(rule, threshold=flow.worth)
     # By the flow it is temporal pages that a prefix is to cover.
     label = "temporal" if in_use == "flow" else prefixes.label
-    told = pages["is_aged"] if label == "news" else np.ones(len(born_late), np.bool_)
+    has_outcome = pages["is_aged"] if label == "news" else np.ones(len(born_late), np.bool_)
     uses_flow = sites.rule == "flow"
     of_sites = (counts(learned), counts(judged), listed)
     return Tuned(
@@ -125,7 +125,12 @@ def tune(
         ),
         page_share_effect(*of_sites, scoring, sites.top_k),
         tune_prefixes(
-            trees, pages[f"is_{label}"], learned & told, judged & told, (in_use, rule), flow
+            trees,
+            pages[f"is_{label}"],
+            learned & has_outcome,
+            judged & has_outcome,
+            (in_use, rule),
+            flow,
         ),
     )
 
@@ -140,8 +145,10 @@ def _flow_from(store: Store, day: dt.date) -> dt.date:
 def _by_site(trees: SectionTrees, merit: Floats, of: NDArray[np.int64]) -> Floats:
     """Return what the roots of the pages of each site are worth together."""
     root, first = np.unique(trees.roots, return_index=True)
-    found: Floats = np.bincount(of[first], merit[root], int(of.max()) + 1).astype(np.float64)
-    return found
+    merit_of_site: Floats = np.bincount(of[first], merit[root], int(of.max()) + 1).astype(
+        np.float64
+    )
+    return merit_of_site
 
 
 def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
@@ -149,8 +156,8 @@ def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
     inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
     parameters = made_window(store.require("page_histories", day))
     with store.scratch() as scratch:
-        made = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
-        table = pa.concat_tables([whole_table(path) for path in made]).combine_chunks()
+        written = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
+        table = pa.concat_tables([whole_table(path) for path in written]).combine_chunks()
     numbers = {
         name: table.column(name).to_numpy()
         for name in ("is_temporal", "is_news", "is_known", "is_aged", "total")

@@ -109,7 +109,10 @@ class Sources:
                 Input(f"{name}/day={manifest.day}", manifest.digest)
                 for name, manifest in sorted(self.earlier.items())
             ),
-            *(Input(f"{one.asset}/day={one.day}", one.digest) for one in self.learned),
+            *(
+                Input(f"{learned_from.asset}/day={learned_from.day}", learned_from.digest)
+                for learned_from in self.learned
+            ),
         )
 
 
@@ -154,13 +157,15 @@ class Job:
 
     def learned_on(self, name: str, day: dt.date) -> list[str] | None:
         """Files of another window asset on a day of `learned_days`; None where it is not there."""
-        found = self.learned(name, day)
-        return None if found is None else self.store.paths(found)
+        manifest = self.learned(name, day)
+        return None if manifest is None else self.store.paths(manifest)
 
     def learned(self, name: str, day: dt.date) -> Manifest | None:
         """Return what those files are of."""
         every = self.sources.learned
-        return next((one for one in every if (one.asset, one.day) == (name, day)), None)
+        return next(
+            (manifest for manifest in every if (manifest.asset, manifest.day) == (name, day)), None
+        )
 
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:
@@ -226,25 +231,25 @@ def is_fresh(
     settings: Settings,
     asset: WindowAsset,
     day: dt.date,
-    known: dict[str, bool] | None = None,
+    answers: dict[str, bool] | None = None,
 ) -> bool:
     """Return True if a day is there whole, and made from present inputs and settings.
 
-    `known` holds the answers of the day by asset, for callers that ask for several: assets are
+    `answers` holds the answers of the day by asset, for callers that ask for several: assets are
     made from each other, and without it the first ones are looked at again for each of the last.
     """
-    told = {} if known is None else known
-    if asset.name not in told:
+    answer_of = {} if answers is None else answers
+    if asset.name not in answer_of:
         manifest = store.intact(asset.name, day)
-        told[asset.name] = (
+        answer_of[asset.name] = (
             manifest is not None
             and manifest.schema_version == asset.table.version
             and manifest.settings_digest == asset.settings_digest(settings)
             and manifest.inputs == _sources(store, settings, asset, day).inputs
-            and all(is_fresh(store, settings, table, day, told) for table in asset.tables)
+            and all(is_fresh(store, settings, table, day, answer_of) for table in asset.tables)
             and asset.is_whole(store, settings, manifest)
         )
-    return told[asset.name]
+    return answer_of[asset.name]
 
 
 def days_read(
@@ -263,9 +268,9 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
     for name in asset.daily:
         # A window whose last day is missing would show every page as dying.
         store.require(name, day)
-    known: dict[str, bool] = {}
+    answers: dict[str, bool] = {}
     for table in asset.tables:
-        if not is_fresh(store, settings, table, day, known):
+        if not is_fresh(store, settings, table, day, answers):
             raise StaleTable(
                 f"{table.name} of {day} is missing or older than what it is made from: make it "
                 f"first (temporal-assets materialize {table.name} --day {day})"
@@ -289,16 +294,16 @@ def _sources(
         {name: store.window(name, day, days, least) for name in asset.days},
         {name: manifest for name, manifest in tables.items() if manifest is not None},
         {
-            one.name: manifest
-            for one in asset.earlier
-            if (manifest := _latest_before(store, settings, one, day)) is not None
+            earlier_asset.name: manifest
+            for earlier_asset in asset.earlier
+            if (manifest := _latest_before(store, settings, earlier_asset, day)) is not None
         },
         tuple(
             manifest
-            for one in asset.learned
+            for earlier_asset in asset.learned
             for past in learned_days(settings, day).values()
-            if (manifest := store.intact(one.name, past)) is not None
-            and manifest.schema_version == one.table.version
+            if (manifest := store.intact(earlier_asset.name, past)) is not None
+            and manifest.schema_version == earlier_asset.table.version
         ),
     )
 
@@ -323,8 +328,10 @@ def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
     """Days of the window, and those that are missing; of the tables where it reads no days."""
     missing = {day.isoformat() for window in sources.daily.values() for day in window.missing}
     missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
-    said = {"window_days": settings.window.days, "missing_days": sorted(missing)}
+    completeness = {"window_days": settings.window.days, "missing_days": sorted(missing)}
     if "transits" not in sources.daily:
-        return said
+        return completeness
     days = sources.daily["transits"].manifests
-    return said | {"has_referrers": any(day.extra.get("has_referrers", True) for day in days)}
+    return completeness | {
+        "has_referrers": any(day.extra.get("has_referrers", True) for day in days)
+    }

@@ -115,9 +115,12 @@ def of_days(
     """Yield what `make` returns for the numbers of each day and its pages."""
 
     def some(part: Sequence[Manifest]) -> list[Result]:
-        pages = pages_by_day(seen, [(one.day - job.first).days for one in part])
-        numbers = [DayNumbers.of(DayFiles.of(job.store, one)) for one in part]
-        return [make(one, one.require(page)) for one, page in zip(numbers, pages, strict=True)]
+        pages = pages_by_day(seen, [(manifest.day - job.first).days for manifest in part])
+        numbers = [DayNumbers.of(DayFiles.of(job.store, manifest)) for manifest in part]
+        return [
+            make(manifest, manifest.require(page))
+            for manifest, page in zip(numbers, pages, strict=True)
+        ]
 
     parts = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]
     for part in in_order(some, parts, job.settings.engine.used_threads):
@@ -128,7 +131,7 @@ def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
     """Return True if the pages of `page_totals` tell which URLs of days of `transits` they are."""
     # Of longer windows, pages do not tell every day.
     is_told = job.settings.window.days <= SEEN_BITS
-    return is_told and all(_is_of_pages(job.store, totals, one) for one in days)
+    return is_told and all(_is_of_pages(job.store, totals, manifest) for manifest in days)
 
 
 def _is_of_pages(store: Store, totals: Manifest, transits: Manifest) -> bool:

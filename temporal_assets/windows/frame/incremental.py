@@ -70,18 +70,28 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
     ):
         return None
     then = days_of(manifest, daily)
-    now = {one.day: one.digest for one in job.window(daily).manifests}
+    now = {
+        daily_manifest.day: daily_manifest.digest for daily_manifest in job.window(daily).manifests
+    }
     shared_then = {day: digest for day, digest in then.items() if day >= job.first}
     shared_now = {day: digest for day, digest in now.items() if day <= manifest.day}
     if shared_then != shared_now:
         return None
     left = [day for day in then if day < job.first]
-    leaving = [one for day in left if (one := job.store.intact(daily, day)) is not None]
-    if [one.digest for one in leaving] != [then[day] for day in left]:
+    leaving = [
+        daily_manifest
+        for day in left
+        if (daily_manifest := job.store.intact(daily, day)) is not None
+    ]
+    if [daily_manifest.digest for daily_manifest in leaving] != [then[day] for day in left]:
         return None  # what was counted then is no longer there to be subtracted
     job.store.verified(manifest)
-    leaving = [job.store.verified(one) for one in leaving]
-    entering = [one for one in job.window(daily).manifests if one.day > manifest.day]
+    leaving = [job.store.verified(daily_manifest) for daily_manifest in leaving]
+    entering = [
+        daily_manifest
+        for daily_manifest in job.window(daily).manifests
+        if daily_manifest.day > manifest.day
+    ]
     return Earlier(
         job.store.paths(manifest),
         (job.day - manifest.day).days,
@@ -138,7 +148,7 @@ def days_seen(pages: ParquetRows) -> Int64s:
 
 def _files(job: Job, daily: str, name: str, manifests: list[Manifest]) -> list[str]:
     """Files of the manifests; an empty one where there are none, because engines read files."""
-    files = [path for one in manifests for path in job.store.paths(one)]
+    files = [path for manifest in manifests for path in job.store.paths(manifest)]
     return files or [str(_empty(job.out / f"{name}.parquet", daily))]
 
 

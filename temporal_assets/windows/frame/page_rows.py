@@ -49,9 +49,9 @@ def first_rows(rows: ParquetRows) -> dict[str, int]:
 
 def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
     """Each site that rows have, with its first row and the one after its last."""
-    found = pc.run_end_encode(sites.indices)
-    ends = found.run_ends.to_pylist()
-    names = sites.dictionary.take(found.values).to_pylist()
+    runs = pc.run_end_encode(sites.indices)
+    ends = runs.run_ends.to_pylist()
+    names = sites.dictionary.take(runs.values).to_pylist()
     return zip(names, [0, *ends][:-1], ends, strict=True)
 
 
@@ -98,8 +98,8 @@ class KnownLabels:
     def __init__(self, page_labels: Sequence[str]) -> None:
         rows = ParquetRows(page_labels, SITES)
         self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
-        known = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
-        self.seeker = Seeker(known, len(self._is_temporal))
+        label_blocks = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
+        self.seeker = Seeker(label_blocks, len(self._is_temporal))
         """Seeker of their pages among those that are shown to it, in their order."""
 
     def column(self, first: int, stop: int) -> pa.Array:

@@ -38,8 +38,8 @@ class Standing:
         """Return what everybody is told: nothing where there is nothing to tell."""
         if self.end is None:
             return ["No day of the logs has been built yet."]
-        said = [days_in_words(self.days, self.needed)] if self.is_short else []
-        return [*said, *self.of_stray_days]
+        days_sentence = [days_in_words(self.days, self.needed)] if self.is_short else []
+        return [*days_sentence, *self.of_stray_days]
 
     @property
     def of_stray_days(self) -> list[str]:
@@ -72,7 +72,7 @@ def standing(store: Store, settings: Settings) -> Standing:
 def days_there(store: Store, settings: Settings, day: dt.date) -> int:
     """Return how many days of the window that ends with `day` are there."""
     first = first_of(settings, day)
-    return sum(first <= one <= day for one in store.days(LATEST_OF))
+    return sum(first <= stored_day <= day for stored_day in store.days(LATEST_OF))
 
 
 def days_in_words(days: int, needed: int) -> str:

@@ -78,8 +78,8 @@ def last_usual(requests: Sequence[int]) -> tuple[int, float]:
 def _requests(store: Store, days: Sequence[dt.date]) -> list[int]:
     """Requests of each day; the pages opened where `doctor clean` has removed requests of some."""
     for asset in ("requests", LATEST_OF):
-        found = [store.manifest(asset, day) for day in days]
-        rows = [one.rows for one in found if one is not None]
+        manifests = [store.manifest(asset, day) for day in days]
+        rows = [manifest.rows for manifest in manifests if manifest is not None]
         if len(rows) == len(days):
             return rows
     return [1] * len(days)

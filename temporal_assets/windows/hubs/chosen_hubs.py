@@ -129,13 +129,15 @@ def without_links(urls: pa.Array, clients: pa.Array) -> pa.Table:
         "is_entrance": np.ones(len(urls), np.bool_),
     }
     nothing = np.zeros(len(urls), np.int64)
-    schema = pa.schema([(one.name, one.type.arrow) for one in HUB_COLUMNS])
-    return pa.table({one.name: columns.get(one.name, nothing) for one in HUB_COLUMNS}, schema)
+    schema = pa.schema([(column.name, column.type.arrow) for column in HUB_COLUMNS])
+    return pa.table(
+        {column.name: columns.get(column.name, nothing) for column in HUB_COLUMNS}, schema
+    )
 
 
-def published(found: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
+def published(chosen: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
     """The hubs with everything known of them; `fronts` have no links."""
-    hubs, links = found.hubs, found.links
+    hubs, links = chosen.hubs, chosen.links
     sites = [site_of(url) for url in hubs["url"].to_pylist()]
     order = across_sites(links.wanted, links.evidence, sites)
     place = np.append(order, np.arange(len(hubs), len(hubs) + len(fronts)))
@@ -147,25 +149,27 @@ def published(found: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
     rank = np.empty(len(hubs), np.int64)
     rank[place] = np.cumsum(is_listed[place])
     in_order = place[is_listed[place]]
-    expected = found.model.expected(evidence)
-    low, high = found.model.interval(expected)
-    interest = interest_of({one.name: hubs[one.name].to_numpy() for one in FACTS})
+    expected = chosen.model.expected(evidence)
+    low, high = chosen.model.interval(expected)
+    interest = interest_of(
+        {name_of_fact.name: hubs[name_of_fact.name].to_numpy() for name_of_fact in FACTS}
+    )
     minutes = np.zeros(len(hubs), np.int64)
     own = np.ones(len(hubs))
-    own[: len(found.hubs)] = first_shares(links.wanted, links.evidence, len(found.hubs))
+    own[: len(chosen.hubs)] = first_shares(links.wanted, links.evidence, len(chosen.hubs))
     minutes[is_listed] = _revisit_minutes(
         expected[is_listed], own[is_listed], interest.of(is_listed), settings
     )
     if settings.visits_per_day is None:
-        is_unknown = is_listed & (np.arange(len(hubs)) >= len(found.hubs))
+        is_unknown = is_listed & (np.arange(len(hubs)) >= len(chosen.hubs))
         minutes[is_unknown] = max(_HOURLY, settings.shortest_minutes)
-    with_links = in_order[in_order < len(found.hubs)]
+    with_links = in_order[in_order < len(chosen.hubs)]
     gain = gains(links.temporal, with_links)
     gain = np.append(gain, np.zeros(len(in_order) - len(gain), np.int64))
-    greedy = greedy_order(links.temporal, np.arange(len(found.hubs))).hub
+    greedy = greedy_order(links.temporal, np.arange(len(chosen.hubs))).hub
     greedy_rank = np.zeros(len(hubs), np.int64)
     greedy_rank[greedy] = np.arange(1, len(greedy) + 1)
-    has_links = np.arange(len(hubs)) < len(found.hubs)
+    has_links = np.arange(len(hubs)) < len(chosen.hubs)
 
     def of_seeds(values: Int64s | Floats) -> pa.Array:
         return pa.array(values[rank - 1] if len(values) else rank, mask=~is_listed)
@@ -183,7 +187,7 @@ def published(found: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
             "greedy_rank": pa.array(greedy_rank, mask=greedy_rank == 0),
             "gain": of_seeds(gain),
             "covered": of_seeds(np.cumsum(gain)),
-            "coverage": of_seeds(np.cumsum(gain) / max(found.temporal_pages, 1)),
+            "coverage": of_seeds(np.cumsum(gain) / max(chosen.temporal_pages, 1)),
             "tier": of_seeds(_tiers(expected[in_order])),
             "is_entrance": hubs["is_entrance"],
             "basis": pa.array(np.where(has_links, "links", "front_page"), pa.string()),

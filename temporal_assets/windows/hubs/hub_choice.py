@@ -116,8 +116,8 @@ def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenH
     hubs = whole_table(order).sort_by("place")
     labels = ParquetRows(job.files("page_labels"))
     temporal = labels.numbers("is_temporal", np.bool_)
-    found = _covered(job, links, numbers, days, hubs, most_links)
-    return ChosenHubs(hubs, found, int(temporal.sum()), model)
+    covered_links = _covered(job, links, numbers, days, hubs, most_links)
+    return ChosenHubs(hubs, covered_links, int(temporal.sum()), model)
 
 
 def _query(

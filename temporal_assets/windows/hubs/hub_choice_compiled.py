@@ -49,8 +49,8 @@ def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs |
     model = learn(links.births(wanted), observed_days(job), job.settings.hubs.half_life_days)
     facts = links.facts(wanted, model.weights)
     hubs = _order(job, links, facts, visits)
-    found = links.of(hubs["page"].to_numpy(), wanted, model.weights)
-    return ChosenHubs(hubs, found, int(wanted.is_temporal.sum()), model)
+    covered_links = links.of(hubs["page"].to_numpy(), wanted, model.weights)
+    return ChosenHubs(hubs, covered_links, int(wanted.is_temporal.sum()), model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +131,16 @@ def _links(job: Job, wanted: Wanted, most: int) -> _Links | None:
     pages = len(ParquetRows(job.files("page_totals")))
     number = number_of_places(wanted, pages)
     try:
-        found = wanted_links(job, number, len(wanted.place), most, _MOST_BYTES)
+        numbered_links = wanted_links(job, number, len(wanted.place), most, _MOST_BYTES)
     except TooManyLinks:
         return None
-    return None if found is None else _in_order(found)
+    return None if numbered_links is None else _in_order(numbered_links)
 
 
-def _in_order(found: NumberedLinks) -> _Links:
+def _in_order(numbered_links: NumberedLinks) -> _Links:
     """Links whose pages lie in any order in which the URLs of a host ascend, in that of hosts."""
-    url = found.url
-    count = np.bincount(found.source, minlength=len(url))
+    url = numbered_links.url
+    count = np.bincount(numbered_links.source, minlength=len(url))
     host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2).dictionary_encode()
     rank = np.empty(len(host.dictionary), np.int64)
     rank[pc.array_sort_indices(host.dictionary).to_numpy()] = np.arange(len(rank))
@@ -149,12 +149,12 @@ def _in_order(found: NumberedLinks) -> _Links:
     return _Links(
         url.take(order),
         host.take(order),
-        found.page[order],
+        numbered_links.page[order],
         start[order],
         count[order],
-        found.target,
-        found.first_day,
-        found.last_day,
+        numbered_links.target,
+        numbered_links.first_day,
+        numbered_links.last_day,
     )
 
 
@@ -185,7 +185,7 @@ def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles)
         "paper_place": paper[kept],
         "is_entrance": is_entrance[kept],
     }
-    schema = pa.schema([(one.name, one.type.arrow) for one in HUB_COLUMNS])
+    schema = pa.schema([(column.name, column.type.arrow) for column in HUB_COLUMNS])
     return pa.table({name: columns[name] for name in schema.names}, schema)
 
 
@@ -207,6 +207,6 @@ def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tup
         return page, traffic[links.page[page]]
     pages = pages.append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
     candidates = handed_on(pages, job.out / "candidates.parquet")
-    made = count_clients(job.engine, job.settings, files, candidates, job.out)
-    rows = whole_table(made)
+    counted = count_clients(job.engine, job.settings, files, candidates, job.out)
+    rows = whole_table(counted)
     return rows["page"].to_numpy(), rows["clients"].to_numpy()

@@ -63,10 +63,10 @@ def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
     """The pages whose host is none of a search engine."""
     pattern = search_engine_pattern(hubs.more_search_engines)
     hosts = rows.column("host")
-    found = (
+    engines_found = (
         name for name in pc.unique(hosts).to_pylist() if pattern.fullmatch(_without_user(name))
     )
-    searching = pa.array(found, pa.string())
+    searching = pa.array(engines_found, pa.string())
     return rows.filter(pc.invert(pc.is_in(hosts.cast(pa.string()), value_set=searching)))
 
 
@@ -83,14 +83,14 @@ def count_clients(
     `page_traffic` does not tell apart, and for pages that it does not know.
     """
     has_one_key = files.have_one_key(settings)
-    made: list[Path] = []
+    counted: list[Path] = []
     if has_one_key:
         inputs = {"candidates": pages, "page_traffic": files.traffic}
-        made += engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out)
+        counted += engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out)
     if not has_one_key or settings.hubs.external == "keep":
         of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
         key_days = handed_on(of_days, out / "key_days.parquet")
         inputs = {**files.transits, "candidates": pages, "key_days": key_days}
         parameters = {"counts_opened": not has_one_key}
-        made += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
-    return paths(made)
+        counted += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
+    return paths(counted)

@@ -52,32 +52,32 @@ _FRONT_PAGES: Final = passing(
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
     visits = VisitFiles(job.transits(), job.files("page_traffic"), days)
-    found = None
+    chosen = None
     if job.engine.spread is None and job.settings.hubs.external == "drop":
-        found = numbered_hubs(job, visits, LINKS_AT_ONCE)
-    if found is None:
-        found = hubs_by_statements(job, visits, LINKS_AT_ONCE)
-    hubs = published(found, _fronts(job, found, visits), job.settings.hubs)
+        chosen = numbered_hubs(job, visits, LINKS_AT_ONCE)
+    if chosen is None:
+        chosen = hubs_by_statements(job, visits, LINKS_AT_ONCE)
+    hubs = published(chosen, _fronts(job, chosen, visits), job.settings.hubs)
     ranked = {"ranked_hubs": handed_on(hubs, job.out / "ranked_hubs.parquet")}
     return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
 
 
-def _fronts(job: Job, found: ChosenHubs, visits: VisitFiles) -> pa.Table:
+def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     """Front pages of the sites that have temporal pages and no hub, for want of referrers."""
     labels = {"page_labels": job.files("page_labels")}
     sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
-    lonely = sorted(sites - {site_of(url) for url in found.hubs["url"].to_pylist()})
+    lonely = sorted(sites - {site_of(url) for url in chosen.hubs["url"].to_pylist()})
     if not lonely:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
     listed = handed_on(
         pa.table({"site": pa.array(lonely, pa.string())}), job.out / "lonely.parquet"
     )
     inputs = {"lonely_sites": listed, "page_totals": job.files("page_totals")}
-    made = paths(job.engine.query("front_pages", inputs, {}, _FRONT_PAGES, job.out))
+    front_files = paths(job.engine.query("front_pages", inputs, {}, _FRONT_PAGES, job.out))
     folder = job.out / "fronts"
     folder.mkdir()
-    known = count_clients(job.engine, job.settings, visits, made, folder)
-    pages, clients = (whole_table(files) for files in (made, known))
+    client_files = count_clients(job.engine, job.settings, visits, front_files, folder)
+    pages, clients = (whole_table(files) for files in (front_files, client_files))
     rows = pages.join(clients, "page", join_type="inner")
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     first: dict[str, int] = {}

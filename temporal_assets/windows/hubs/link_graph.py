@@ -103,8 +103,8 @@ def link_tables(
     totals = {"page_totals": page_totals}
     pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))
     numbered = links | {"link_pages": pages}
-    made = engine.query("link_numbers", numbered, {"first": first}, _LINK_NUMBERS, out)
-    return LinkTables(pages, paths(made))
+    numbered_links = engine.query("link_numbers", numbered, {"first": first}, _LINK_NUMBERS, out)
+    return LinkTables(pages, paths(numbered_links))
 
 
 def read_links(tables: LinkTables) -> LinkGraph:

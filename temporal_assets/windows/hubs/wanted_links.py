@@ -89,14 +89,14 @@ def wanted_links(
     pages = ParquetRows(job.files("page_totals"))
     if len(number) != len(pages):
         return None
-    of_window = [(one.day - job.first).days for one in days]
+    of_window = [(manifest.day - job.first).days for manifest in days]
     make = partial(_of_day, number=number, bits=bits)
     try:
         each = of_days(job, days, days_seen(pages), make)
-        found = _gathered(map(_on_day, each, of_window), most)
+        day_links = _gathered(map(_on_day, each, of_window), most)
     except OtherPages:
         return None
-    return _links(pages, found, bits, most, most_bytes)
+    return _links(pages, day_links, bits, most, most_bytes)
 
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
@@ -116,9 +116,9 @@ def _on_day(links: _DayLinks, day: int) -> _DayLinks:
 def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
     """Links of all days. One that is there every day is held twice where there are many."""
     held, size = list[_DayLinks](), 0
-    for one in days:
-        held.append(one)
-        size += one.size
+    for day_links in days:
+        held.append(day_links)
+        size += day_links.size
         if size > _HELD * most:
             held = [_first_and_last(_joined(held))]
             size = held[0].size
@@ -153,15 +153,15 @@ def _lasts(is_first: Flags) -> Flags:
 
 
 def _links(
-    pages: ParquetRows, found: _DayLinks, bits: int, most: int, most_bytes: int
+    pages: ParquetRows, day_links: _DayLinks, bits: int, most: int, most_bytes: int
 ) -> NumberedLinks:
     has_links = np.zeros(len(pages), np.bool_)
-    has_links[found.page >> bits] = True
-    by_text = _by_text(distinct_numbers(found.text))
+    has_links[day_links.page >> bits] = True
+    by_text = _by_text(distinct_numbers(day_links.text))
     urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
-    page = page_of_text[by_text.find(found.text)]
-    more = page[page >= 0] << bits | found.target[page >= 0]
-    links = np.sort(np.concatenate([found.page, more]))
+    page = page_of_text[by_text.find(day_links.text)]
+    more = page[page >= 0] << bits | day_links.target[page >= 0]
+    links = np.sort(np.concatenate([day_links.page, more]))
     is_first = _firsts(links)
     first, last = links[is_first], links[_lasts(is_first)]
     if len(first) > most:

@@ -59,7 +59,9 @@ def _parameters(job: Job) -> dict[str, Any]:
     return {
         "first": job.first,
         # One character a day: what every engine can look up.
-        "known_births": "".join("1" if known else "0" for known in _known_births(job)),
+        "known_births": "".join(
+            "1" if is_known_day else "0" for is_known_day in _known_births(job)
+        ),
         "least_views": -(-_least(job) // _YOUNG_SHARE),
         "complete_days": YOUNG_DAYS,
     }
@@ -164,9 +166,9 @@ def _joined(
     is_temporal = np.zeros(len(place), np.bool_)
     is_temporal[temporal] = True
     day = birth[place] - _day_number(job.first)
-    known = _known_births(job)
-    is_known = known[day]
-    is_complete = is_temporal & is_known & (day + YOUNG_DAYS <= len(known))
+    known_births = _known_births(job)
+    is_known = known_births[day]
+    is_complete = is_temporal & is_known & (day + YOUNG_DAYS <= len(known_births))
     total, first = np.zeros(len(place), np.int64), np.zeros((len(place), 3), np.int64)
     total[temporal] = lives.views[lives.is_temporal]
     first[temporal] = lives.by_day[lives.is_temporal]

@@ -77,20 +77,20 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
 
 
 def _found(table: pa.Table, days: int) -> Found:
-    known = table.filter(table.column("views").is_valid())
-    views = known.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    viewed = table.filter(table.column("views").is_valid())
+    views = viewed.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
     amplitude, base, mu, sigma = (
-        known.column(name).to_numpy().astype(np.float64)  # NULL becomes NaN
+        viewed.column(name).to_numpy().astype(np.float64)  # NULL becomes NaN
         for name in ("amplitude", "base", "mu", "sigma")
     )
-    is_one_day = known.column("is_one_day").to_numpy()
+    is_one_day = viewed.column("is_one_day").to_numpy()
     rest = table.filter(table.column("views").is_null())
     return Found(
-        urls=tuple(known.column("url").to_pylist()),
-        sites=tuple(known.column("site").to_pylist()),
-        sections=tuple(known.column("section").to_pylist()),
-        is_temporal=known.column("is_temporal").to_numpy(),
-        views=views.reshape(len(known), days).astype(np.int64),
+        urls=tuple(viewed.column("url").to_pylist()),
+        sites=tuple(viewed.column("site").to_pylist()),
+        sections=tuple(viewed.column("section").to_pylist()),
+        is_temporal=viewed.column("is_temporal").to_numpy(),
+        views=views.reshape(len(viewed), days).astype(np.int64),
         curves=FittedCurves(amplitude, base, mu, sigma, is_one_day),
         unread=_urls(rest.filter(rest.column("total").is_null())),
         rare=_urls(rest.filter(rest.column("total").is_valid())),

@@ -94,32 +94,32 @@ def annotated(settings: Settings) -> Annotations | None:
     return read_annotations(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
 
 
-def choose(job: Job, found: Found) -> list[Choice]:
+def choose(job: Job, looked_up: Found) -> list[Choice]:
     """Lay the grids over the pages found, for all of them and by site or section."""
-    if not found.urls:
+    if not looked_up.urls:
         return []
-    grids = [_by_interest(job.settings, found), _by_concentration(job, found)]
-    return [choice for grid in grids for choice in _choices(job.settings, found, grid)]
+    grids = [_by_interest(job.settings, looked_up), _by_concentration(job, looked_up)]
+    return [choice for grid in grids for choice in _choices(job.settings, looked_up, grid)]
 
 
-def _by_interest(settings: Settings, found: Found) -> _Grid:
+def _by_interest(settings: Settings, looked_up: Found) -> _Grid:
     n = settings.labels.n
     days = tuple(sorted({*map(float, _N_DAYS), n}))
     return _Grid(
         "interest",
-        interest(found.curves, days, settings.window.days),
+        interest(looked_up.curves, days, settings.window.days),
         days,
         _levels(_Q_LEVELS, settings.labels.q),
         (days.index(n),),
     )
 
 
-def _by_concentration(job: Job, found: Found) -> _Grid:
+def _by_concentration(job: Job, looked_up: Found) -> _Grid:
     settings = job.settings
     days = tuple(sorted({*_M_DAYS, settings.labels.m}))
     return _Grid(
         "concentration",
-        concentrations(found.views, days, observed=observed_days(job)),
+        concentrations(looked_up.views, days, observed=observed_days(job)),
         tuple(map(float, days)),
         _levels(_P_LEVELS, settings.labels.p),
         tuple(range(len(days))),
@@ -133,10 +133,10 @@ def _levels(tried: tuple[float, float, float], own: float) -> Floats:
     return np.unique(np.append(np.round(first + step * np.arange(steps + 1), 9), own))
 
 
-def _choices(settings: Settings, found: Found, grid: _Grid) -> Iterator[Choice]:
+def _choices(settings: Settings, looked_up: Found, grid: _Grid) -> Iterator[Choice]:
     chosen = settings.calibration
     weights = Weights(chosen.hit_weight, chosen.miss_weight, chosen.false_alarm_weight)
-    truth, least = found.is_temporal, chosen.min_pages
+    truth, least = looked_up.is_temporal, chosen.min_pages
     some = list(grid.used_days)
     parts = ((grid.scores, grid.days), (grid.scores[:, some], [grid.days[k] for k in some]))
     best, used = (
@@ -146,7 +146,7 @@ def _choices(settings: Settings, found: Found, grid: _Grid) -> Iterator[Choice]:
     yield Choice(grid.score, "all", ALL, best, used if enough else None)
     if chosen.by == "none":
         return
-    names = found.sites if chosen.by == "site" else found.sections
+    names = looked_up.sites if chosen.by == "site" else looked_up.sections
     bests, useds = (
         calibrate_groups(truth, scores, days, grid.thresholds, names, weights, least=least)
         for scores, days in parts
@@ -201,10 +201,10 @@ def _marks(grid: Calibration, chosen: Calibration | None) -> NDArray[np.bool_]:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    said = annotated(job.settings)
-    found = choose(job, look_up(job, said.pages)) if said is not None else []
+    annotations = annotated(job.settings)
+    choices = choose(job, look_up(job, annotations.pages)) if annotations is not None else []
     path = job.out / "calibration.parquet"
-    pq.write_table(rows_of(job, found), path, compression="zstd", store_schema=False)
+    pq.write_table(rows_of(job, choices), path, compression="zstd", store_schema=False)
     return [path]
 
 

@@ -80,8 +80,8 @@ def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.floa
 
 
 def _make(job: Job) -> Sequence[Path]:
-    known, young = first_days(job)
-    judge = partial(judge_batch, model=learn_from(known, job.settings), day=job.day)
+    known_pages, young = first_days(job)
+    judge = partial(judge_batch, model=learn_from(known_pages, job.settings), day=job.day)
     judged = in_order(judge, batches(young, _BATCH_PAGES), job.settings.engine.used_threads)
     table = job.asset.table
     return job.engine.write(

@@ -30,8 +30,8 @@ def early_trial(
     """Scores of every answer at every age; none where there is nothing to learn from."""
     pages, _ = first_days(job_as_it_is(store, engine, settings, EARLY_LABELS, day, scratch))
     earlier = round(_EARLIER * len(pages))
-    known, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))
-    model = learn_from(known, settings)
+    known_pages, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))
+    model = learn_from(known_pages, settings)
     if not model.knows_views or not len(later):
         return []
     labels = settings.labels

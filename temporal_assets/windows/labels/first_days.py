@@ -84,7 +84,7 @@ class KnownPages:
 
     def take(self, rows: slice) -> KnownPages:
         """Some of them."""
-        return KnownPages(*(getattr(self, one.name)[rows] for one in fields(self)))
+        return KnownPages(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,12 @@ def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
     `job` reads `page_views`, `page_totals` and, where thresholds are calibrated, `page_labels`.
     """
     plan = _plan_of(job)
-    found = _walked(job, plan)
-    if found is None:
-        found = _asked(job, plan)
-    is_known = _is_known(found, plan)
-    young = found.filter(pc.greater_equal(found["birth"], pa.scalar(plan.young_from)))
-    return _known(job, found.filter(pa.array(is_known)), plan), young
+    rows = _walked(job, plan)
+    if rows is None:
+        rows = _asked(job, plan)
+    is_known = _is_known(rows, plan)
+    young = rows.filter(pc.greater_equal(rows["birth"], pa.scalar(plan.young_from)))
+    return _known(job, rows.filter(pa.array(is_known)), plan), young
 
 
 def _plan_of(job: Job) -> _Plan:
@@ -127,10 +127,13 @@ def _plan_of(job: Job) -> _Plan:
     unseen = min(_UNSEEN_DAYS, (len(observed) - start) // 4)
     n_days = math.ceil(job.settings.labels.n)
     lived = max(COMPLETE_DAYS, n_days + 1)
-    one = dt.timedelta(days=1)
-    known_from, known_until = job.first + (start + unseen) * one, job.day - (lived - 1) * one
-    young_from = max(job.day - (YOUNG_DAYS - 1) * one, job.first)
-    recent = max(job.day - (_RECENT_DAYS - 1) * one, known_from)
+    one_day = dt.timedelta(days=1)
+    known_from, known_until = (
+        job.first + (start + unseen) * one_day,
+        job.day - (lived - 1) * one_day,
+    )
+    young_from = max(job.day - (YOUNG_DAYS - 1) * one_day, job.first)
+    recent = max(job.day - (_RECENT_DAYS - 1) * one_day, known_from)
     counted = "SELECT count(*) AS pages, coalesce(sum(CASE WHEN birth >= {} THEN 1 ELSE 0 END), 0)"
     counted += " AS recent FROM page_totals WHERE birth >= {} AND birth <= {} AND total >= {}"
     dates = [f"CAST('{day}' AS DATE)" for day in (recent, known_from, known_until)]
@@ -153,7 +156,11 @@ def _plan_of(job: Job) -> _Plan:
 
 def _days_read(job: Job, plan: _Plan) -> list[Manifest]:
     """Days that are read, and no more: pages born since have no views before."""
-    return [one for one in job.window("page_views").manifests if one.day >= plan.known_from]
+    return [
+        manifest
+        for manifest in job.window("page_views").manifests
+        if manifest.day >= plan.known_from
+    ]
 
 
 def _walked(job: Job, plan: _Plan) -> pa.Table | None:
@@ -164,29 +171,31 @@ def _walked(job: Job, plan: _Plan) -> pa.Table | None:
     def choose(rows: pa.Table) -> Flags:
         nonlocal passed
         born = rows["birth"].to_numpy()
-        known = (born >= np.datetime64(plan.known_from)) & (rows["total"].to_numpy() >= LEAST_VIEWS)
-        known &= born <= np.datetime64(plan.known_until)
-        number = passed + np.cumsum(known) - 1
-        passed += int(known.sum())
-        chosen: Flags = known & (number % plan.step == 0)
+        is_known = (born >= np.datetime64(plan.known_from)) & (
+            rows["total"].to_numpy() >= LEAST_VIEWS
+        )
+        is_known &= born <= np.datetime64(plan.known_until)
+        number = passed + np.cumsum(is_known) - 1
+        passed += int(is_known.sum())
+        chosen: Flags = is_known & (number % plan.step == 0)
         chosen |= born >= np.datetime64(plan.young_from)
         return chosen
 
-    found = walk(job, days, choose)
-    if found is None:
+    page_days = walk(job, days, choose)
+    if page_days is None:
         return None
-    dates = np.array([one.day for one in days], "datetime64[D]")
-    tables = [_rows(one, dates, plan.days) for one in found]
-    if not found.agrees:
+    dates = np.array([manifest.day for manifest in days], "datetime64[D]")
+    tables = [_rows(manifest, dates, plan.days) for manifest in page_days]
+    if not page_days.agrees:
         return None
     return pa.concat_tables([FIRST_DAYS.arrow_schema.empty_table(), *tables])
 
 
-def _rows(found: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
+def _rows(page_days: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
     """Rows of FIRST_DAYS; missing days are none of `dates`, which views are given of."""
-    pages = found.pages
+    pages = page_days.pages
     start = np.searchsorted(dates, pages["birth"].to_numpy())
-    lived = np.pad(found.views, ((0, 0), (0, days)))
+    lived = np.pad(page_days.views, ((0, 0), (0, days)))
     views = np.take_along_axis(lived, start[:, None] + np.arange(days), axis=1)
     columns = {
         **{name: pages[name] for name in ("url", "birth", "total")},
@@ -204,7 +213,9 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
     """
     inputs = {
         "page_totals": job.files("page_totals"),
-        "page_views": [path for one in _days_read(job, plan) for path in job.store.paths(one)],
+        "page_views": [
+            path for manifest in _days_read(job, plan) for path in job.store.paths(manifest)
+        ],
     }
     parameters = {
         "known_from": plan.known_from,
@@ -220,16 +231,18 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
     return whole_table(written)
 
 
-def _is_known(found: pa.Table, plan: _Plan) -> Flags:
+def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
     """Return which pages can be learned from: none of their first n days may be missing."""
-    born = found["birth"].to_numpy()
+    born = rows["birth"].to_numpy()
     observed = np.frombuffer(plan.observed.encode(), np.uint8) == ord("1")
     before = np.append(0, np.cumsum(observed))
-    known = (born <= np.datetime64(plan.known_until)) & (found["total"].to_numpy() >= LEAST_VIEWS)
+    is_old_enough = (born <= np.datetime64(plan.known_until)) & (
+        rows["total"].to_numpy() >= LEAST_VIEWS
+    )
     place = (born - np.datetime64(plan.known_from)).astype(np.int64)
     last = np.minimum(place + plan.n_days, len(observed))
     is_whole: Flags = before[last] - before[place] == plan.n_days
-    is_whole &= known
+    is_whole &= is_old_enough
     return is_whole
 
 

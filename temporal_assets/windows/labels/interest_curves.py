@@ -78,12 +78,12 @@ def _numbers(curves: Curves) -> dict[str, pa.Array]:
     """A curve that is no best one is NULL; what all views on one day say of interest is not."""
     of_curve = ("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")
     of_interest = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
-    known = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(
+    certain_rows = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(
         of_interest, curves.tells_interest
     )
     return {
         name: pa.array(getattr(curves, _NAMES.get(name, name)), mask=~rows)
-        for name, rows in known.items()
+        for name, rows in certain_rows.items()
     }
 
 
@@ -96,10 +96,10 @@ def _make(job: Job) -> Sequence[Path]:
     )
     inputs = {"page_histories": job.files("page_histories")}
     if settings.curves.weekdays == "remove":
-        made = job.engine.query(
+        written = job.engine.query(
             "weekly_histories", inputs, {"days": len(observed)}, _WEEKLY_HISTORIES, job.out
         )
-        inputs = {"weekly_histories": [str(path) for path in made]}
+        inputs = {"weekly_histories": [str(path) for path in written]}
     return job.engine.apply(kernel, inputs, job.asset.table, job.out, BATCH_PAGES)
 
 
@@ -112,7 +112,10 @@ def _weekdays(
     days = batch.column("site_days").take(pa.array(pages)).flatten().to_numpy()
     totals = (days & ((1 << _DAY_BIT) - 1)).reshape(len(pages), len(observed))
     weekday = (first_weekday + np.arange(len(observed))) % 7
-    factors = [weekday_factors(one, first_weekday, observed=observed)[weekday] for one in totals]
+    factors = [
+        weekday_factors(views_of_page, first_weekday, observed=observed)[weekday]
+        for views_of_page in totals
+    ]
     return np.array(factors).reshape(totals.shape)[of]
 
 

@@ -89,8 +89,8 @@ class Flow:
 def write_flow_shares(job: Job, counted: Sequence[str], table: Table) -> Sequence[Path]:
     """Write the rows of COUNTED_TREES in the files `counted` with their flow shares."""
     trees = {COUNTED_TREES.name: list(counted)}
-    made = job.engine.query("flow_evidence", trees, {"most": _MOST_SECTIONS}, _EVIDENCE, job.out)
-    evidence = whole_table(made)
+    written = job.engine.query("flow_evidence", trees, {"most": _MOST_SECTIONS}, _EVIDENCE, job.out)
+    evidence = whole_table(written)
     (total,) = job.engine.rows(_TOTALS, trees)
     prior = learn_prior(evidence, pa.Table.from_pylist([total]))
     kernel = partial(with_flow_shares, prior=prior, table=table)
@@ -123,14 +123,14 @@ def with_flow_shares(rows: pa.Table, prior: FlowPrior, table: Table) -> pa.Recor
         CONFIDENCE,
     )
     back = np.argsort(order, kind="stable")
-    made = {
+    new_columns = {
         "flow_temporal_pages": pa.array(rows["flow_thousandths"].to_numpy() / 1000),
         "flow_score": pa.array(shares.score[back]),
         "flow_bound": pa.array(shares.bound[back]),
         "flow_basis": pa.array(BASES).take(pa.array(shares.basis[back])),
     }
     schema = table.arrow_schema
-    columns = [made[name] if name in made else rows[name] for name in schema.names]
+    columns = [new_columns[name] if name in new_columns else rows[name] for name in schema.names]
     (batch,) = pa.table(columns, schema=schema).combine_chunks().to_batches()
     return batch
 
@@ -168,5 +168,5 @@ def _evidence(rows: pa.Table) -> Evidence:
 
 
 def _floats(rows: pa.Table, name: str) -> Floats:
-    found: Floats = rows[name].to_numpy().astype(np.float64)
-    return found
+    values: Floats = rows[name].to_numpy().astype(np.float64)
+    return values

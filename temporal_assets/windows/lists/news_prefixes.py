@@ -90,7 +90,7 @@ def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
     # A chance of one splits nothing.
     chance[dated_sections(names)] = 1.0
     chance[weight < walk.rule.min_pages] = 1.0
-    made = {
+    new_columns = {
         "pages": pages,
         "news_pages": news,
         "score": pa.array(score),
@@ -100,7 +100,9 @@ def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
         "chance": pa.array(chance),
     }
     schema = _SCORED.arrow_schema
-    columns = [made[name] if name in made else batch.column(name) for name in schema.names]
+    columns = [
+        new_columns[name] if name in new_columns else batch.column(name) for name in schema.names
+    ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -35,16 +35,16 @@ def _make(job: Job) -> Sequence[Path]:
         **window_days(job),
     }
     sums, few = write_tree_sums(job.engine, inputs, parameters, job.out)
-    made = {"tree_sums": sums, "section_clients": _clients(job, few)}
-    trees = job.engine.query("counted_trees", made, {"day": job.day}, COUNTED_TREES, job.out)
+    counted = {"tree_sums": sums, "section_clients": _clients(job, few)}
+    trees = job.engine.query("counted_trees", counted, {"day": job.day}, COUNTED_TREES, job.out)
     return write_flow_shares(job, [str(path) for path in trees], job.asset.table)
 
 
 def _clients(job: Job, few: list[str]) -> list[str]:
     """Files that say how many came to sections of which the files `few` have the pages."""
     inputs = {"few_pages": few, "page_traffic": job.files("page_traffic")}
-    made = job.engine.query("section_clients", inputs, {}, _SECTION_CLIENTS, job.out)
-    return [str(path) for path in made]
+    written = job.engine.query("section_clients", inputs, {}, _SECTION_CLIENTS, job.out)
+    return [str(path) for path in written]
 
 
 PREFIX_TREES: Final = WindowAsset(

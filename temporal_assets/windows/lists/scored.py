@@ -96,8 +96,8 @@ def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
 def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | None) -> list[str]:
     """Files of `table` from those of its sums; without `merit` the bound of the score ranks."""
     kernel = partial(score_batch, table=table, scoring=scoring_of(job.settings), merit=merit)
-    made: Sequence[Path] = job.engine.apply(kernel, {"sums": sums}, table, job.out, _BATCH_ROWS)
-    return [str(path) for path in made]
+    written: Sequence[Path] = job.engine.apply(kernel, {"sums": sums}, table, job.out, _BATCH_ROWS)
+    return [str(path) for path in written]
 
 
 def score_batch(
@@ -110,7 +110,7 @@ def score_batch(
         if f"young_{name}" in batch.schema.names:
             counts[name] = counts[name] + batch.column(f"young_{name}").to_numpy()
     scores = score(Counts(**counts), scoring)
-    made = {
+    new_columns = {
         "score_1": pa.array(scores.score_1),
         "score_2": pa.array(scores.score_2),
         "score": pa.array(scores.score),
@@ -118,7 +118,9 @@ def score_batch(
         **_merits(batch, scores.bound, merit),
     }
     schema = table.arrow_schema
-    columns = [made[name] if name in made else batch.column(name) for name in schema.names]
+    columns = [
+        new_columns[name] if name in new_columns else batch.column(name) for name in schema.names
+    ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -74,10 +74,10 @@ def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
 def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Rows of SECTION_PATHS for rows with a section each."""
     name = "section" if "section" in batch.schema.names else "prefix"
-    found = sections(from_arrow(batch.column(name)))
-    levels = np.diff(found.first)
-    prefix = to_arrow(found.names())
-    depth = np.arange(len(prefix)) - np.repeat(found.first[:-1], levels)
+    page_sections = sections(from_arrow(batch.column(name)))
+    levels = np.diff(page_sections.first)
+    prefix = to_arrow(page_sections.names())
+    depth = np.arange(len(prefix)) - np.repeat(page_sections.first[:-1], levels)
     above = pa.array(np.arange(len(prefix)) - 1, mask=depth == 0)
     return _batch(
         SECTION_PATHS,
@@ -86,7 +86,7 @@ def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:
             "prefix": prefix,
             "parent": prefix.take(above),
             "depth": pa.array(depth),
-            "is_program": pa.array(found.is_program),
+            "is_program": pa.array(page_sections.is_program),
         },
     )
 

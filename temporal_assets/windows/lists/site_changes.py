@@ -34,7 +34,11 @@ def _make(job: Job) -> Sequence[Path]:
 
 def compared_day(manifest: Manifest) -> dt.date | None:
     """The day of the list that a day was compared with, also where no site is in either."""
-    names = (one.name for one in manifest.inputs if one.name.startswith(_EARLIER))
+    names = (
+        manifest_input.name
+        for manifest_input in manifest.inputs
+        if manifest_input.name.startswith(_EARLIER)
+    )
     return next((dt.date.fromisoformat(name.removeprefix(_EARLIER)) for name in names), None)
 
 

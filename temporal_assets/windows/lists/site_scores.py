@@ -108,14 +108,14 @@ def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
 def write_activity(job: Job) -> list[str]:
     """Files of HOST_ACTIVITY: all pages count, reliable or not."""
     recent = min(job.settings.sites.quiet_days, job.settings.window.days)
-    made = job.engine.query(
+    written = job.engine.query(
         "site_activity",
         {"page_views": job.window("page_views").files},
         {"recent_from": job.day - dt.timedelta(days=recent - 1), **window_days(job)},
         HOST_ACTIVITY,
         job.out,
     )
-    return [str(path) for path in made]
+    return [str(path) for path in written]
 
 
 def quietness(job: Job) -> dict[str, float]:
@@ -172,8 +172,8 @@ def _young_sums(job: Job) -> list[str]:
     early = {"early_labels": inputs["early_labels"]}
     (unknown,) = job.engine.rows(_UNKNOWN.format(young_days=young_days), early)
     parameters = {"young_days": young_days, "knows_all": unknown["pages"] == 0}
-    made = job.engine.query("young_sums", inputs, parameters, _YOUNG_SUMS, job.out)
-    return [str(path) for path in made]
+    written = job.engine.query("young_sums", inputs, parameters, _YOUNG_SUMS, job.out)
+    return [str(path) for path in written]
 
 
 SITE_SCORES: Final = WindowAsset(

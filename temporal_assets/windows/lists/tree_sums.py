@@ -90,8 +90,8 @@ def write_tree_sums(
         "page_histories": inputs["page_histories"],
         "page_flow": inputs["page_flow"],
     }
-    made = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
-    sums = {"section_sums": [str(path) for path in made]}
+    section_sums = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
+    sums = {"section_sums": [str(path) for path in section_sums]}
     sections = {"section_paths": write_section_paths(engine, sums, out)}
     trees = [*map(str, engine.query("tree_sums", sums | sections, {}, TREE_SUMS, out))]
     of_trees = sections | {"tree_sums": trees, "page_sections": pages}

@@ -74,7 +74,7 @@ class Walk:
                     return
                 if len(pages):
                     yield PageDays(pages, views)
-        self.agrees = not any(len(one.take(1)) for one in columns)
+        self.agrees = not any(len(column.take(1)) for column in columns)
 
 
 def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
@@ -83,8 +83,8 @@ def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
     # window has a bit.
     if job.engine.spread is not None or job.settings.window.days > SEEN_BITS:
         return None
-    found = [((one.day - job.first).days, job.store.paths(one)) for one in days]
-    return Walk(job.files("page_totals"), found, choose, job.settings.engine.used_threads)
+    day_files = [((manifest.day - job.first).days, job.store.paths(manifest)) for manifest in days]
+    return Walk(job.files("page_totals"), day_files, choose, job.settings.engine.used_threads)
 
 
 def born_from(day: dt.date) -> Choice:

@@ -39,22 +39,22 @@ def _make(job: Job) -> Sequence[Path]:
 def _walked(job: Job) -> Sequence[Path] | None:
     """Return the files made by a walk along the window; None if there is no such walk."""
     window = job.window("page_views")
-    found = walk(job, window.manifests, with_views(_least(job, window)))
-    if found is None:
+    page_days = walk(job, window.manifests, with_views(_least(job, window)))
+    if page_days is None:
         return None
     rows = partial(_rows, job=job, observed_from=window.present[0])
-    tables = in_order(rows, found, job.settings.engine.used_threads)
+    tables = in_order(rows, page_days, job.settings.engine.used_threads)
     reader = pa.RecordBatchReader.from_batches(
         _SCHEMA, (batch for table in tables for batch in table.to_batches())
     )
-    made = job.engine.write(reader, job.asset.table, job.out)
-    return made if found.agrees else None
+    written = job.engine.write(reader, job.asset.table, job.out)
+    return written if page_days.agrees else None
 
 
-def _rows(found: PageDays, job: Job, observed_from: dt.date) -> pa.Table:
-    pages, days = found.pages, job.settings.window.days
+def _rows(page_days: PageDays, job: Job, observed_from: dt.date) -> pa.Table:
+    pages, days = page_days.pages, job.settings.window.days
     views = np.zeros((len(pages), days), np.int32)
-    views[:, [(day - job.first).days for day in job.present("page_views")]] = found.views
+    views[:, [(day - job.first).days for day in job.present("page_views")]] = page_days.views
     columns = {
         "day": pa.repeat(pa.scalar(job.day, pa.date32()), len(pages)),
         **{name: pages[name] for name in ("site", "url", "birth", "total")},

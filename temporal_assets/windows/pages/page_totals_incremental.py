@@ -59,9 +59,9 @@ def go_on(
 ) -> list[Path]:
     """The file of `page_totals` of the window from `first` to `day`."""
     days = {"entering": earlier.entering, "leaving": earlier.leaving}
-    made = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
+    changes = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
     rows = _Rows(first, day, earlier.moved)
-    parts = _parts(ParquetRows(earlier.files, ("site",)), ParquetRows(list(map(str, made))))
+    parts = _parts(ParquetRows(earlier.files, ("site",)), ParquetRows(list(map(str, changes))))
     tables = in_order(rows.table, parts, threads)
     reader = pa.RecordBatchReader.from_batches(
         _SCHEMA, (batch for table in tables for batch in table.to_batches())
@@ -142,8 +142,8 @@ def _keys(rows: pa.Table) -> Keys:
     return Keys(*from_repeated(rows["site"]), from_arrow(rows["url"]))
 
 
-def _after(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
-    return pa.chunked_array([*one.chunks, *other.chunks], one.type).combine_chunks()
+def _after(first: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    return pa.chunked_array([*first.chunks, *other.chunks], first.type).combine_chunks()
 
 
 def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:

@@ -63,9 +63,9 @@ def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
 def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
     """Rows of `url_patterns` for one site."""
     audience = audience_of(rows, options.least_clients)
-    found = _patterns(site_traffic(rows, audience), options)
-    tree = found.by_syntax
-    leaves = leaf_flags(found)
+    site_patterns = _patterns(site_traffic(rows, audience), options)
+    tree = site_patterns.by_syntax
+    leaves = leaf_flags(site_patterns)
     count = len(tree)
     columns: dict[str, Any] = {
         "day": pa.repeat(rows.column("day")[0], count),
@@ -81,8 +81,8 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
         **_texts(tree, leaves["syntax"] | leaves["visit"] | leaves["transit"]),
         "volume": pa.array(tree.sizes),
         **_sums(tree, rows),
-        **_reasons(found, leaves),
-        "links": _links(found, np.flatnonzero(leaves[options.cut]), count),
+        **_reasons(site_patterns, leaves),
+        "links": _links(site_patterns, np.flatnonzero(leaves[options.cut]), count),
     }
     return _batch(columns)
 
@@ -94,13 +94,17 @@ def _sampled(urls: int, options: PatternOptions) -> str | None:
     return f"learned from a sample of {options.most_urls:,} of its {urls:,} URLs"
 
 
-def leaf_flags(found: SitePatterns) -> dict[Cut, Flags]:
+def leaf_flags(site_patterns: SitePatterns) -> dict[Cut, Flags]:
     """Return, for each of the three trees, the nodes of T_syn that are its leaves."""
-    syntax = found.by_syntax.hierarchy
-    of_visit = np.flatnonzero(syntax.cut(found.visit_cut.is_pattern))
+    syntax = site_patterns.by_syntax.hierarchy
+    of_visit = np.flatnonzero(syntax.cut(site_patterns.visit_cut.is_pattern))
     by_transit = np.zeros(len(syntax), np.bool_)
-    by_transit[of_visit[found.transit_cut.is_pattern]] = True
-    return {"syntax": syntax.is_leaf, "visit": found.visit_cut.is_pattern, "transit": by_transit}
+    by_transit[of_visit[site_patterns.transit_cut.is_pattern]] = True
+    return {
+        "syntax": syntax.is_leaf,
+        "visit": site_patterns.visit_cut.is_pattern,
+        "transit": by_transit,
+    }
 
 
 def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
@@ -176,13 +180,13 @@ def _sums(tree: PatternTree, rows: pa.Table) -> dict[str, pa.Array]:
     }
 
 
-def _reasons(found: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Array]:
+def _reasons(site_patterns: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Array]:
     """Why nodes were merged, or were not."""
-    tree = found.by_syntax.hierarchy
+    tree = site_patterns.by_syntax.hierarchy
     saved, similarity = np.full(len(tree), np.nan), np.full(len(tree), np.nan)
-    saved[found.visit_cut.merged] = found.visit_cut.saved_bits
-    of_visit = np.flatnonzero(tree.cut(found.visit_cut.is_pattern))
-    for decision in found.transit_cut.decisions:
+    saved[site_patterns.visit_cut.merged] = site_patterns.visit_cut.saved_bits
+    of_visit = np.flatnonzero(tree.cut(site_patterns.visit_cut.is_pattern))
+    for decision in site_patterns.transit_cut.decisions:
         similarity[of_visit[decision.node]] = decision.similarity
     by_visit = leaves["visit"] & ~leaves["syntax"]
     by_transit = leaves["transit"] & ~leaves["visit"]
@@ -194,9 +198,9 @@ def _reasons(found: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Arra
     }
 
 
-def _links(found: SitePatterns, nodes: Int64s, count: int) -> pa.ListArray:
+def _links(site_patterns: SitePatterns, nodes: Int64s, count: int) -> pa.ListArray:
     """Return, for each node, the patterns that people went to from it."""
-    transits = found.graph.transits
+    transits = site_patterns.graph.transits
     if not transits.has_sorted_indices:
         transits = transits.sorted_indices()
     lengths = np.zeros(count, np.int64)

@@ -69,12 +69,12 @@ class Share:
     visits: float = 0.0
     known_visits: float = 0.0
 
-    def add(self, known: Flags, visits: np.ndarray) -> None:
+    def add(self, is_known: Flags, visits: np.ndarray) -> None:
         """Count more URLs."""
-        self.urls += len(known)
-        self.known_urls += int(known.sum())
+        self.urls += len(is_known)
+        self.known_urls += int(is_known.sum())
         self.visits += float(visits.sum())
-        self.known_visits += float(visits[known].sum())
+        self.known_visits += float(visits[is_known].sum())
 
     @property
     def by_urls(self) -> float | None:
@@ -143,12 +143,18 @@ def assess(
     with store.scratch() as scratch:
         for name, rows in _sites(_traffic(store, engine, settings, parts[0], scratch, sites)):
             learned[name] = _learn(rows, settings, methods, divergences)
-    for name, found in divergences.items():
-        weights = [weight for weight, _ in found]
-        methods[name].divergence = float(np.average([value for _, value in found], weights=weights))
+    for name, values in divergences.items():
+        weights = [weight for weight, _ in values]
+        methods[name].divergence = float(
+            np.average([value for _, value in values], weights=weights)
+        )
     for number, part in enumerate(parts[1:]):
         _judge(
-            store, engine, part, learned, {name: one.later[number] for name, one in methods.items()}
+            store,
+            engine,
+            part,
+            learned,
+            {name: quality_of_method.later[number] for name, quality_of_method in methods.items()},
         )
     if mirror is not None:
         _judge_mirror(mirror, learned, methods)
@@ -181,8 +187,8 @@ def _traffic(
         "least_clients": settings.privacy.min_clients,
     }
     files = [DayFiles.of(store, day) for day in transits]
-    made = write_traffic(engine, files, _first(store, transits), tables, parameters, scratch)
-    return pq.read_table(made, filters=_among(sites), partitioning=None)
+    written = write_traffic(engine, files, _first(store, transits), tables, parameters, scratch)
+    return pq.read_table(written, filters=_among(sites), partitioning=None)
 
 
 def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
@@ -219,9 +225,9 @@ def _learn(
     methods: dict[str, MethodQuality],
     divergences: dict[str, list[tuple[float, float]]],
 ) -> _Site:
-    traffic, found = learn(rows, pattern_options(settings))
+    traffic, learned = learn(rows, pattern_options(settings))
     visits = float(traffic.visits.sum())
-    for name, tree in found.trees.items():
+    for name, tree in learned.trees.items():
         size = tree_size(tree)
         methods[name].leaves += size.leaves
         methods[name].height = max(methods[name].height, size.height)
@@ -229,7 +235,7 @@ def _learn(
             number = tree.pattern_of_url()
             divergences[name].append((visits, traffic_divergence(number, traffic.visits)))
     methods[URLS].leaves += len(traffic.urls)
-    matchers = {str(name): compile_matcher(tree) for name, tree in found.trees.items()}
+    matchers = {str(name): compile_matcher(tree) for name, tree in learned.trees.items()}
     return _Site(traffic, matchers, rows.column("url").combine_chunks())
 
 
@@ -249,18 +255,18 @@ def _judge(
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("visits").to_numpy().astype(np.float64)
-            for method, known in _known(sites[name], part.column("url")).items():
-                shares[method].add(known, visits)
+            for method, is_known in _known(sites[name], part.column("url")).items():
+                shares[method].add(is_known, visits)
 
 
 def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
     """Return, by method, the URLs that are covered."""
     flat = from_arrow(urls)
-    found: dict[str, Flags] = {
+    known_by_method: dict[str, Flags] = {
         name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()
     }
-    found[URLS] = pc.is_in(urls, value_set=site.known).to_numpy()
-    return found
+    known_by_method[URLS] = pc.is_in(urls, value_set=site.known).to_numpy()
+    return known_by_method
 
 
 def _judge_mirror(
@@ -276,8 +282,8 @@ def _judge_mirror(
         if not len(part):
             continue
         nothing = np.zeros(len(part))
-        for method, known in _known(site, part.column("url")).items():
-            methods[method].mirror.add(known, nothing)
+        for method, is_known in _known(site, part.column("url")).items():
+            methods[method].mirror.add(is_known, nothing)
         if "html" in part.column_names:
             for cut, group in groups.items():
                 _group_pages(part, number, site.matchers[cut], group)

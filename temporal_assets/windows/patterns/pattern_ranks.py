@@ -141,8 +141,8 @@ def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, p
 
 def _has_any(counts: Floats, site: Int64s) -> Flags:
     """Return flags of the rows whose site counts anything."""
-    found: Flags = np.bincount(site, counts)[site] > 0
-    return found
+    has_counts: Flags = np.bincount(site, counts)[site] > 0
+    return has_counts
 
 
 def _of_time(patterns: pa.Table, new_days: int) -> dict[str, pa.Array]:
@@ -163,12 +163,16 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def patterns_of_flow(rows: pa.Table) -> pa.RecordBatch:
     """Rows of the flow of patterns for the rows of `pattern_urls` of some whole sites."""
-    made: list[pa.Table] = []
+    flow_tables: list[pa.Table] = []
     rows = rows.combine_chunks()
     first = _first_of_sites(rows)
     for start, stop in pairwise(first.tolist()):
-        made += _flow_of_site(rows.slice(start, stop - start))
-    table = pa.concat_tables(made) if made else FLOW_OF_PATTERNS.arrow_schema.empty_table()
+        flow_tables += _flow_of_site(rows.slice(start, stop - start))
+    table = (
+        pa.concat_tables(flow_tables)
+        if flow_tables
+        else FLOW_OF_PATTERNS.arrow_schema.empty_table()
+    )
     return pa.RecordBatch.from_arrays(
         [
             pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
@@ -185,13 +189,15 @@ def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
     if not len(nodes) or not len(pages):
         return []
     tree = tree_of(nodes["parent"].to_pylist(), nodes["rule"].to_pylist())
-    found = compile_matcher(tree).match(from_arrow(pages["url"].combine_chunks()))
-    above, node = pattern_above(nodes), found.astype(np.int64)
+    matched = compile_matcher(tree).match(from_arrow(pages["url"].combine_chunks()))
+    above, node = pattern_above(nodes), matched.astype(np.int64)
     pattern = np.where(node >= 0, above[np.maximum(node, 0)], -1)
     thousandths = np.rint(1000 * pages["temporal"].to_numpy()).astype(np.int64)
-    known = pattern >= 0
-    count = np.bincount(pattern[known], minlength=len(nodes))
-    temporal = np.bincount(pattern[known], thousandths[known], len(nodes)).astype(np.int64)
+    has_pattern = pattern >= 0
+    count = np.bincount(pattern[has_pattern], minlength=len(nodes))
+    temporal = np.bincount(pattern[has_pattern], thousandths[has_pattern], len(nodes)).astype(
+        np.int64
+    )
     there = np.flatnonzero(count)
     columns = {
         "site": pa.repeat(pages["site"][0].cast(pa.string()), len(there)),
@@ -205,27 +211,29 @@ def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
 def pattern_above(nodes: pa.Table) -> Int64s:
     """Return, for each node, the row of the pattern that it is or lies beneath; -1 of others."""
     parent, is_pattern = nodes["parent"].to_pylist(), nodes["is_pattern"].to_pylist()
-    found: list[int] = []
+    patterns_above: list[int] = []
     # Nodes are numbered in the order of their rows, and come after the ones above them.
     for row, (above, flag) in enumerate(zip(parent, is_pattern, strict=True)):
-        over = found[above] if above >= 0 else -1
-        found.append(over if over >= 0 else row if flag else -1)
-    return np.array(found, np.int64)
+        over = patterns_above[above] if above >= 0 else -1
+        patterns_above.append(over if over >= 0 else row if flag else -1)
+    return np.array(patterns_above, np.int64)
 
 
 def _make(job: Job) -> Sequence[Path]:
     days = later_half(job.present("transits"))
     patterns = {"url_patterns": job.files("url_patterns")}
     flow = patterns | {"page_flow": job.files("page_flow")}
-    made = job.engine.query("pattern_urls", flow, {}, _URLS, job.out)
-    urls = {"pattern_urls": [*map(str, made)]}
+    url_files = job.engine.query("pattern_urls", flow, {}, _URLS, job.out)
+    urls = {"pattern_urls": [*map(str, url_files)]}
     ranked = job.engine.apply_groups(
         partial(site_ranks, new_days=len(days)), patterns, "site", RANKED, job.out, None
     )
-    found = job.engine.apply_groups(patterns_of_flow, urls, "site", FLOW_OF_PATTERNS, job.out, None)
+    flow_files = job.engine.apply_groups(
+        patterns_of_flow, urls, "site", FLOW_OF_PATTERNS, job.out, None
+    )
     inputs = {
         "ranked_patterns": [*map(str, ranked)],
-        "pattern_flow": [*map(str, found)],
+        "pattern_flow": [*map(str, flow_files)],
         "prefix_trees": job.files("prefix_trees"),
     }
     parameters = {"stock_weight": flow_of(job).stock_weight, "strength": _STRENGTH}

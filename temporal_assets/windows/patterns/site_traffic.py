@@ -39,8 +39,8 @@ def audience_of(rows: pa.Table, least_clients: int) -> Audience:
 
 def floats(rows: pa.Table, name: str) -> Floats:
     """A column of counts."""
-    found: Floats = rows.column(name).to_numpy().astype(np.float64)
-    return found
+    values: Floats = rows.column(name).to_numpy().astype(np.float64)
+    return values
 
 
 def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:

@@ -107,8 +107,8 @@ class StoredPatterns:
 
     def nodes_of(self, urls: Sequence[str]) -> list[int | None]:
         """The most specific node of each canonical URL; None for URLs of another form."""
-        found = self.matcher.match(texts(urls))
-        return [None if node == NOWHERE else int(node) for node in found]
+        matched = self.matcher.match(texts(urls))
+        return [None if node == NOWHERE else int(node) for node in matched]
 
     def pattern_of(self, node: int) -> int | None:
         """The pattern that a node is, or is part of; None above the patterns."""
@@ -134,13 +134,13 @@ class StoredPatterns:
         for edge in self.edges:
             if node <= edge[here] < end:
                 counts[edge[there]] = counts.get(edge[there], 0) + edge["transits"]
-        return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        return sorted(counts.items(), key=lambda partner: (-partner[1], partner[0]))
 
 
-def graph_of(found: StoredPatterns) -> Graph:
+def graph_of(stored: StoredPatterns) -> Graph:
     """The behaviour graph of the most visited patterns of a site."""
-    ranked = sorted(found.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
-    graph = patterns.graph_of(found.site, ranked[: patterns.MOST_PATTERNS], found.edges)
+    ranked = sorted(stored.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
+    graph = patterns.graph_of(stored.site, ranked[: patterns.MOST_PATTERNS], stored.edges)
     hidden = len(ranked) - len(graph.nodes)
     more = f"; {hidden:,} patterns with fewer visits are not drawn" if hidden else ""
     return replace(graph, title=f"{graph.title}{more}")

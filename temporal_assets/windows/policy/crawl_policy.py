@@ -128,8 +128,8 @@ def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | Non
     """The folder of files that say what a partition says; None if the partition names none."""
     (path,) = store.paths(manifest)
     with store.fs.open(path, "rb") as file:
-        said = pq.read_schema(file).metadata or {}
-    return settings.state / FOLDER / said[_FILES].decode() if _FILES in said else None
+        metadata = pq.read_schema(file).metadata or {}
+    return settings.state / FOLDER / metadata[_FILES].decode() if _FILES in metadata else None
 
 
 def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
@@ -268,8 +268,8 @@ def _pattern(
         labelled = round(row["flow_pages"] + flow.stock_weight * labelled)
         urgency = row["flow_score"]
     if row["site"] in early.sites:
-        said = early.patterns[row["site"], row["pattern"]]
-        labelled, urgency = said["pages"], said["share"]
+        early_sums = early.patterns[row["site"], row["pattern"]]
+        labelled, urgency = early_sums["pages"], early_sums["share"]
     return {
         "site": row["site"],
         "node": place,

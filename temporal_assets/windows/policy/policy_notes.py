@@ -86,7 +86,7 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
             " (`privacy.min_clients`) to be named. More days or more readers change it."
         )
         return
-    now = [one for one in decisions if one == "now"]
+    now = [decision for decision in decisions if decision == "now"]
     if now or document["prefixes"]:
         if decisions and len(now) == len(decisions):
             yield "Everything is fetched now: on all these sites new pages are read within days."

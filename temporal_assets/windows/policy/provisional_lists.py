@@ -98,12 +98,14 @@ def judge_sites(rows: pa.Table, day: dt.date, observed: Sequence[int]) -> pa.Rec
         observed: Numbers of the days of the window that are there.
     """
     rows = rows.combine_chunks()
-    made: list[dict[str, Any]] = []
+    site_rows: list[dict[str, Any]] = []
     ends = pc.run_end_encode(rows["site"].combine_chunks()).run_ends.to_pylist() if rows else []
     for start, stop in pairwise([0, *ends]):
-        made += _of_site(rows.slice(start, stop - start), np.array(observed, np.int64))
-    columns = {name: [row[name] for row in made] for name in TABLE.column_names if name != "day"}
-    table = pa.table({"day": [day] * len(made), **columns}, TABLE.arrow_schema)
+        site_rows += _of_site(rows.slice(start, stop - start), np.array(observed, np.int64))
+    columns = {
+        name: [row[name] for row in site_rows] for name in TABLE.column_names if name != "day"
+    }
+    table = pa.table({"day": [day] * len(site_rows), **columns}, TABLE.arrow_schema)
     (batch,) = table.combine_chunks().to_batches() or [
         pa.RecordBatch.from_pylist([], TABLE.arrow_schema)
     ]
@@ -112,12 +114,12 @@ def judge_sites(rows: pa.Table, day: dt.date, observed: Sequence[int]) -> pa.Rec
 
 def _of_site(rows: pa.Table, observed: Int64s) -> Iterator[dict[str, Any]]:
     is_page = rows["url"].is_valid()
-    nodes, found = rows.filter(pc.invert(is_page)), rows.filter(is_page)
-    pages = _pages(found, observed)
+    nodes, page_rows = rows.filter(pc.invert(is_page)), rows.filter(is_page)
+    pages = _pages(page_rows, observed)
     site = rows["site"][0].as_py()
-    urls = from_arrow(found["url"].combine_chunks())
+    urls = from_arrow(page_rows["url"].combine_chunks())
     common = {"site": site, "days": len(pages.days)}
-    everything = np.zeros(len(found), np.int64)
+    everything = np.zeros(len(page_rows), np.int64)
     yield (
         common
         | {"kind": "site", "name": site, "pattern": -1}
@@ -131,10 +133,10 @@ def _of_site(rows: pa.Table, observed: Int64s) -> Iterator[dict[str, Any]]:
     yield from (common | row for row in _patterns(nodes, urls, pages))
 
 
-def _pages(found: pa.Table, observed: Int64s) -> _Pages:
-    flat = found["views"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    width = len(flat) // len(found) if len(found) else int(observed[-1]) + 1
-    views = np.asarray(flat.reshape(len(found), width), np.float64)[:, observed]
+def _pages(page_rows: pa.Table, observed: Int64s) -> _Pages:
+    flat = page_rows["views"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    width = len(flat) // len(page_rows) if len(page_rows) else int(observed[-1]) + 1
+    views = np.asarray(flat.reshape(len(page_rows), width), np.float64)[:, observed]
     first = _first_usual(views.sum(axis=0))
     views, days = views[:, first:], observed[first:]
     says = views.sum(axis=1) >= LEAST_VIEWS
@@ -143,7 +145,7 @@ def _pages(found: pa.Table, observed: Int64s) -> _Pages:
     share, probability = fading_share(evidence[says])
     chance = np.full(len(views), share)
     chance[says] = probability
-    return _Pages(views, days, found["clients"].to_numpy(), chance, share)
+    return _Pages(views, days, page_rows["clients"].to_numpy(), chance, share)
 
 
 def _first_usual(traffic: Floats) -> int:
@@ -154,13 +156,13 @@ def _first_usual(traffic: Floats) -> int:
 
 def _sums(pages: _Pages, part: NDArray[np.int64], parts: int) -> list[dict[str, Any]]:
     """Counts of the pages of each part; -1 are of none."""
-    known = part >= 0
-    of, days = part[known], len(pages.days)
+    has_part = part >= 0
+    of, days = part[has_part], len(pages.days)
     count = np.bincount(of, minlength=parts)
-    views = np.bincount(of, pages.views.sum(axis=1)[known], parts)
-    born = np.bincount(of, pages.fading_births[known], parts)
+    views = np.bincount(of, pages.views.sum(axis=1)[has_part], parts)
+    born = np.bincount(of, pages.fading_births[has_part], parts)
     clients = np.zeros(parts, np.int64)
-    np.maximum.at(clients, of, pages.clients[known])
+    np.maximum.at(clients, of, pages.clients[has_part])
     return [
         {
             "pages": int(count[n]),
@@ -204,8 +206,8 @@ def _patterns(nodes: pa.Table, urls: Texts, pages: _Pages) -> Iterator[dict[str,
     part = np.full(len(urls), -1, np.int64)
     if len(urls):
         tree = tree_of(nodes["parent"].to_pylist(), nodes["rule"].to_pylist())
-        found = compile_matcher(tree).match(urls).astype(np.int64)
-        part = np.where(found >= 0, above[np.maximum(found, 0)], -1)
+        matched = compile_matcher(tree).match(urls).astype(np.int64)
+        part = np.where(matched >= 0, above[np.maximum(matched, 0)], -1)
     _, share = pattern_shares(part, pages.probability, len(nodes), pages.share)
     sums = _sums(pages, part, len(nodes))
     number, template = nodes["pattern"].to_pylist(), nodes["template"].to_pylist()

@@ -181,8 +181,8 @@ def _found(job: Job, reader: Reader) -> Iterator[Section]:
     yield found.changes(site_changes.report(changed, job.day, earlier))
     hubs = reader.rows(_HUBS, "hub_seeds")
     yield found.hubs(hubs, len(hubs))
-    known = reader.rows(_PREFIXES, "news_prefixes")
-    yield prefixes.prefix_table(known, len(known))
+    prefix_rows = reader.rows(_PREFIXES, "news_prefixes")
+    yield prefixes.prefix_table(prefix_rows, len(prefix_rows))
     yield prefixes.trees(*reader.trees())
 
 
@@ -249,8 +249,8 @@ def _make(job: Job) -> Sequence[Path]:
     _write_pages(job, report)
     path = job.out / "evaluation_report.parquet"
     schema = contracts.EVALUATION_REPORT.arrow_schema
-    made = pa.Table.from_pylist(list(_rows(report)), schema)
-    pq.write_table(made, path, compression="zstd", store_schema=False)
+    rows = pa.Table.from_pylist(list(_rows(report)), schema)
+    pq.write_table(rows, path, compression="zstd", store_schema=False)
     return [path]
 
 

@@ -87,7 +87,7 @@ def front_of(job: Job, reader: Reader) -> Front:
     """Read what the front page says."""
     expected = job.settings.window.days
     judgements = _judgements(job)
-    wrong = [one for one in judgements if not one.passed]
+    wrong = [judgement for judgement in judgements if not judgement.passed]
     return Front(
         day=job.day,
         traffic=reader.daily(_TRAFFIC, "page_views"),
@@ -103,8 +103,12 @@ def front_of(job: Job, reader: Reader) -> Front:
         days=expected,
         missing=expected - len(job.present("page_views")),
         rejected=_rejected(job),
-        failed=[f"{one.asset}: {one.check}" for one in wrong if one.blocking],
-        warned=[f"{one.asset}: {one.check}" for one in wrong if not one.blocking],
+        failed=[
+            f"{judgement.asset}: {judgement.check}" for judgement in wrong if judgement.blocking
+        ],
+        warned=[
+            f"{judgement.asset}: {judgement.check}" for judgement in wrong if not judgement.blocking
+        ],
         is_judged=bool(judgements),
         lists=reader.table("seed_evaluation"),
         reach=reader.table("hub_evaluation"),
@@ -114,13 +118,15 @@ def front_of(job: Job, reader: Reader) -> Front:
 
 def _births(job: Job, reader: Reader) -> list[Row]:
     """Pages born on every observed day; on the first days of the data all pages seem new."""
-    found = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
+    births_of_day = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
     present = job.present("page_views")
     if not present:
         return []
     first = min(present) + dt.timedelta(days=_UNOBSERVED)
     none = {"pages": 0, "temporal": 0}
-    return [{"day": day, **(found.get(day) or none)} for day in sorted(present) if day >= first]
+    return [
+        {"day": day, **(births_of_day.get(day) or none)} for day in sorted(present) if day >= first
+    ]
 
 
 def _budget(reader: Reader) -> Iterator[Row]:
@@ -155,5 +161,11 @@ def _rejected(job: Job) -> float | None:
 def _judgements(job: Job) -> list[verdicts.Judgement]:
     """Return what the checks found in the day's tables."""
     daily = (job.store.manifest(name, job.day) for name in ("requests", "page_views", "transits"))
-    manifests = [one for one in daily if one is not None] + list(job.sources.tables.values())
-    return [one for manifest in manifests for one in verdicts.read(job.settings.state, manifest)]
+    manifests = [daily_manifest for daily_manifest in daily if daily_manifest is not None] + list(
+        job.sources.tables.values()
+    )
+    return [
+        daily_manifest
+        for manifest in manifests
+        for daily_manifest in verdicts.read(job.settings.state, manifest)
+    ]

@@ -172,22 +172,22 @@ class Reader:
 
     def table(self, name: str) -> list[Row]:
         """All rows of a small table."""
-        found: list[Row] = self._job.store.read(name, self._job.day).to_pylist()
-        return found
+        rows: list[Row] = self._job.store.read(name, self._job.day).to_pylist()
+        return rows
 
     # Pages --------------------------------------------------------------------------------------
 
     def examples(self) -> list[tuple[str, PageChart]]:
         """Pages with their curves, the most temporal first."""
         tables = ("interest_curves", "page_histories", "page_labels", "page_traffic")
-        found = self.rows(_EXAMPLES, *tables)
-        return [(row["url"], self._chart(row)) for row in found]
+        rows = self.rows(_EXAMPLES, *tables)
+        return [(row["url"], self._chart(row)) for row in rows]
 
     def typical(self) -> dict[bool, tuple[str, PageChart]]:
         """A typical news page under True, another under False."""
-        found = self.rows(_TYPICAL, "page_labels", "page_histories", "page_traffic")
+        rows = self.rows(_TYPICAL, "page_labels", "page_histories", "page_traffic")
         plain = {"is_converged": False, "b": None, "phi_n": None}
-        return {row["is_news"]: (row["url"], self._chart(row | plain)) for row in found}
+        return {row["is_news"]: (row["url"], self._chart(row | plain)) for row in rows}
 
     def _chart(self, row: Row) -> PageChart:
         missing = self._job.sources.tables["page_histories"].extra["missing_days"]
@@ -227,10 +227,10 @@ class Reader:
 
     def cuts(self) -> dict[str, str]:
         """q, m and p that labels were made with; from the least to the most where they differ."""
-        (found,) = self.rows(_CUTS, "page_labels")
+        (ranges,) = self.rows(_CUTS, "page_labels")
         own = self._job.settings.labels.model_dump()
         return {
-            name: _range(found[f"least_{name}"], found[f"most_{name}"], own[name])
+            name: _range(ranges[f"least_{name}"], ranges[f"most_{name}"], own[name])
             for name in ("q", "m", "p")
         }
 
@@ -264,8 +264,8 @@ class Reader:
 
     def sites(self) -> list[Row]:
         """Sites of `url_patterns` that enough clients know, the most visited first."""
-        found = sites_of(self._job.store, self._job.engine, self._job.day, MANY)
-        return [row for row in found if row["is_public"]]
+        site_rows = sites_of(self._job.store, self._job.engine, self._job.day, MANY)
+        return [row for row in site_rows if row["is_public"]]
 
     def traffic(self, sites: list[Row]) -> tuple[dict[str, list[float]], dict[str, int]]:
         """Return, by site, the share of visits on its most visited pages, in even steps.
@@ -281,7 +281,8 @@ class Reader:
         curves = {
             site: _curve(own)
             for site in (row["site"] for row in drawn)
-            if (own := [one for one in rows if one["site"] == site]) and own[-1]["summed"] > 0
+            if (own := [rank_row for rank_row in rows if rank_row["site"] == site])
+            and own[-1]["summed"] > 0
         }
         return curves, {row["site"]: row["pages"] for row in drawn}
 
@@ -312,12 +313,12 @@ class Reader:
             return no_site_fits(job.settings)
         folder = mirror_folder(job.settings)
         copied = None if mirror is None else _mirrored(mirror, folder, chosen)
-        found = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)
-        if not found.sites:
+        assessed = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)
+        if not assessed.sites:
             why = "patterns cannot be learned on one part of the days and judged on others"
             return Missing(why, _READ_MORE)
-        methods = {name: _method(one) for name, one in found.methods.items()}
-        return Quality(found.learned, found.periods, found.sites, methods)
+        methods = {name: _method(quality) for name, quality in assessed.methods.items()}
+        return Quality(assessed.learned, assessed.periods, assessed.sites, methods)
 
 
 def mirrored_pages(mirror: Mirror | None) -> dict[str, int]:
@@ -348,8 +349,8 @@ def _curve(rows: list[Row]) -> list[float]:
     summed = {0: 0.0} | before | {row["place"]: row["summed"] for row in rows}
     places = sorted(summed)
     steps = np.arange(_BINS + 1) * rows[0]["pages"] / _BINS
-    found = np.interp(steps, places, [summed[place] / rows[-1]["summed"] for place in places])
-    shares: list[float] = found.tolist()
+    shares_at = np.interp(steps, places, [summed[place] / rows[-1]["summed"] for place in places])
+    shares: list[float] = shares_at.tolist()
     return shares
 
 
@@ -364,13 +365,13 @@ def _known(mean: float) -> float | None:
     return None if np.isnan(mean) else mean
 
 
-def _method(one: MethodQuality) -> Method:
-    layout = one.layout
+def _method(method_quality: MethodQuality) -> Method:
+    layout = method_quality.layout
     return Method(
-        one.divergence,
-        one.mirror.by_urls,
+        method_quality.divergence,
+        method_quality.mirror.by_urls,
         None if layout is None else _known(layout.within),
         None if layout is None else _known(layout.random),
-        tuple(share.by_urls for share in one.later),
-        tuple(share.by_visits for share in one.later),
+        tuple(share.by_urls for share in method_quality.later),
+        tuple(share.by_visits for share in method_quality.later),
     )

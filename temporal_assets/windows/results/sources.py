@@ -78,44 +78,44 @@ class Tally:
 def listed_sources(settings: Settings) -> dict[str, str]:
     """Return the sources that the user lists, with their kinds: a URL a line, then a kind."""
     path = file_in(settings.state, settings.crawls.sources)
-    found: dict[str, str] = {}
+    kind_by_url: dict[str, str] = {}
     if path is None:
-        return found
+        return kind_by_url
     for line in path.read_text("utf-8-sig").splitlines():
         url, _, kind = line.partition("#")[0].strip().partition("\t")
         if url.startswith(("http://", "https://")):
             guess = "sitemap" if "sitemap" in url.lower() else "feed"
-            found[url] = kind.strip() if kind.strip() in ("feed", "sitemap") else guess
-    return found
+            kind_by_url[url] = kind.strip() if kind.strip() in ("feed", "sitemap") else guess
+    return kind_by_url
 
 
 def tallies(
     fetches: Iterable[Fetch], listed: Mapping[str, str], rules: UrlRules
 ) -> dict[str, Tally]:
     """Count visits, and credit each page to the source that showed it first."""
-    found = {url: Tally(kind, is_listed=True) for url, kind in listed.items()}
+    tally_by_url = {url: Tally(kind, is_listed=True) for url, kind in listed.items()}
     taken: set[str] = set()
-    for fetch in sorted(fetches, key=lambda one: one.time):
+    for fetch in sorted(fetches, key=lambda visit: visit.time):
         if fetch.kind not in _OF_PAGES:
             url = fetch.source or fetch.url
-            found.setdefault(url, Tally(fetch.kind)).visited(fetch)
+            tally_by_url.setdefault(url, Tally(fetch.kind)).visited(fetch)
             continue
         page = canonical_url(fetch.url, rules)
         if page is None or page in taken or fetch.status is None or fetch.status >= _FAILED:
             continue
         taken.add(page)
-        if fetch.source in found:
-            found[fetch.source].pages[page] = fetch.time
-    return found
+        if fetch.source in tally_by_url:
+            tally_by_url[fetch.source].pages[page] = fetch.time
+    return tally_by_url
 
 
 def _make(job: Job) -> Sequence[Path]:
     settings = job.settings
     rules = UrlRules.from_settings(settings.cleaning)
     fetches = fetches_between(settings, job.first, job.day)
-    found = tallies(fetches, listed_sources(settings), rules)
-    known = _known(job, [page for tally in found.values() for page in tally.pages])
-    rows = [_row(job.day, url, tally, known) for url, tally in sorted(found.items())]
+    tally_by_url = tallies(fetches, listed_sources(settings), rules)
+    page_facts = _known(job, [page for tally in tally_by_url.values() for page in tally.pages])
+    rows = [_row(job.day, url, tally, page_facts) for url, tally in sorted(tally_by_url.items())]
     file = job.out / "sources.parquet"
     table = pa.Table.from_pylist(rows, contracts.SOURCES.arrow_schema)
     pq.write_table(table, file, compression="zstd")
@@ -137,12 +137,12 @@ def _known(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | None, bo
 
 
 def _row(
-    day: dt.date, url: str, tally: Tally, known: Mapping[str, tuple[dt.date | None, bool]]
+    day: dt.date, url: str, tally: Tally, page_facts: Mapping[str, tuple[dt.date | None, bool]]
 ) -> dict[str, Any]:
     temporal = {
-        page: (time, known[page][0])
+        page: (time, page_facts[page][0])
         for page, time in tally.pages.items()
-        if known.get(page, (None, False))[1]
+        if page_facts.get(page, (None, False))[1]
     }
     delays = [_delay(time, birth) for time, birth in temporal.values() if birth is not None]
     hours = (tally.last - tally.first).total_seconds() / 3600 if tally.first and tally.last else 0.0

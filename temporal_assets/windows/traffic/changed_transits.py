@@ -115,9 +115,9 @@ def _changes(
             both.of_before, both.renumbered, changed, first.result(), first_before.result()
         )
         # Putting transits in order keeps one thread busy.
-        known = ahead.submit(_known, both.before, pages, at_once, threads)
+        filter_of_known = ahead.submit(_known, both.before, pages, at_once, threads)
         transits = _transits(both, moved, texts, shared, changed, threads)
-    traffic = changed_traffic(transits, known.result(), least_clients, threads)
+    traffic = changed_traffic(transits, filter_of_known.result(), least_clients, threads)
     return Changes(both.totals, both.before, pages, traffic, labels)
 
 
@@ -182,8 +182,8 @@ def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
     return entered + [(day, _EARLIER) for day in earlier.left]
 
 
-def _moved_day(job: Job, both: _Windows, one: tuple[Manifest, int]) -> _MovedDay:
-    day, windows = one
+def _moved_day(job: Job, both: _Windows, day_and_windows: tuple[Manifest, int]) -> _MovedDay:
+    day, windows = day_and_windows
     first = job.first if windows == _LATER else job.first - dt.timedelta(days=both.moved)
     (rows,) = pages_by_day(
         both.seen if windows == _LATER else both.seen_before, [(day.day - first).days]
@@ -231,14 +231,14 @@ def _meet(both: _Windows, labels: KnownLabels, moved: Sequence[_MovedDay]) -> li
             new.append(_numbers_of_new(block, both.is_new[shown : shown + len(block)]))
             list(done)
             shown += len(block)
-    found = [
+    texts_of_days = [
         _Texts(
             text_numbers(from_arrow(day.referrers["url"])),
             np.concatenate((opened.places, others.places)),
         )
         for day, opened, others in zip(moved, seekers[::2], seekers[1::2], strict=True)
     ]
-    return [*found, _Texts(np.concatenate(new), np.flatnonzero(both.is_new))]
+    return [*texts_of_days, _Texts(np.concatenate(new), np.flatnonzero(both.is_new))]
 
 
 def _numbers_of_new(block: Keys, is_new: Flags) -> Int64s:
@@ -282,13 +282,13 @@ def _may_be_few(both: _Windows, moved: Sequence[_MovedDay], least_clients: int) 
 
 def _of_rows(table: ParquetRows, column: str, rows: Int64s) -> Int64s:
     """The numbers of some rows, which ascend."""
-    found: list[Int64s] = [np.empty(0, np.int64)]
+    blocks: list[Int64s] = [np.empty(0, np.int64)]
     first = 0
     for block in table.blocks((column,), lambda block: block[column].to_numpy()):
         low, high = np.searchsorted(rows, (first, first + len(block)))
-        found.append(block[rows[low:high] - first])
+        blocks.append(block[rows[low:high] - first])
         first += len(block)
-    return np.concatenate(found)
+    return np.concatenate(blocks)
 
 
 def _shared_visits(
@@ -303,27 +303,30 @@ def _shared_visits(
 
     To those whose clients may be few, and from those that are new.
     """
-    known = visit_filter(
+    known_visits = visit_filter(
         len(both.seen), [(day.page[day.visits.target], day.visits.client) for day in moved], few
     )
-    are_pages = [(one.text[one.page >= 0], one.page[one.page >= 0]) for one in texts]
+    are_pages = [
+        (day_texts.text[day_texts.page >= 0], day_texts.page[day_texts.page >= 0])
+        for day_texts in texts
+    ]
     text, page = map(np.concatenate, zip(*are_pages, strict=True))
     by_text = TextPages(text, page.astype(np.int32))
     last = last_shared(job, earlier)
-    days = [one for one in job.window("transits").manifests if one.day <= last]
-    look = partial(_of_day, is_new=both.is_new, known=known, by_text=by_text)
+    days = [day_texts for day_texts in job.window("transits").manifests if day_texts.day <= last]
+    look = partial(_of_day, is_new=both.is_new, known_visits=known_visits, by_text=by_text)
     return list(of_days(job, days, both.seen, look))
 
 
 def _of_day(
-    numbers: DayNumbers, pages: Int32s, is_new: Flags, known: VisitFilter, by_text: TextPages
+    numbers: DayNumbers, pages: Int32s, is_new: Flags, known_visits: VisitFilter, by_text: TextPages
 ) -> _Shared:
     strangers = by_text.find(numbers.strangers)
     page = np.concatenate((pages, strangers))
     traced = np.zeros(len(page), np.bool_)
     traced[len(pages) :] = (strangers >= 0) & is_new[strangers]
     visits = numbers.visits()
-    rows = chosen(visits, page, traced, known)
+    rows = chosen(visits, page, traced, known_visits)
     source = numbers.sources(pages, strangers)[visits.referrer[rows]]
     return _Shared(page[visits.target[rows]], visits.client[rows], source)
 
@@ -344,8 +347,8 @@ def _changed(
     for day in moved:
         page = day.page[day.visits.target]
         changed[page[page >= 0]] = True
-    for one in texts:
-        changed[one.page[one.page >= 0]] = True
+    for day_texts in texts:
+        changed[day_texts.page[day_texts.page >= 0]] = True
     for part in shared:
         changed[part.page] = True
     return np.flatnonzero(changed)
@@ -384,8 +387,8 @@ def _transits(
         np.concatenate([day.row[(day.row >= 0) & (day.page < 0)] for day in moved])
     )
     parts = [
-        *(_of_moved(day, one, index, gone) for day, one in zip(moved, texts, strict=False)),
-        *(_of_shared(one, index, len(gone)) for one in shared),
+        *(_of_moved(day, item, index, gone) for day, item in zip(moved, texts, strict=False)),
+        *(_of_shared(item, index, len(gone)) for item in shared),
     ]
     ordered = in_traffic_order(parts, len(gone) + len(changed), threads)
     ordered.target[:] -= len(gone)

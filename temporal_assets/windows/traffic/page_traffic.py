@@ -153,9 +153,9 @@ def _make(job: Job) -> Sequence[Path]:
     is_told = job.engine.spread is None and are_numbered(job, totals, days)
     # A cluster counts all days anew: the rows of the window before are too many for one machine.
     earlier = find_earlier(job, "transits") if is_told else None
-    made = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
-    if made:
-        return made
+    written = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
+    if written:
+        return written
     tables = {name: job.files(name) for name in ("page_totals", "page_labels")}
     files = [DayFiles.of(job.store, day) for day in days]
     return write_traffic(

@@ -80,15 +80,15 @@ def counted(before: pa.Table, row: Int64s) -> pa.Table:
 
 def changed_pages(counts: Sequence[pa.Table], site: Int32s, is_new: Flags) -> ChangedPages:
     """Changed pages as they were, from what `counted` says of some after others."""
-    known = pa.concat_tables(counts)
-    few = pa.concat_arrays(known["few_clients"].chunks)
+    counted = pa.concat_tables(counts)
+    few = pa.concat_arrays(counted["few_clients"].chunks)
     return ChangedPages(
         site,
         is_new,
-        known["visits"].to_numpy(),
-        known["referred"].to_numpy(),
-        known["referrals"].to_numpy(),
-        known["clients"].to_numpy(),
+        counted["visits"].to_numpy(),
+        counted["referred"].to_numpy(),
+        counted["referrals"].to_numpy(),
+        counted["clients"].to_numpy(),
         np.concatenate(([0], np.cumsum(pc.list_value_length(few).to_numpy()))),
         few.flatten().to_numpy(),
     )

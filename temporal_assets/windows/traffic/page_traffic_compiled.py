@@ -227,10 +227,10 @@ class _Rows:
 
 def _read(pages: ParquetRows, counts: Path, at_once: int) -> Iterator[_Rows]:
     of_pages = ranges(len(pages), at_once)
-    known = pages.in_ranges(of_pages, _KNOWN)
+    known_blocks = pages.in_ranges(of_pages, _KNOWN)
     with counts.open("rb") as file, pa.ipc.open_stream(file) as rows:
         # Behind the last whole number of them comes a table of none.
         for (first, _), of_page, counted in zip(
-            of_pages, known, even(rows, _COUNTED, at_once), strict=False
+            of_pages, known_blocks, even(rows, _COUNTED, at_once), strict=False
         ):
             yield _Rows(first, of_page, counted.combine_chunks())

@@ -145,7 +145,7 @@ class _Rows:
         low, high = np.searchsorted(self._target, (first, stop))
         change = np.searchsorted(self._target[low:high], np.arange(first, stop + 1))
         origin, begin = self._begin(sites)
-        made = moved_links(
+        links = moved_links(
             LinkLists(start, flat.field("page").to_numpy(), flat.field("transits").to_numpy()),
             row,
             origin,
@@ -153,7 +153,7 @@ class _Rows:
             LinkLists(change, self._referrer[low:high], self._transits[low:high]),
             begin,
         )
-        return links_column(made.bounds, made.page, made.transits)
+        return links_column(links.bounds, links.page, links.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
         """Return, for each row, the first row of its site before and now."""
