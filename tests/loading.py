@@ -103,11 +103,26 @@ def make_archive(folder: Path) -> None:
     subprocess.run(check, check=True, stdout=subprocess.DEVNULL)
 
 
+class NotInstalled(Exception):
+    """A program could not be had from its registry."""
+
+
+def installed(command: list[str | Path], work: Path) -> None:
+    """Run an installation. Raises `NotInstalled` if it fails, or takes too long."""
+    try:
+        subprocess.run(
+            list(map(str, command)), cwd=work, check=True, capture_output=True, timeout=240
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        said = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()
+        raise NotInstalled(said[-1] if said else str(error)) from error
+
+
 def environment(work: Path, package: str) -> Path:
     """Return a Python that has a package."""
     subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
     python = work / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", package], check=True)
+    installed([python, "-m", "pip", "install", "-q", package], work)
     return python
 
 
@@ -143,8 +158,8 @@ def with_crawlee_js(work: Path) -> None:
     at = script.index("const policy")
     (work / "crawl.mjs").write_text(script[:at] + proxy + script[at:], "utf-8")
     (work / "package.json").write_text('{"private": true, "type": "module"}', "utf-8")
-    npm = ["npm", "install", "--silent", "--ignore-scripts", "--no-fund", CRAWLEE_JS]
-    subprocess.run(npm, cwd=work, check=True)
+    options = ("--silent", "--ignore-scripts", "--no-fund")
+    installed(["npm", "install", *options, CRAWLEE_JS], work)
 
     def command(web: Web, told: Path) -> list[str | Path]:
         shutil.copy(told, work / "policy-links.json")
@@ -212,7 +227,10 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory(prefix="temporal-assets-loading.") as folder:
             print(version, flush=True)
-            function(Path(folder))
+            try:
+                function(Path(folder))
+            except NotInstalled as error:
+                print(f"SKIPPED: {version} cannot be installed here: {error}")
 
 
 if __name__ == "__main__":
