@@ -23,7 +23,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 import dagster as dg
-from dagster._core.instance.ref import InstanceRef
 from filelock import FileLock
 from sqlalchemy import make_url
 
@@ -33,9 +32,9 @@ from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, landed_rows
 from temporal_assets.defs.assets import released_policy
 from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
-from temporal_assets.defs.resources import INSTALLATION, Installation
 from temporal_assets.defs.runs import event_log, lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.landing.inventory import Inventory
@@ -158,9 +157,7 @@ def prepare_home(settings: Settings) -> Path:
             replace_text(config, _PLACES.sub("", _template().read_text("utf-8")))
         elif _is_elsewhere(text := config.read_text("utf-8"), home):
             replace_text(config, _PLACES.sub("", text))
-        if not (home / "history").exists() and event_log.is_in_sqlite(
-            InstanceRef.from_dir(str(home))
-        ):
+        if not (home / "history").exists() and event_log.is_in_sqlite(home):
             # Two processes that make Dagster's databases at the same time spoil them.
             dg.DagsterInstance.from_config(str(home)).dispose()
     return home
@@ -266,9 +263,7 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
     home = Path(os.environ.get("DAGSTER_HOME") or settings.state / "dagster")
     if not (home / _CONFIG).is_file() and not (home / "schedules").is_dir():
         return ()
-    if not (home / "schedules").is_dir() and event_log.is_in_sqlite(
-        InstanceRef.from_dir(str(home))
-    ):
+    if not (home / "schedules").is_dir() and event_log.is_in_sqlite(home):
         return ()
     with _instance(settings) as instance:
         states = instance.all_instigator_state()

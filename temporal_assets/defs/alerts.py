@@ -21,8 +21,8 @@ import dagster as dg
 from temporal_assets.alerts import messages
 from temporal_assets.alerts.delivery import Channel, Undelivered, channels, kind_and_place
 from temporal_assets.alerts.messages import Message
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.partitions import today
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs.finished_runs import finished_after, report_of
 
 _INTERVAL_SECONDS: Final = 60

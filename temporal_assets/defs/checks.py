@@ -19,9 +19,9 @@ import dagster as dg
 
 from temporal_assets.contracts import Severity, Table
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import FINISH, NIGHTLY
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.finished_runs import SUMMARY
 from temporal_assets.defs.runs.tags import EXPECTED_DAY, days_of_run

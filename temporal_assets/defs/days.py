@@ -22,10 +22,10 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.daily import side_by_side
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Attempts, Made, Parts
 from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.partitions import days_of, in_words
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import small_batches

@@ -20,9 +20,9 @@ import dagster as dg
 
 from temporal_assets.days import daily
 from temporal_assets.defs.days import broken_of
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import Job
 from temporal_assets.defs.partitions import first_day, in_words, today
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.defs.runs.batches import Batch, Stale, batches

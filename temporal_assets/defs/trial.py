@@ -12,8 +12,8 @@ from typing import Any, Final
 import dagster as dg
 from pydantic import Field
 
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
-from temporal_assets.defs.resources import Installation
 from temporal_assets.ops.what_if import Trial, what_if
 
 EXAMPLE: Final = {"labels.q": "0.8"}

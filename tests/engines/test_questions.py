@@ -23,9 +23,9 @@ from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
 from temporal_assets.crawl.mirror.traffic import rare_sites, sites_opened
 from temporal_assets.days import daily
 from temporal_assets.days.transits import transit_inputs
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import metadata, window_metadata
 from temporal_assets.defs.metadata.samples import sample
-from temporal_assets.defs.resources import Installation
 from temporal_assets.engines import chosen
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine

@@ -26,7 +26,7 @@ from temporal_assets import notebook, operate
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
 from temporal_assets.cli.shared.exits import explained
-from temporal_assets.defs.resources import INSTALLATION, Installation
+from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.runs import lost_runs
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh

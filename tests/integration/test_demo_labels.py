@@ -21,8 +21,8 @@ from typer.testing import CliRunner, Result
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.core.labels.early import AGES
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.window_metadata import details
-from temporal_assets.defs.resources import Installation
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from temporal_assets.build import build_defs
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.operate import Outcome, materialize, prepare_home
 from temporal_assets.settings import Settings, load_settings

@@ -14,7 +14,7 @@ import pytest
 
 from temporal_assets import operate
 from temporal_assets.build import build_defs
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.runs import lost_runs, tags
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.quality import verdicts

@@ -7,7 +7,8 @@ from pathlib import Path
 import dagster as dg
 
 from temporal_assets.build import build_defs
-from temporal_assets.defs.resources import Installation, SettingsResource
+from temporal_assets.defs.installation import Installation
+from temporal_assets.defs.resources import SettingsResource
 from temporal_assets.storage.store import Store
 from tests.orchestration.conftest import Project
 

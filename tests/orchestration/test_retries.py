@@ -15,8 +15,8 @@ from dagster._core.execution.plan import active
 from temporal_assets.days import daily
 from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.requests import requests_assets
+from temporal_assets.defs.installation import INSTALLATION
 from temporal_assets.defs.partitions import daily_partitions
-from temporal_assets.defs.resources import INSTALLATION
 from temporal_assets.defs.runs import tags
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read import streams

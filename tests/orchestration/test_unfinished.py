@@ -22,6 +22,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage import sums
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
+from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
 from tests.orchestration.conftest import DAYS, FIRST, Project, settings_of
 
 LAST = FIRST + dt.timedelta(days=DAYS - 1)
@@ -143,7 +144,7 @@ def test_pages_that_were_damaged_are_made_again_with_their_day(
         (folder / name).write_text("changed")
     late = registry.due(Store.open(killed), killed)
     assert late is not None
-    assert late.assets == ("evaluation_report",)
+    assert late.assets == ("evaluation_report", RELEASED_POLICY)
     run("materialize", settings=killed)
     assert registry.due(Store.open(killed), killed) is None
     made = (folder / "evaluation.html").read_text("utf-8")

@@ -6,9 +6,9 @@ import datetime as dt
 
 from temporal_assets.days import daily
 from temporal_assets.defs.days import refuse_blocked
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made
 from temporal_assets.defs.metadata import metadata
-from temporal_assets.defs.resources import Installation
 
 
 def make_derived(installation: Installation, asset: str, day: dt.date) -> Made:

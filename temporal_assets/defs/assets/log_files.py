@@ -10,8 +10,8 @@ import dagster as dg
 
 from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid, plottable
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.defs.runs.tags import LANDING_POOL

@@ -9,8 +9,8 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.defs.days import make_days, refuse_blocked
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import tags
 from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.policy.document import FILE

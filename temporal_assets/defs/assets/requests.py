@@ -12,12 +12,12 @@ import dagster as dg
 from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.days import UnfinishedDay, make_days
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
-from temporal_assets.defs.resources import Installation
 from temporal_assets.landing.inventory import READER_VERSION, Inventory
 from temporal_assets.settings import Settings
 

@@ -14,12 +14,12 @@ from temporal_assets import contracts
 from temporal_assets.days.daily import published_rows
 from temporal_assets.defs.assets.derived import make_derived
 from temporal_assets.defs.days import make_days
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
-from temporal_assets.defs.resources import Installation
 from temporal_assets.settings import Settings
 
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.defs.days import make_days, refuse_blocked
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import NIGHTLY
 from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.specs import window_spec
 from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.defs.partitions import days_of, in_words
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import tags
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import WindowAsset, build, days_read

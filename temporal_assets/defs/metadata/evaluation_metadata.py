@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 from temporal_assets.reports.charts.picture import Drawn
 from temporal_assets.reports.plots import drawn
 from temporal_assets.reports.sections import lists

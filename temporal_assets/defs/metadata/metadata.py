@@ -13,8 +13,8 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.days.daily import DayResult, RequestsResult
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.partitions import in_words
-from temporal_assets.defs.resources import Installation
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from temporal_assets.reports.plots import bars, drawn
 from temporal_assets.reports.text import shown

@@ -11,8 +11,8 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.core.patterns.site_patterns import CUTS
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
-from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.plots import drawn
 from temporal_assets.windows.patterns.stored_patterns import graph_of, read_patterns, sites_of
 

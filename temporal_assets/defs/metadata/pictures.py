@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import dagster as dg
 
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 from temporal_assets.reports.document import Axis, Chart, Kind, Mark, Series
 from temporal_assets.reports.plots import bars, drawn
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from temporal_assets.contracts import Type, table
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
-from temporal_assets.defs.resources import Installation
 
 ROWS: Final = 10
 """Enough to see what a row is."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import dagster as dg
 
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
-from temporal_assets.defs.resources import Installation
 from temporal_assets.reports.plots import drawn
 from temporal_assets.reports.sections.crawls import budgets, curves_of
 from temporal_assets.reports.sections.wording import grouped

@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 
 _QUERIES: Final[Mapping[str, str]] = {
     "site_scores": (

@@ -13,6 +13,7 @@ from typing import Any, Final
 import dagster as dg
 
 from temporal_assets.core.labels.labels import by_both
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import (
     calibration_metadata,
     early_metadata,
@@ -25,7 +26,6 @@ from temporal_assets.defs.metadata import (
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
-from temporal_assets.defs.resources import Installation
 from temporal_assets.policy.document import FILE
 from temporal_assets.reports.distribution import (
     CONCENTRATION,

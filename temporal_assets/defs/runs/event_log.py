@@ -92,8 +92,12 @@ def _uncaptured(reference: InstanceRef, home: Path) -> InstanceRef:
     return InstanceRef.from_dir(str(home), overrides={"compute_logs": _UNCAPTURED})
 
 
-def is_in_sqlite(reference: InstanceRef) -> bool:
+def is_in_sqlite(home: Path) -> bool:
     """Return whether runs, events and schedules lie in SQLite files, as they do by default."""
+    return _is_sqlite(InstanceRef.from_dir(str(home)))
+
+
+def _is_sqlite(reference: InstanceRef) -> bool:
     kept = reference.storage_data
     return kept is not None and kept.class_name == DagsterSqliteStorage.__name__
 
@@ -104,7 +108,7 @@ def in_batches(reference: InstanceRef) -> InstanceRef:
     PostgreSQL's event log, as `dagster-postgres` has it, stores a batch in one statement by itself.
     """
     kept = reference.storage_data
-    if kept is None or not is_in_sqlite(reference):
+    if kept is None or not _is_sqlite(reference):
         return reference
     ours = ConfigurableClassData(__name__, BatchedStorage.__name__, kept.config_yaml)
     return reference._replace(storage_data=ours)

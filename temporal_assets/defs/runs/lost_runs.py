@@ -18,9 +18,9 @@ from typing import Final
 import dagster as dg
 
 from temporal_assets import contracts
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import FINISH, Job
 from temporal_assets.defs.metadata.metadata import plottable
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.tags import days_of_run, of_range
 from temporal_assets.ops import catalogue

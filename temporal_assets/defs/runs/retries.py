@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import dagster as dg
 
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.resources import Installation
+from temporal_assets.defs.installation import Installation
 from temporal_assets.machine.transient import is_transient
 from temporal_assets.reports.text import shown
 

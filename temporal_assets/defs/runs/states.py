@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from temporal_assets.days import daily
+from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.partitions import days_between, first_day, today
-from temporal_assets.defs.resources import Installation
 from temporal_assets.defs.runs.batches import Stale
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.storage.manifest import Manifest

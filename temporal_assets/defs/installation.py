@@ -1,0 +1,46 @@
+"""The installation that a run works on: settings, store and engine of a state folder.
+
+Not here: the resources that hand it to assets (`resources`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from temporal_assets.defs.events import Event
+from temporal_assets.defs.made import Attempts
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.chosen import engine_of
+from temporal_assets.settings import Settings
+from temporal_assets.storage.store import Store
+
+INSTALLATION: Final = "installation"
+"""Name of the resource, and of the parameter by which shells ask for it."""
+
+
+def _silent(_: Event) -> None:
+    """Nobody is watching."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An installation as a run sees it: a state folder with its settings, store and engine.
+
+    Making it touches no file.
+    """
+
+    settings: Settings
+    store: Store
+    engine: Engine
+    report: Callable[[Event], None] = _silent
+    """Told what happens. Called from several threads while log files are read."""
+    attempts: dict[str, Attempts] = field(default_factory=dict)
+    """Attempts, by asset, of steps of the run that wait to be tried again. In another process, as
+    other executors have it, every day is made again: that is slower, and the same."""
+
+    @classmethod
+    def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> Installation:
+        """The installation the settings describe."""
+        return cls(settings, Store.open(settings), engine_of(settings), report)
