@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
-from temporal_assets import contracts
+from benchmarks.transits import publish_truth
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.demo.options import DemoSummary
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -68,24 +65,10 @@ def learn(options: DemoOptions, root: Path, days: int, window: int, **settings: 
         root / "state", window={"days": window, "min_days": window // 2}, **settings
     )
     store, engine, day = Store.open(chosen), DuckDBEngine(chosen), made.days[days - 1]
-    for asset in ("page_views", "transits"):
-        _publish(store, asset, made.truth[asset.removeprefix("page_")], day)
+    publish_truth(store, engine, made.truth, [one for one in made.days if one <= day])
     for one in _beneath([CRAWL_POLICY]).values():
         build(store, engine, chosen, one, day)
     return Learned(made, root, chosen, store, day)
-
-
-def _publish(store: Store, asset: str, truth: Path, last: dt.date) -> None:
-    """The true rows of the days up to `last`."""
-    schema = contracts.table(asset).arrow_schema
-    rows = pq.read_table(truth)
-    for day in pc.unique(rows["day"]).to_pylist():
-        if day <= last:
-            part = rows.filter(pc.equal(rows["day"], day)).select(schema.names).cast(schema)
-            with store.scratch() as scratch:
-                file = scratch / f"{asset}.parquet"
-                pq.write_table(part, file)
-                store.publish(asset, day, [file], inputs=[], settings_digest="")
 
 
 def _beneath(assets: Iterable[WindowAsset]) -> dict[str, WindowAsset]:

@@ -20,12 +20,9 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from benchmarks.real_sets import DATA, SETS, Built
-from benchmarks.transits import publish_transits
-from temporal_assets import contracts
+from benchmarks.transits import publish_truth
 from temporal_assets.core.crawls.timely_simulation import TimelyWorld, left_at, simulate_timely
 from temporal_assets.core.crawls.timely_strategies import Knowledge, strategies
 from temporal_assets.core.numerics.arrays import Floats
@@ -69,16 +66,8 @@ def demo(seed: int) -> Iterator[Built]:
         made = generate(DemoOptions(seed=seed, mirror=False), Path(folder) / "demo")
         settings = load_settings(Path(folder) / "state")
         store = Store.open(settings)
-        engine, schema = DuckDBEngine(settings), contracts.PAGE_VIEWS.arrow_schema
-        views, transits = (pq.read_table(made.truth[name]) for name in ("views", "transits"))
-        for day in made.days:
-            of_day = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
-            with store.scratch() as scratch:
-                file = scratch / "rows.parquet"
-                pq.write_table(of_day, file)
-                store.publish("page_views", day, [file], inputs=[], settings_digest="")
-            steps = transits.filter(pc.equal(transits["day"], day))
-            publish_transits(store, engine, day, steps, of_day["url"].combine_chunks())
+        engine = DuckDBEngine(settings)
+        publish_truth(store, engine, made.truth, made.days)
         yield Built(f"demo {seed}", settings, store, engine, tuple(made.days), ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from temporal_assets import contracts
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.urls import SITE
@@ -50,6 +52,22 @@ def publish_transits(
             extra=extra,
             beside=made.urls,
         )
+
+
+def publish_truth(
+    store: Store, engine: Engine, truth: Mapping[str, Path], days: Iterable[dt.date]
+) -> None:
+    """Publish the true daily views and transits of a corpus, which are what its logs lead to."""
+    schema = contracts.PAGE_VIEWS.arrow_schema
+    views, transits = (pq.read_table(truth[name]) for name in ("views", "transits"))
+    for day in days:
+        of_day = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
+        with store.scratch() as scratch:
+            file = scratch / "rows.parquet"
+            pq.write_table(of_day, file)
+            store.publish("page_views", day, [file], inputs=[], settings_digest="")
+        steps = transits.filter(pc.equal(transits["day"], day))
+        publish_transits(store, engine, day, steps, of_day["url"].combine_chunks())
 
 
 def requests_of(day: dt.date, url: pa.Array, referrer: pa.Array, client: pa.Array) -> pa.Table:

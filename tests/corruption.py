@@ -204,15 +204,26 @@ class Bench:
     def expected(self, given: str) -> tuple[Expected, ...]:
         """What is measured of the rows of a query, and the ranges for it.
 
-        The days before are like the sound day, so that drifts have something to compare with.
+        The days before are like the sound day, so that drifts have something to compare with. For
+        drifts of weeks the days of these weeks are as spoilt as the last.
         """
         rules = [check for check in self.checks if isinstance(check, Rule)]
         drifts = [check for check in self.checks if isinstance(check, Drift)]
         measured = self._measure(given, self.checks)
         return (
             *evaluate_rules(rules, measured, self.values),
-            *evaluate_drifts(drifts, measured, self.before),
+            *evaluate_drifts([one for one in drifts if not one.weeks], measured, self.before),
+            *(
+                result
+                for one in drifts
+                if one.weeks
+                for result in evaluate_drifts([one], measured, self._spoilt(measured, one.weeks))
+            ),
         )
+
+    def _spoilt(self, measured: dict[str, float | None], weeks: int) -> Past:
+        """The days before, of which those of the last weeks are as spoilt as the day itself."""
+        return Past({**self.before.measured, **dict.fromkeys(range(1, 7 * weeks), measured)})
 
     def forget(self, names: Container[str]) -> None:
         """Leave checks out from now on."""

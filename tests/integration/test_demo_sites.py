@@ -207,7 +207,7 @@ def test_metadata_counts_and_names_only_what_many_know(demo: Demo) -> None:
     said = {name: details(installation, name, demo.day, plots=True) for name in NAMES}
     assert said["site_scores"]["sites"] == 15
     assert said["site_scores"]["quiet_sites"] == 1
-    assert 0 < said["site_scores"]["precision_in_sample"] < 1
+    assert 0 < said["site_scores"]["precision_in_sample_share"] < 1
     assert said["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
     assert said["prefix_trees"].keys() == {"sample", "picture"}
     samples = {name: said[name].pop("sample", None) for name in NAMES}

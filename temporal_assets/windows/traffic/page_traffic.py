@@ -158,9 +158,8 @@ def _make(job: Job) -> Sequence[Path]:
         return written
     tables = {name: job.files(name) for name in ("page_totals", "page_labels")}
     files = [DayFiles.of(job.store, day) for day in days]
-    return write_traffic(
-        job.engine, files, job.first if is_told else None, tables, parameters, job.out
-    )
+    first = job.first if is_told else None
+    return write_traffic(job.engine, files, first, tables, parameters, job.out, PAGES_AT_ONCE)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(

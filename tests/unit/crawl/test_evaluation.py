@@ -12,8 +12,8 @@ from temporal_assets.core.crawls.crawl_policies import BASELINES
 from temporal_assets.crawl.evaluation import Evaluation, Politeness, evaluate, evaluate_together
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.sources import read_sources
-from temporal_assets.crawl.mirror.traffic import SITE, Learning, Traffic, add_transits, clicks_of
-from temporal_assets.logs.urls.urls import DEFAULT, site_of
+from temporal_assets.crawl.mirror.traffic import Learning, Traffic, add_transits, clicks_of
+from temporal_assets.logs.urls.urls import DEFAULT, SITE, site_of
 
 HOME = "https://a.example/"
 OLD = [f"https://a.example/old/page-{i}.html" for i in range(400)]
