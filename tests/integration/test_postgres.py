@@ -193,7 +193,7 @@ def test_viewers_see_the_runs_and_change_nothing(site: Site) -> None:
 
 def test_a_server_that_is_gone_is_named(site: Site) -> None:
     site.server.stop()
-    for words in (["status"], ["materialize", "requests"], ["doctor"]):
+    for words in (["status"], ["materialize"], ["doctor"]):
         done = site.call(*words)
         said = " ".join((done.stdout + done.stderr).split())
         assert done.returncode == 1, said
@@ -205,7 +205,7 @@ def test_a_server_that_is_gone_is_named(site: Site) -> None:
 
 def test_a_variable_that_is_not_set_is_named(site: Site) -> None:
     del site.environment["DAGSTER_POSTGRES_PASSWORD"]
-    done = site.call("materialize", "requests")
+    done = site.call("materialize")
     assert done.returncode == 1
     said = " ".join(done.stderr.split())
     assert "DAGSTER_POSTGRES_PASSWORD, and it is not set" in said
