@@ -203,8 +203,9 @@ def test_a_server_that_is_gone_is_named(site: Site) -> None:
     assert "page_views" in site.call("status").stdout
 
 
-def test_a_variable_that_is_not_set_is_named(site: Site) -> None:
-    del site.environment["DAGSTER_POSTGRES_PASSWORD"]
+def test_a_variable_that_is_not_set_is_named(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(site.environment, "DAGSTER_POSTGRES_PASSWORD")
+    monkeypatch.delenv("DAGSTER_POSTGRES_PASSWORD")
     done = site.call("materialize")
     assert done.returncode == 1
     said = " ".join(done.stderr.split())
