@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from temporal_assets.core.crawls.timely_simulation import (
+    NEVER,
     TimelyWorld,
-    hub_intervals,
     simulate_timely,
 )
 from temporal_assets.core.crawls.timely_strategies import Knowledge, strategies
 from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
+from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.demo import DemoOptions, generate
 
 LEARN_DAYS = 30
@@ -41,6 +42,19 @@ NAMES = {
     "nutch": "adaptive, as Nutch",
     "ours": "ours",
 }
+
+
+def hub_intervals(value: Floats, rate: float) -> Floats:
+    """Hours between visits of hubs that lose the least interest with `rate` visits an hour.
+
+    Value v arrives at a hub per hour and waits half an interval T on average: sum(v * T / 2) is
+    least under sum(1 / T) = rate where T is in proportion to 1 / sqrt(v). Hubs of no value are
+    not visited.
+    """
+    root = np.sqrt(np.maximum(value, 0.0))
+    if root.sum() == 0:
+        return np.full(len(root), NEVER)
+    return np.where(root > 0, root.sum() / (rate * np.where(root > 0, root, 1.0)), NEVER)
 
 
 def main() -> None:

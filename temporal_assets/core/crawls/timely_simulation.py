@@ -157,19 +157,6 @@ def _is_in_order(first: Int64s, birth: Floats) -> bool:
     return bool(is_later.all())
 
 
-def hub_intervals(value: Floats, rate: float) -> Floats:
-    """Hours between visits of hubs that lose the least interest with `rate` visits an hour.
-
-    Value v arrives at a hub per hour and waits half an interval T on average: sum(v * T / 2) is
-    least under sum(1 / T) = rate where T is in proportion to 1 / sqrt(v). Hubs of no value are
-    not visited.
-    """
-    root = np.sqrt(np.maximum(value, 0.0))
-    if root.sum() == 0:
-        return np.full(len(root), NEVER)
-    return np.where(root > 0, root.sum() / (rate * np.where(root > 0, root, 1.0)), NEVER)
-
-
 def _judged(
     world: TimelyWorld, first_fetch: Floats, hours: float, fetches: int, wasted: int
 ) -> TimelyResult:

@@ -56,7 +56,6 @@ def _mask(characters: str) -> Mask:
 
 _DIGIT: Final = _mask("0123456789")
 _LETTER: Final = _mask("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_HEX_LETTER: Final = _mask("abcdefABCDEF")
 _DOT: Final = _mask(".")
 _ESCAPED: Final = frozenset("\\]^[")
 _RUNS: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.timely_crawl import hub_intervals
 from temporal_assets.core.crawls.timely_simulation import (
     NEVER,
     Strategy,
     TimelyWorld,
-    hub_intervals,
     lead_of,
     median_bounds,
     simulate_timely,
