@@ -56,7 +56,7 @@ def _rule(rule: Rule) -> tuple[str, ...]:
 
 
 def expected(rule: Rule) -> str:
-    """What the measure of a rule must be."""
+    """Return in words what the measure of a rule must be."""
     if rule.offenders:
         return "no such row"
     if rule.maximum_parameter:

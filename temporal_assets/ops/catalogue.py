@@ -123,7 +123,7 @@ def _with_urls(
 
 
 def _id(day: str, number: str) -> str:
-    """One integer: a join by days alone, which the database may choose, is all pairs of URLs."""
+    """Return SQL for day and number as one integer, so that no join is by days alone."""
     return f"date_diff('day', DATE '1970-01-01', {day}) * 4294967296 + {number}"
 
 

@@ -23,7 +23,7 @@ _HIDDEN: Final = frozenset({"client"})
 
 
 def described(check: Rule | Drift) -> str:
-    """What a check protects, what to do when it fails, and what it tests of each partition."""
+    """Return what a check protects, tests of each partition, and asks for when it fails."""
     if isinstance(check, Drift):
         tested = f"compares with the days before: `{check.measure}`"
     elif check.offenders:

@@ -163,7 +163,7 @@ class Page:
             )
 
     def outline(self) -> list[Told]:
-        """What a screen reader is told of, in the order it reads."""
+        """Return what a screen reader is told of, in the order it reads."""
         nodes = self._call("Accessibility.getFullAXTree")["nodes"]
         return [_told(node) for node in nodes if not node["ignored"]]
 

@@ -288,7 +288,7 @@ class _Batch(NamedTuple):
     chosen: NDArray[np.int64]
     """Rows to fit."""
     unseen: bool
-    """Whether these pages may have been born before the window."""
+    """True if these pages may have been born before the window."""
 
 
 @making

@@ -20,7 +20,7 @@ class Model(NamedTuple):
     likelihood: bool
     """True: Poisson likelihood of daily mass; False: least squares of the density (the paper's)."""
     base: bool
-    """Whether a constant daily interest is fitted too."""
+    """True if a constant daily interest is fitted too."""
     n: float
     """Days after birth at which accumulated interest is reported."""
     low: Floats

@@ -99,7 +99,7 @@ class _Plan:
     n_days: int
     """Days whose share of the views makes a page temporal."""
     observed: str
-    """One character for each day from `known_from` on, which says if it is there."""
+    """Text of `1` and `0`: for each day from `known_from` on, whether it is there."""
 
     @property
     def days(self) -> int:

@@ -169,7 +169,7 @@ class _MovedDay:
     page: Int32s
     """The page now; -1 where nothing of it holds."""
     source: Int64s
-    """Those that people came from, ascending."""
+    """URLs that people came from, ascending."""
     referrers: pa.Table
     """Sites and URLs of these."""
     opened: int
