@@ -6,6 +6,7 @@ killed, and inputs that unpack to a thousand times their size. Dagster runs in t
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import random
@@ -39,12 +40,12 @@ from temporal_assets.policy.bundle import latest_of
 from temporal_assets.policy.exports import TARGETS, export
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import switch
+from temporal_assets.storage import switch, together
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.policy import crawl_policy, released_policy
 from temporal_assets.windows.registry import WINDOW_NAMES
 from tests.faults.kinds import Kind, Outcome
-from tests.faults.world import FIRST, LAST, Lost, World, in_child, published
+from tests.faults.world import DAYS, FIRST, LAST, Lost, World, in_child, published
 from tests.policies import document
 
 _REMADE: Final = (
@@ -123,9 +124,12 @@ def unfinished(world: World, dice: random.Random, folder: Path) -> Outcome:
     state = _begin(world, folder)
     for asset, day in dice.sample(_REMADE, dice.choice((1, 1, 2, 3))):
         _take_away(state, asset, str(day))
+        if day == FIRST and dice.random() < 0.5:  # days that are published together
+            for n in range(1, DAYS):
+                _take_away(state, asset, str(FIRST + dt.timedelta(days=n)))
     if dice.random() < 0.4:
         _take_away(state, "crawl_policy", str(LAST))
-    moment = dice.randrange(18)
+    moment = dice.randrange(24)
     ended = in_child(lambda: (_die_at(moment), _command(state, "materialize"))[1])
     if ended.status not in ("killed", "done") or (ended.value or [0])[0]:
         raise Lost(f"it ended by itself: {ended}")
@@ -169,6 +173,7 @@ def _die_at(moment: int) -> None:
     places: list[tuple[Any, str]] = [
         (Store, "_replace_text"), (verdicts, "record"), (released_policy, "release"),
         (crawl_policy, "publish"), (catalogue, "refresh"),
+        (together, "_each"), (together.BatchStore, "_flush_asset"),
     ]  # fmt: skip
     for place, name in places:
         setattr(place, name, around(getattr(place, name)))

@@ -16,8 +16,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +34,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import DamagedPartition, Store
+from temporal_assets.storage.together import together
 from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
@@ -76,15 +77,23 @@ def work(state: Path) -> None:
     if inventory.failed:
         raise FileNotFoundError(str(inventory.failed[0].error))
     late = stale(store, inventory, settings)
-    for day in late["requests"]:
-        build_requests(store, engine, settings, day, inventory)
+    with _published(store, late["requests"]) as batch:
+        for day in late["requests"]:
+            build_requests(batch, engine, settings, day, inventory)
     for asset in DERIVED:
-        for day in sorted({*late["requests"], *late[asset]}):
-            build_derived(store, engine, asset, day)
+        days = sorted({*late["requests"], *late[asset]})
+        with _published(store, days) as batch:
+            for day in days:
+                build_derived(batch, engine, asset, day)
     for window in _WINDOWS:
         if not is_fresh(store, settings, window, LAST):
             build(store, engine, settings, window, LAST)
     catalogue.refresh(store)
+
+
+def _published(store: Store, days: Sequence[dt.date]) -> AbstractContextManager[Store]:
+    """Publish several days together and one alone, as runs do."""
+    return together(store) if len(days) > 1 else nullcontext(store)
 
 
 def in_child(
