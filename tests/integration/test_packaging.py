@@ -186,3 +186,4 @@ def test_what_the_image_installs_is_locked_with_hashes(repository: Path) -> None
     docker = (repository / "deploy" / "Dockerfile").read_text("utf-8")
     assert "--require-hashes -r requirements-hashed.lock" in docker
     assert "--no-build-isolation" in docker
+    assert re.search(r"^ARG BASE=python:3\.11\.\d+\S*@sha256:[0-9a-f]{64}$", docker, re.MULTILINE)
