@@ -150,7 +150,8 @@ def crawl(name: str, seed: int) -> Told:
     with web_of(world) as web, tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             _command(name, Path(folder)),
-            env={**os.environ, "http_proxy": web.address, "no_proxy": ""},
+            # Locks of hosts, which hold for all crawls of a user, are its own.
+            env={**os.environ, "http_proxy": web.address, "no_proxy": "", "TMPDIR": folder},
             check=True,
             stdout=subprocess.DEVNULL,
         )

@@ -79,6 +79,8 @@ class Reply:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     kind: str = "text/html; charset=utf-8"
+    missing: int = 0
+    """Bytes that are promised and do not come."""
 
 
 class World:
@@ -372,9 +374,10 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Type", reply.kind)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) + reply.missing))
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection |= reply.missing > 0
 
     def log_message(self, *arguments: object) -> None:
         pass

@@ -42,11 +42,14 @@ class Follower(Spider):
 def main() -> None:
     settings = json.loads(sys.argv[1])
     if sys.argv[2] == "instant":
-        from temporal_assets.crawl.instant import Budget, crawl
+        from temporal_assets.crawl.instant import Budget, NotWrittenError, crawl
 
         budget = Budget(settings.pop("PAGES", None), settings.pop("SECONDS", None))
         folder = Path(settings.pop("FOLDER"))
-        stats = crawl(settings.pop("TEMPORAL_POLICY"), folder, budget, settings)
+        try:
+            stats = crawl(settings.pop("TEMPORAL_POLICY"), folder, budget, settings)
+        except NotWrittenError as error:
+            sys.exit(str(error))
     else:
         process = CrawlerProcess(settings)
         crawler = process.create_crawler(Follower)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 pytest.importorskip("feedparser", reason="the scrapy extra is not installed")
 
+from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,
@@ -59,8 +61,8 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def policy(*hubs: str, prefixes: tuple[str, ...] = (), sources: tuple[dict[str, Any], ...] = ()
-           ) -> Document:  # fmt: skip
+def policy(*hubs: str, prefixes: tuple[str, ...] = (), sources: tuple[dict[str, Any], ...] = (),
+           rules: UrlRules | None = None) -> Document:  # fmt: skip
     """A policy with hubs, each with the front page of its host as a news prefix unless given."""
     hosts = list(dict.fromkeys(hub.split("/")[2] for hub in hubs))
     wanted = prefixes or tuple(f"{host}/" for host in hosts)
@@ -83,7 +85,7 @@ def policy(*hubs: str, prefixes: tuple[str, ...] = (), sources: tuple[dict[str, 
         PATTERNS.empty_table(),
         pa.Table.from_pylist(list(sources), SOURCES),
     )
-    return assemble(tables, Provenance("2026-11-27", "2026-09-29", 60, (), (), {}))
+    return assemble(tables, Provenance("2026-11-27", "2026-09-29", 60, (), (), {}), rules=rules)
 
 
 PORTAL = policy(
@@ -111,7 +113,8 @@ def started(
     return subprocess.Popen(
         [sys.executable, "-m", "tests.integration.crawling", json.dumps(own), "instant"],
         cwd=repository,
-        env={**os.environ, "http_proxy": web.address, "no_proxy": ""},
+        # Locks of hosts, which hold for all crawls of a user, are its own.
+        env={**os.environ, "http_proxy": web.address, "no_proxy": "", "TMPDIR": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -202,6 +205,45 @@ def test_a_killed_crawl_fetches_again_what_was_in_flight_and_no_more(
                 if record.rec_type == "response":
                     records[record.rec_headers.get_header("WARC-Target-URI")] += 1
     assert records == archived
+
+
+@pytest.mark.parametrize("room", [0, 12_000, 60_000])
+def test_a_disk_that_takes_no_more_ends_the_crawl_in_a_sentence(
+    room: int, repository: Path, tmp_path: Path
+) -> None:
+    """A limit on the size of files stands for a full disk: `tests.faults.crawls` has a real one."""
+    many = [Article(f"http://news.example/politics/2026/11/s-{n}.html", 0.0, "politics")
+            for n in range(60)]  # fmt: skip
+    world = World(many)
+    listed = "".join(f'<a href="{one.url}">x</a>' for one in many)
+    world.replies["http://news.example/politics/"] = lambda: Reply(body=listed.encode())
+    document = policy("http://news.example/politics/", rules=UrlRules(scheme="http"))
+    (tmp_path / "policy.json").write_text(as_text(document), "utf-8")
+
+    def crawl(
+        seconds: int, limit: int = resource.RLIM_INFINITY
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "temporal_assets", "crawl", "--policy", "policy.json",
+             "--to", "archive", "--contact", "crawler@example.org", "--delay", "0",
+             "--seconds", str(seconds)],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            env={**os.environ, "http_proxy": web.address, "no_proxy": "", "TMPDIR": str(tmp_path),
+                 "PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )  # fmt: skip
+
+    with web_of(world) as web:
+        ended = crawl(30, limit=room)
+        assert ended.returncode == 1
+        sentence = " ".join(ended.stderr.split("Error:")[-1].split())
+        assert "archive cannot be written" in sentence
+        assert "the same command goes on from here" in sentence
+        assert "Traceback" not in ended.stderr
+        assert crawl(8).returncode == 0
+    archived = Counter(line["url"] for line in lines(tmp_path) if line["kind"] == "page")
+    assert set(archived.values()) == {1}
+    assert {one.url for one in many} < set(archived)
 
 
 def test_hosts_are_treated_as_they_ask(repository: Path, tmp_path: Path) -> None:

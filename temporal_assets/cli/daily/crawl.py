@@ -77,6 +77,8 @@ def run(
             ORIGINS,
             Budget,
             CrawlUnderWayError,
+            NewerMemory,
+            NotWrittenError,
             crawl,
         )
     except ModuleNotFoundError as error:
@@ -93,7 +95,7 @@ def run(
 
     try:
         stats = crawl(path, folder, Budget(pages, seconds), settings)
-    except (CrawlUnderWayError, PolicyError) as error:  # the latter was replaced meanwhile
+    except (CrawlUnderWayError, NewerMemory, NotWrittenError, PolicyError) as error:
         raise CommandError(str(error)) from None
     ended = stats["finish_reason"]
     statistics = {

@@ -14,14 +14,26 @@ Not here: what is wanted (`policy`), how sources are read (`crawl.sources`).
 
 from __future__ import annotations
 
+from temporal_assets.crawl.instant.memory import NewerMemory
 from temporal_assets.crawl.instant.run import (
     AGENT,
     KILLED,
     Budget,
     CrawlUnderWayError,
+    NotWrittenError,
     crawl,
     settings_of,
 )
 from temporal_assets.crawl.instant.watch import ORIGINS
 
-__all__ = ["AGENT", "KILLED", "ORIGINS", "Budget", "CrawlUnderWayError", "crawl", "settings_of"]
+__all__ = [
+    "AGENT",
+    "KILLED",
+    "ORIGINS",
+    "Budget",
+    "CrawlUnderWayError",
+    "NewerMemory",
+    "NotWrittenError",
+    "crawl",
+    "settings_of",
+]

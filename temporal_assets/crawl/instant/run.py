@@ -7,6 +7,7 @@ goes on where it was. Not here: what it does with a response (`spider`).
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,16 @@ class CrawlUnderWayError(Exception):
     """Another process crawls into the folder."""
 
 
+class NotWrittenError(Exception):
+    """The archive could not be written: its disk is full, for example."""
+
+    def __init__(self, folder: Path, error: Exception) -> None:
+        super().__init__(
+            f"the crawl has ended, because {folder} cannot be written: {error}. What is archived is"
+            " whole; make room there, and the same command goes on from here"
+        )
+
+
 def crawl(
     policy: str | Path,
     folder: Path,
@@ -70,17 +81,19 @@ def crawl(
 
     The same folder again goes on with what was queued; one crawl at a time has it, or
     `CrawlUnderWayError` is raised. Once in a process: Scrapy's reactor cannot
-    be started twice. Raises what kept the crawl from starting; statistics of one that was ended
-    before it could close have KILLED as `finish_reason`.
+    be started twice. Raises what kept the crawl from starting, and `NotWrittenError` if the disk
+    ended it; statistics of one that was ended before it could close have KILLED as `finish_reason`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     alone = FileLock(folder / _LOCK, timeout=0)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         alone.acquire()
     except Timeout:
         raise CrawlUnderWayError(
             f"another crawl is under way in {folder}: wait for it, or name another folder"
         ) from None
+    except OSError as error:
+        raise NotWrittenError(folder, error) from error
     try:
         return _crawl(policy, folder, budget, settings)
     finally:
@@ -96,7 +109,13 @@ def _crawl(
     process.crawl(crawler, folder=folder).addErrback(failures.append)
     process.start()
     if failures:
+        error = failures[0].value
+        if isinstance(error, OSError | sqlite3.Error):
+            raise NotWrittenError(folder, error) from error
         failures[0].raiseException()
+    trouble = getattr(crawler.spider, "trouble", None)
+    if trouble is not None:
+        raise NotWrittenError(folder, trouble) from trouble
     stats = crawler.stats.get_stats() if crawler.stats else {}
     return {"finish_reason": KILLED, **stats}
 

@@ -8,6 +8,7 @@ flight; hosts that other crawls hold. Not here: what is asked for (`spider`), wh
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol
@@ -66,6 +67,9 @@ class Asking(Protocol):
     def failed(self, failure: Any) -> Any:
         """Take a failure."""
 
+    def stop(self, error: OSError | sqlite3.Error) -> None:
+        """End the crawl, which cannot write."""
+
 
 class HostScheduler(BaseScheduler):
     """Takes requests from the memory, host by host."""
@@ -116,6 +120,13 @@ class HostScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Called by Scrapy for what it asks for itself: redirects, and requests tried again."""
+        try:
+            return self._queue_again(request)
+        except (OSError, sqlite3.Error) as error:
+            self._spider.stop(error)
+            return False
+
+    def _queue_again(self, request: Request) -> bool:
         number = request.meta.get(ROW)
         row = self._memory.row(number) if number is not None else None
         if row is None:
@@ -136,6 +147,13 @@ class HostScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Called by Scrapy."""
+        try:
+            return self._next()
+        except (OSError, sqlite3.Error) as error:
+            self._spider.stop(error)
+            return None
+
+    def _next(self) -> Request | None:
         self._spider.explore()
         while (taken := self._queues.pop(time.time())) is not None:
             host, number = taken

@@ -12,6 +12,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
-from scrapy.utils.asyncio import create_looping_call, run_in_thread
+from scrapy.utils.asyncio import call_later, create_looping_call, run_in_thread
 from scrapy.utils.defer import deferred_from_coro
 
 from temporal_assets.crawl.instant.archive import Archive, Page, payload_digest
@@ -102,6 +103,8 @@ class InstantSpider(Spider):
         self._loops: list[Any] = []
         self._scheduler: HostScheduler | None = None
         self._under_way: set[str] = set()
+        self.trouble: OSError | sqlite3.Error | None = None
+        """The error of the disk that ended the crawl."""
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._idle, signals.spider_idle)
 
@@ -137,8 +140,8 @@ class InstantSpider(Spider):
         self._under_way = {
             page for _, _, _, page in self.memory.unfinished() if page.startswith("visit ")
         }
-        self._use_policy()
-        self._visit()
+        self._logged(self._use_policy)()
+        self._logged(self._visit)()
         self._repeat(self._visit, settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0))
         reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
         if reload_seconds > 0:
@@ -159,7 +162,7 @@ class InstantSpider(Spider):
             try:
                 function()
             except (OSError, sqlite3.Error) as error:
-                self._stop(error)
+                self.stop(error)
             except Exception:
                 logger.exception("The crawl goes on; this is tried again")
 
@@ -174,13 +177,19 @@ class InstantSpider(Spider):
         for loop in self._loops:
             if loop.running:
                 loop.stop()
-        self._archive.close()
+        with suppress(OSError):  # what a full disk did not take is cut off when the crawl goes on
+            self._archive.close()
         self.memory.close()
         self.logger.info("Archived until %s", reason)
 
-    def _stop(self, error: Exception) -> None:
+    def stop(self, error: OSError | sqlite3.Error) -> None:
         """End the crawl, which cannot write; it goes on from here when there is room again."""
-        logger.error("The crawl ends, and can go on later: %s", error)
+        if self.trouble is None:
+            self.trouble = error
+            logger.error("The crawl ends, and can go on later: %s", error)
+            call_later(0, self._close)  # the crawl may be opening yet
+
+    def _close(self) -> None:
         engine: Any = self._crawl.engine
         deferred_from_coro(engine.close_spider_async(reason=FULL_DISK))
 
@@ -303,14 +312,14 @@ class InstantSpider(Spider):
         """Archive a page, credit its source, queue its links: all of it, or nothing."""
         number = response.meta[ROW]
         row = self.memory.row(number)
-        if row is None:
-            return
+        if row is None or self.trouble is not None:
+            return  # it stays in flight, and is fetched again
         try:
             with self.memory.transaction():
                 self._take(row, response)
                 self._done(row)
         except (OSError, sqlite3.Error) as error:
-            self._stop(error)
+            self.stop(error)
             return
         except Exception as error:
             self._give_up(row, error)
@@ -320,7 +329,7 @@ class InstantSpider(Spider):
     def failed(self, failure: Any) -> None:
         """A request came to nothing."""
         row = self.memory.row(failure.request.meta[ROW])
-        if row is None:
+        if row is None or self.trouble is not None:
             return
         source, now = self._source_of(row), time.time()
         is_ours = failure.check(IgnoreRequest) is not None
@@ -336,7 +345,7 @@ class InstantSpider(Spider):
                     self._explorer.learned(json.loads(row.meta)["arm"], paid=False)
                 self._done(row)
         except (OSError, sqlite3.Error) as problem:
-            self._stop(problem)
+            self.stop(problem)
             return
         if source is not None:
             self._count("failed_visits")
