@@ -1,7 +1,8 @@
 """Rates of visits to sources, from what their visits have brought.
 
-Here: a Gamma posterior over the new wanted pages of an hour, and the interval that follows. Not
-here: what counts as a page of a source, or when a visit is made.
+Here: a Gamma posterior over the new wanted pages of an hour, the interval that follows, and how
+much longer the interval of a hub becomes that brings less than was promised. Not here: what counts
+as a page of a source, or when a visit is made.
 
 New pages of a source are counted as a Poisson process that is watched since its first visit. With a
 Gamma(a, b) prior, n pages in t hours make Gamma(a + n, b + t). The interval is the time in which
@@ -12,6 +13,7 @@ before finds nothing by this count, and is visited ever less often.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Final
 
 from scipy.special import gammaincinv
@@ -27,16 +29,35 @@ SHORTEST: Final = 300.0
 LONGEST: Final = 86_400.0
 """Seconds between two visits."""
 
+MOST_STRETCH: Final = 8.0
+"""Largest factor on the interval of a hub that brings nothing new."""
+
 
 def pages_an_hour(pages: float, hours: float) -> float:
     """Return the expected rate of new pages after `pages` of them in `hours`."""
     return (PRIOR_PAGES + pages) / (PRIOR_HOURS + hours)
 
 
+def days_watched(pages: float, pages_a_day: float) -> float:
+    """Return the days in which a source was watched, from the rate that was expected of it."""
+    return max((PRIOR_PAGES + pages) / pages_a_day - PRIOR_HOURS / 24.0, 0.0)
+
+
 def interval(pages: float, hours: float) -> float:
     """Return the seconds until the next visit of a source is worth it."""
     wanted = 3600.0 / (VISITS_PER_PAGE * pages_an_hour(pages, hours))
     return min(max(wanted, SHORTEST), LONGEST)
+
+
+def stretch(expected: float, found: float) -> float:
+    """Return how many times longer the interval of a hub becomes by what it brought.
+
+    `expected` pages were promised since it is watched, and `found` came that no other source had
+    shown before. The best interval goes with 1 / sqrt(rate) (`core.hubs.revisits`, for intervals
+    that are short beside the life of interest), and one page on both sides stands for what is
+    believed before. Never below 1: shorter intervals are for whoever sets the budget.
+    """
+    return min(max(sqrt((1.0 + expected) / (1.0 + found)), 1.0), MOST_STRETCH)
 
 
 def bounds(pages: float, hours: float) -> tuple[float, float]:

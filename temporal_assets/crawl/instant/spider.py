@@ -210,7 +210,8 @@ class InstantSpider(Spider):
     def _use_policy(self) -> None:
         document, stamp = self.policy.document, list(self._source.stamp or ())
         watched = [
-            Known(hub["url"], HUB, hub["tier"], hub["interval_seconds"]) for hub in document["hubs"]
+            Known(hub["url"], HUB, hub["tier"], hub["interval_seconds"], hub["new_per_day"])
+            for hub in document["hubs"]
         ]
         watched += [
             Known(source["url"], source["kind"], source["tier"], source["interval_seconds"])

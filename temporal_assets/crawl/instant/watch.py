@@ -3,9 +3,10 @@
 Here: a state machine over times that the caller gives, kept in the memory of the crawl. Not here: a
 clock, requests, Scrapy; how a source is read (`crawl.sources`).
 
-Sources of the policy keep the interval that the policy gives them. Those that the crawl found by
-itself (feeds that pages link, sitemaps of robots.txt, well-known places) get theirs from what they
-yield: new wanted pages that no other source had shown before. A source that is gone is retired.
+Sources of the policy have the interval that the policy gives them, and hubs a longer one while they
+bring less than it promises. Those that the crawl found by itself (feeds that pages link, sitemaps
+of robots.txt, well-known places) get theirs from what they yield: new wanted pages that no other
+source had shown before. A source that is gone is retired.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from temporal_assets.core.crawls.visit_rates import LONGEST, SHORTEST, interval
+from temporal_assets.core.crawls.visit_rates import (
+    LONGEST,
+    SHORTEST,
+    VISITS_PER_PAGE,
+    interval,
+    stretch,
+)
 from temporal_assets.crawl.instant.memory import Memory, Source
-from temporal_assets.crawl.sources import FEED
+from temporal_assets.crawl.sources import FEED, HUB
 
 GONE: Final = 410
 MISSING: Final = 404
@@ -52,6 +59,8 @@ class Known:
     kind: str
     tier: int
     seconds: float
+    new_per_day: float | None = None
+    """Pages that the policy promises; None stands for half a page a visit."""
 
 
 class Watch:
@@ -60,6 +69,7 @@ class Watch:
     def __init__(self, memory: Memory, factor: float = 1.0) -> None:
         self._memory, self._factor = memory, factor
         self._sources = memory.sources()
+        self._promised: dict[str, float] = {}
         self._hosts: dict[str, int] = {}
         for source in self._sources.values():
             self._count(source)
@@ -91,6 +101,8 @@ class Watch:
             before = source.seconds
             source.kind, source.origin = watched.kind, OF_POLICY
             source.tier, source.seconds = watched.tier, watched.seconds
+            if watched.new_per_day is not None:
+                self._promised[watched.url] = watched.new_per_day / 86_400.0
             if source.visits and source.retired is None:
                 # By the interval of now, whatever it was at the last visit.
                 source.due += (watched.seconds - before) * self._factor
@@ -99,7 +111,9 @@ class Watch:
     def forget_versions(self) -> None:
         """Ask for every source as for the first time: a new policy wants other links of it."""
         for source in self._sources.values():
-            if source.etag or source.modified or source.digest:
+            if source.origin == OF_POLICY:
+                source.found, source.since = 0, source.seen or 0.0  # it is judged anew
+            if source.etag or source.modified or source.digest or source.origin == OF_POLICY:
                 source.etag = source.modified = source.digest = ""
                 self._memory.keep_source(source)
 
@@ -187,7 +201,17 @@ class Watch:
 
     def _period(self, source: Source) -> float:
         longer = 2.0 ** min(source.failures, 10)
+        if source.kind == HUB and source.origin == OF_POLICY:
+            longer *= self._stretch(source)
         return self._factor * max(source.seconds, min(source.seconds * longer, LONGEST))
+
+    def _stretch(self, hub: Source) -> float:
+        """Return how many times longer the interval of a hub is by what it brought so far."""
+        if hub.seen is None:
+            return 1.0
+        watched = (hub.seen - hub.since) / self._factor
+        a_second = self._promised.get(hub.url, 1.0 / (VISITS_PER_PAGE * hub.seconds))
+        return stretch(watched * a_second, hub.found)
 
     def _again(self, source: Source, now: float) -> None:
         source.due = now + self._period(source)

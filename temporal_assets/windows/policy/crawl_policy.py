@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.core.crawls.visit_rates import LONGEST, days_watched, stretch
 from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
 from temporal_assets.core.patterns.pattern_rules import tree_of
 from temporal_assets.logs.urls.urls import UrlRules, site_of
@@ -67,12 +68,13 @@ _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
 )
 _HUBS: Final = (
-    "SELECT url, rank, tier, temporal_pages, new_per_day,"
-    " CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds, clients"
-    " FROM hub_seeds WHERE rank IS NOT NULL"
-    " AND url NOT IN (SELECT url FROM sources WHERE is_gone) ORDER BY rank"
+    "SELECT hub_seeds.url, rank, tier, hub_seeds.temporal_pages, hub_seeds.new_per_day,"
+    " CAST(60 * hub_seeds.revisit_minutes AS BIGINT) AS interval_seconds, clients,"
+    " seen.visits, seen.temporal_pages AS found, seen.new_per_day AS found_per_day"
+    " FROM hub_seeds LEFT JOIN sources AS seen ON seen.url = hub_seeds.url"
+    " WHERE rank IS NOT NULL AND NOT coalesce(seen.is_gone, FALSE) ORDER BY rank"
 )
-"""Hubs that a crawl found to be gone are left out."""
+"""Hubs with what crawls found on them; those that are gone are left out."""
 
 _SOURCES: Final = (
     "SELECT url, kind, is_news, site, CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds,"
@@ -154,7 +156,7 @@ def _document(job: Job) -> Document:
     ]
     tables = Tables(
         pa.Table.from_pylist(_sites(job, early), SITES),
-        pa.Table.from_pylist(_read(job, _HUBS, "hub_seeds", "sources"), HUBS),
+        pa.Table.from_pylist(_hubs(job), HUBS),
         pa.Table.from_pylist(_prefixes(job, early), PREFIXES),
         pa.Table.from_pylist(patterns, PATTERNS),
         sources=pa.Table.from_pylist(_read(job, _SOURCES, "sources"), SOURCES),
@@ -205,6 +207,18 @@ def _sites(job: Job, early: _Early) -> list[dict[str, Any]]:
         for rank, row in enumerate(worth, last + 1)
     ]
     return [*listed, *behind[: max(job.settings.sites.top_k - len(listed), 0)]]
+
+
+def _hubs(job: Job) -> list[dict[str, Any]]:
+    """Return the hubs; those on which crawls found less than logs promise have longer intervals."""
+    rows = _read(job, _HUBS, "hub_seeds", "sources")
+    for row in rows:
+        if row["visits"] and row["interval_seconds"] and row["new_per_day"] is not None:
+            days = days_watched(row["found"], row["found_per_day"])
+            longer = stretch(days * row["new_per_day"], row["found"])
+            seconds = row["interval_seconds"]
+            row["interval_seconds"] = max(seconds, round(min(seconds * longer, LONGEST)))
+    return rows
 
 
 def _prefixes(job: Job, early: _Early) -> list[dict[str, Any]]:

@@ -264,12 +264,37 @@ def test_sources_of_the_policy_keep_its_interval_and_others_earn_theirs(tmp_path
         watch.read(source, 7, NOW)
         assert source.found == 0  # what a first visit shows may be old
         watch.read(source, 0, NOW + 36_000)
-    assert hub.due == NOW + 36_900
+    # Ten hours of half a page a visit promised 20 pages, and none came.
+    longer = visit_rates.stretch(20.0, 0.0)
+    assert hub.due == pytest.approx(NOW + 36_000 + 900 * longer)
     assert feed.seconds == visit_rates.interval(0, 10)
     # What was found stays known.
     assert Watch(Memory(tmp_path)).get(feed.url) == feed
     watch.use([Known("https://a.example/", "hub", 1, 300)])
-    assert hub.due == NOW + 36_300
+    assert hub.due == pytest.approx(NOW + 36_000 + 900 * longer - 600)
+
+
+def test_hubs_that_bring_less_than_was_promised_are_visited_less(tmp_path: Path) -> None:
+    watch = Watch(Memory(tmp_path))
+    known = [Known(f"https://{host}.example/", "hub", 1, 900, 24.0) for host in "ab"]
+    watch.use(known)
+    good, vain = watch
+    for hour in range(11):
+        now = NOW + 3600.0 * hour
+        watch.read(good, 1, now)
+        watch.read(vain, 0, now)
+    assert good.due == now + 900  # never more often than the policy says
+    assert vain.due == pytest.approx(now + 900 * 11**0.5)
+    assert visit_rates.stretch(1e9, 0.0) == visit_rates.MOST_STRETCH
+    assert visit_rates.stretch(0.0, 5.0) == 1.0
+    watch.forget_versions()  # a new policy has come: it is judged anew
+    watch.read(vain, 0, now + 60)
+    assert vain.due == pytest.approx(now + 60 + 900, abs=10)
+
+
+def test_days_are_what_rates_were_made_of() -> None:
+    rate = 24 * visit_rates.pages_an_hour(7, 50)
+    assert visit_rates.days_watched(7, rate) == pytest.approx(50 / 24)
 
 
 def test_feeds_are_asked_about_sections_that_nobody_knows(tmp_path: Path) -> None:

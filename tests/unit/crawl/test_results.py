@@ -8,15 +8,18 @@ import io
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets.core.crawls.visit_rates import pages_an_hour, stretch
 from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_files
 from temporal_assets.crawl.results.fetch import fetch_of, time_of
 from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.settings import Crawls, Orchestration, Settings
+from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.results.fetches import fetches_between
 from temporal_assets.windows.results.sources import listed_sources, tallies
 
@@ -200,3 +203,23 @@ def test_sources_that_people_list(tmp_path: Path) -> None:
         "https://a.example/sitemap.xml": "sitemap",
         "https://a.example/x": "sitemap",
     }
+
+
+def test_hubs_that_brought_less_than_logs_promise_have_longer_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def hub(found: int | None, days: float, seconds: int = 900) -> dict[str, Any]:
+        rate = None if found is None else 24 * pages_an_hour(found, 24 * days)
+        return {
+            "new_per_day": 10.0,
+            "interval_seconds": seconds,
+            "found": found,
+            "visits": None if found is None else 96,
+            "found_per_day": rate,
+        }
+
+    # As promised, nothing at all, never visited, and rare already.
+    rows = [hub(20, 2), hub(0, 2), hub(None, 0), hub(0, 2, 604_800)]
+    monkeypatch.setattr(crawl_policy, "_read", lambda *_: rows)
+    seconds = [row["interval_seconds"] for row in crawl_policy._hubs(None)]  # type: ignore[arg-type]
+    assert seconds == [900, round(900 * stretch(20.0, 0.0)), 900, 604_800]
