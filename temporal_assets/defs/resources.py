@@ -8,6 +8,7 @@ themselves (`temporal_assets.settings`), the engines (`temporal_assets.engines`)
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of resources.
 
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +24,12 @@ from temporal_assets.engines.chosen import engine_of
 from temporal_assets.ops.catalogue import CATALOGUE
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
+
+# Dagster 1.13 reads its own deprecated property wherever a resource is nested in another
+# (`InitResourceContext.replace_config`); nobody but Dagster can act on the warning.
+warnings.filterwarnings(
+    "ignore", message=r".*InitResourceContext\.dagster_run", category=DeprecationWarning
+)
 
 
 class SettingsResource(dg.ConfigurableResource[Settings]):
