@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import re
+import shutil
 import threading
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
+import duckdb
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from typer.testing import CliRunner
@@ -20,6 +22,7 @@ from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer, serve
 from temporal_assets.cli.explorer.static import one_file
 from temporal_assets.settings import load_settings
+from temporal_assets.storage.store import Store
 from tests.reports import EVIL
 
 LINK = re.compile(r'<a href="([^"]*)"')
@@ -61,6 +64,44 @@ def test_names_that_few_clients_know_are_in_no_view(whole: Path) -> None:
         _, page = answer(hidden, target)
         assert 'href="/site?' not in page
         assert 'href="/page?' not in page
+
+
+@pytest.fixture(scope="module")
+def of_domain(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Window:
+    """The same, with `www.example.com` as the host of the pages of the site `example.com`."""
+    state = tmp_path_factory.mktemp("domain") / "state"
+    shutil.copytree(whole / "state", state, symlinks=True)
+    settings = load_settings(state, privacy={"min_clients": 1}, sites={"by": "domain"})
+    store, day = Store.open(settings), Window(settings).day
+    columns = {"page_traffic": "url", "page_labels": "url", "prefix_trees": "prefix"}
+    for table, name in columns.items():
+        moved = ", ".join(
+            f"replace({column}, 'example.com', 'www.example.com') AS {column}"
+            for column in ("site", name)
+        )
+        with store.scratch() as folder:
+            file = folder / f"{table}.parquet"
+            files = f"read_parquet({store.files(table, day)}, hive_partitioning=false)"
+            duckdb.sql(f"COPY (SELECT * REPLACE ({moved}) FROM {files}) TO '{file}'")  # noqa: S608 - ours
+            extra = dict(store.require(table, day).extra)
+            store.publish(table, day, [file], inputs=(), settings_digest="", extra=extra)
+    return Window(settings)
+
+
+def test_a_page_of_a_domain_leads_to_its_domain_and_back(of_domain: Window) -> None:
+    url = of_domain.pages("www.example.com", "", "", 0).rows[0]["url"]
+    assert url.startswith("https://www.example.com/")
+    _, page = answer(of_domain, views.address("page", url=url))
+    assert 'href="/site?site=example.com"' in page
+    status, domain = answer(of_domain, "/site?site=example.com")
+    assert status == 200
+    assert 'href="/site?site=www.example.com"' in domain
+    status, host = answer(of_domain, "/site?site=www.example.com")
+    assert status == 200
+    assert "Folders and programs" in host
+    assert 'href="/site?site=example.com"' in host
+    assert url in {row["url"] for row in of_domain.pages("example.com", "", "", 0).rows}
+    assert answer(of_domain, "/site?site=nobody.example.com")[0] == 404
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.engines.sql import literal
+from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.policy import Policy, PolicyError
 from temporal_assets.policy.matcher import Decision
 from temporal_assets.reports.prefix_tree import Section, trees_of
@@ -87,13 +88,40 @@ class Window:
             "site_scores",
         )
 
-    def site(self, site: str) -> Row | None:
-        """The scores of a site; None where it is not known to enough clients."""
+    def listed(self, host: str) -> str:
+        """The site that a host belongs to: itself, or its domain (`sites.by`)."""
+        return registrable_domain(host) if self.settings.sites.by == "domain" else host
+
+    def site(self, name: str) -> Row | None:
+        """The scores of a site, or of the one a host belongs to.
+
+        None where not enough clients know it.
+        """
+        site = self.listed(name)
         rows = self.rows(
             f"SELECT * FROM site_scores WHERE site = {literal(site)} AND clients >= {{least}}",  # noqa: S608 - a literal
             "site_scores",
         )
-        return rows[0] if rows else None
+        is_known = bool(rows) and (site == name or bool(self.pages(name, "", "", 0).rows))
+        return rows[0] if is_known else None
+
+    def hosts(self, site: str) -> list[Row]:
+        """The hosts of a domain that have labelled pages; empty where sites are hosts."""
+        if self.settings.sites.by == "host" or self.listed(site) != site:
+            return []
+        return self.rows(
+            "SELECT site, pages, temporal_pages FROM prefix_trees"  # noqa: S608 - literals
+            f" WHERE prefix = site || '/' AND clients >= {{least}} AND {self._within(site)}"
+            " ORDER BY pages DESC, site LIMIT 100",
+            "prefix_trees",
+        )
+
+    def _within(self, site: str, column: str = "site") -> str:
+        """The condition for rows of a host, or of all hosts of a domain."""
+        is_host = f"{column} = {literal(site)}"
+        if self.settings.sites.by == "host" or self.listed(site) != site:
+            return is_host
+        return f"({is_host} OR ends_with({column}, {literal(f'.{site}')}))"
 
     def tree(self, site: str) -> Section | None:
         """The folders of a site that enough clients know."""
@@ -122,7 +150,7 @@ class Window:
 
     def pages(self, site: str, prefix: str, wanted: str, page: int) -> Paged:
         """Pages of a site below a prefix whose URL holds a text, the most visited first."""
-        where = [f"traffic.site = {literal(site)}", "traffic.clients >= {least}"]
+        where = [self._within(site, "traffic.site"), "traffic.clients >= {least}"]
         if prefix:
             rest = "substr(traffic.url, strpos(traffic.url, '//') + 2)"
             where.append(f"starts_with({rest}, {literal(prefix)})")
@@ -132,7 +160,7 @@ class Window:
             "SELECT traffic.url, traffic.visits, traffic.clients, traffic.birth,"  # noqa: S608 - literals
             " labels.is_temporal, labels.label_basis FROM page_traffic AS traffic"
             " LEFT JOIN (SELECT url, is_temporal, label_basis FROM page_labels"
-            f" WHERE site = {literal(site)}) AS labels ON labels.url = traffic.url"
+            f" WHERE {self._within(site)}) AS labels ON labels.url = traffic.url"
             f" WHERE {' AND '.join(where)} ORDER BY traffic.visits DESC, traffic.url",
             page,
             "page_traffic",

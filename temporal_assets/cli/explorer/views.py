@@ -7,7 +7,6 @@ log is a link out, and the page's policy forbids scripts and every connexion.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
@@ -16,12 +15,14 @@ from urllib.parse import urlencode
 from temporal_assets.cli.explorer.rows import CANDIDATES, SORTS, Paged, Row, Window
 from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.cli.show.page import explained
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.policy.assemble import on_ladder
 from temporal_assets.policy.matcher import Decision
-from temporal_assets.reports.charts.svg_icicle import icicle
+from temporal_assets.reports.charts.svg_icicle import icicle, share_legend
 from temporal_assets.reports.page_chart import as_chart
 from temporal_assets.reports.prefix_tree import Section
 from temporal_assets.reports.report_page import block, digest, front_page, stylesheet
+from temporal_assets.reports.sections.wording import every
 from temporal_assets.reports.text import readable, shown
 from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, graph_of
 from temporal_assets.windows.report.evaluation_report import read_report
@@ -217,18 +218,40 @@ def site(window: Window, name: str, prefix: str = "") -> str:
     parts = [
         f"<p>{_said_of(row)}</p>",
         f"<p>{_link('Its pages', address('pages', site=name))}</p>",
+        *_hosts(window, name),
         *_folders(window, name, prefix),
         *_hubs(window, name),
         *_patterns(window, name),
     ]
-    path = [("Sites", "/sites")]
-    if prefix:
-        path.append((name, address("site", site=name)))
-    return page(prefix or name, parts, path)
+    path = _path_to(window, name)
+    return page(prefix or name, parts, path if prefix else path[:-1])
+
+
+def _path_to(window: Window, host: str) -> list[tuple[str, str]]:
+    """Links from the list of sites down to a host."""
+    names = dict.fromkeys((window.listed(host), host))
+    return [("Sites", "/sites"), *((name, address("site", site=name)) for name in names)]
+
+
+def _hosts(window: Window, name: str) -> list[str]:
+    """The hosts of a domain, where sites are domains."""
+    rows = window.hosts(name)
+    if not rows:
+        return []
+    columns = {"host": False, "pages": True, "temporal": True}
+    cells = (
+        (
+            _link(row["site"], address("site", site=row["site"])),
+            *map(_count, (row["pages"], row["temporal_pages"])),
+        )
+        for row in rows
+        if row["site"] != name
+    )
+    return ["<h2>Hosts</h2>", _table("Hosts of the domain", columns, cells)]
 
 
 def _said_of(row: Row) -> str:
-    rank = "not ranked" if row["rank"] is None else f"place {row['rank']:,}"
+    rank = "Not ranked" if row["rank"] is None else f"Rank {row['rank']:,}"
     listed = "in the list" if row["is_selected"] else "not in the list"
     return (
         f"{rank}, {listed}; {row['temporal_pages']:,} of {row['pages']:,} pages are temporal;"
@@ -255,9 +278,10 @@ def _folders(window: Window, name: str, prefix: str) -> list[str]:
     hidden = f"<p class='note'>{here.hidden:,} that few clients know.</p>" if here.hidden else ""
     pages = address("pages", site=name, prefix=here.prefix)
     return [
-        "<h2>Folders and programs</h2><p class='note'>As wide as their pages, darker where more of"
-        " them are temporal. A click goes down.</p>",
+        "<h2>Folders and programs</h2><p class='note'>As wide as their pages. A click goes down."
+        f"</p>{share_legend()}<div class='scroll' role='region' tabindex='0' aria-label='Folders'>",
         icicle(here, lambda child: address("site", site=name, prefix=child.prefix), "i"),
+        "</div>",
         f"<p>{_link(f'Pages below {here.prefix}', pages)}</p>",
         _table(f"Below {here.prefix}", columns, rows) if below else "",
         hidden,
@@ -276,17 +300,17 @@ def _hubs(window: Window, name: str) -> list[str]:
     if not rows:
         return []
     columns = {"hub": False, "rank": True, "temporal pages": True, "new a day": True}
-    columns |= {"at least": True, "at most": True, "visit every (minutes)": True}
+    columns |= {"at least": True, "at most": True, "visit every": True}
     numbers = ("rank", "temporal_pages", "new_per_day", "new_per_day_low", "new_per_day_high")
     cells = (
         (
             _link(readable(row["url"]), address("page", url=row["url"])),
             *(_count(row[number]) for number in numbers),
-            _count(row["revisit_minutes"]),
+            every(on_ladder(60 * row["revisit_minutes"])),
         )
         for row in rows
     )
-    return ["<h2>Hubs</h2>", _table("Hubs to visit", columns, cells)]
+    return ["<h2>Hubs</h2>", _table(f"Hubs of {name} to visit", columns, cells)]
 
 
 def _patterns(window: Window, name: str) -> list[str]:
@@ -306,7 +330,8 @@ def _patterns(window: Window, name: str) -> list[str]:
         for row in ranked
         if row["is_public"]
     )
-    return ["<h2>URL patterns</h2>", _table("Patterns, the most visited first", columns, cells)]
+    title = f"Patterns of {name}, the most visited first"
+    return ["<h2>URL patterns</h2>", _table(title, columns, cells)]
 
 
 def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> str:
@@ -332,7 +357,7 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
             _table("Pages that enough clients opened", columns, cells),
             _more(rows_page, "pages", site=name, prefix=prefix, q=wanted),
         ],
-        [("Sites", "/sites"), (name, address("site", site=name))],
+        _path_to(window, name),
     )
 
 
@@ -366,8 +391,7 @@ def pattern(window: Window, name: str, number: int) -> str:
         _neighbours(stored, name, place),
         f'<div class="figures">{block(graph_of(stored), "g")}</div>',
     ]
-    path = [("Sites", "/sites"), (name, address("site", site=name))]
-    return page(row["template"], parts, path)
+    return page(row["template"], parts, _path_to(window, name))
 
 
 def _neighbours(stored: StoredPatterns, name: str, place: int) -> str:
@@ -392,14 +416,13 @@ def one_page(window: Window, url: str) -> str:
     try:
         chart, reasons = explained(window.store, window.settings, canonical, window.day)
     except CommandError as error:
-        parts.append(f"<p>{_text(error)}</p>")
+        why = _text(error)
+        parts.append(f"<p>{why[:1].upper()}{why[1:]}.</p>")
     else:
         drawn = as_chart(chart, "Views a day and the interest curve")
         parts.append(f'<div class="figures">{block(drawn, "p")}</div>')
         parts.append(f"<ul>{''.join(f'<li>{_text(text)}</li>' for text in reasons)}</ul>")
-    name = canonical.partition("//")[2].partition("/")[0]
-    path = [("Sites", "/sites"), (name, address("site", site=name))]
-    return page(readable(canonical), parts, path)
+    return page(readable(canonical), parts, _path_to(window, site_of(canonical))[:2])
 
 
 def _decided(window: Window, url: str, decision: Decision | None) -> str:
@@ -409,7 +432,7 @@ def _decided(window: Window, url: str, decision: Decision | None) -> str:
     when = {"now": "now", "later": "later", "skip": "not at all"}[decision.decision]
     parts = [f"<b>Fetched {when}</b> (tier {decision.tier} of 16), because {_text(why)}."]
     if decision.interval_seconds:
-        parts.append(f"Visited again every {_span(decision.interval_seconds)}.")
+        parts.append(f"Visited again every {every(decision.interval_seconds)}.")
     if decision.prefix:
         name = decision.prefix.partition("/")[0]
         link = address("site", site=name, prefix=decision.prefix)
@@ -421,15 +444,8 @@ def _decided(window: Window, url: str, decision: Decision | None) -> str:
 
 
 def _pattern_link(window: Window, url: str, decision: Decision) -> str:
-    name = url.partition("//")[2].partition("/")[0]
+    name = site_of(url)
     number = window.pattern_of(name, url)
     if number is None:
         return f"<code>{_text(decision.pattern)}</code>"
     return _link(str(decision.pattern), address("pattern", site=name, pattern=number + 1))
-
-
-def _span(seconds: int) -> str:
-    span = dt.timedelta(seconds=seconds)
-    if span >= dt.timedelta(days=1):
-        return f"{span / dt.timedelta(days=1):g} days"
-    return f"{seconds // 60:,} minutes"

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli.shared import console
-from temporal_assets.cli.shared.console import counted
+from temporal_assets.reports.sections.wording import every
 
 if TYPE_CHECKING:
     from temporal_assets.policy.document import Document
@@ -21,9 +21,6 @@ _TOP: Final = 5
 _LONGEST: Final = 72
 """Characters of a pattern that are shown."""
 
-_MINUTE: Final = 60
-_HOUR: Final = 60 * _MINUTE
-_DAY: Final = 24 * _HOUR
 
 MARK: Final = "provisional"
 
@@ -86,14 +83,6 @@ def show_watch(document: Document) -> None:
             )
     for note in document["notes"]:
         console.say(note)
-
-
-def every(seconds: int) -> str:
-    """An interval in words."""
-    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if seconds >= unit and seconds % unit == 0:
-            return counted(seconds // unit, name)
-    return counted(max(seconds // _MINUTE, 1), "minute")
 
 
 def _sites(document: Document) -> list[dict[str, Any]]:

@@ -136,9 +136,11 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
     """
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
+    from temporal_assets.logs.urls.urls import site_of
 
     inputs = {name: store.files(name, day) for name in _TABLES}
-    where = f"WHERE url = {literal(page)}"
+    # By its site as well: rows lie in that order, so most of them are not read.
+    where = f"WHERE site = {literal(site_of(page))} AND url = {literal(page)}"
     query = (
         "SELECT * FROM page_histories"  # noqa: S608 - the URL is a literal
         " INNER JOIN interest_curves USING (day, site, url)"
@@ -166,7 +168,7 @@ def _absence(page: str, window: str, settings: Settings, total: int) -> str:
             f" {settings.window.min_views_per_day:g} a day (`window.min_views_per_day`) that a"
             " page needs to be relied on"
         )
-    return f"nobody opened {page} {window}: see `page_totals` for the pages there are"
+    return f"nobody opened {page} {window}"
 
 
 def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
@@ -285,10 +287,7 @@ def _of_curve(row: dict[str, Any]) -> str:
     if not row["is_converged"]:
         return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
     edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
-    return (
-        f"a curve explains {row['goodness']:.0%} of its views by day{edge} (`--json` has its"
-        " numbers)"
-    )
+    return f"a curve explains {row['goodness']:.0%} of its views by day{edge}"
 
 
 def _of_basis(row: dict[str, Any]) -> str:

@@ -29,12 +29,24 @@ def icicle(root: Section, link: Callable[[Section], str], number: str) -> str:
     inner = "".join(_blocks(root, 0.0, float(_WIDTH), 0, link))
     says = (
         f"{root.prefix}: {root.pages:,} pages, {root.temporal_pages:,} of them temporal; folders"
-        " below each other, as wide as their pages, darker where more pages are temporal."
+        " below each other, as wide as their pages, in stronger colour where more are temporal."
     )
     size = (_WIDTH, _ROW * depth)
     drawn = framed(inner, f"Folders of {root.name}", says, number, size, "icicle")
     # A picture has no parts for a screen reader; this one has links.
     return drawn.replace('role="img"', 'role="group"', 1)
+
+
+def share_legend() -> str:
+    """The scale of the colours, as HTML: from no temporal page to all of them."""
+    keys = "".join(
+        f'<rect class="h{level}" x="{14 * level}" width="14" height="12"/>'
+        for level in range(_LEVELS)
+    )
+    return (
+        '<p class="scale">temporal pages: 0 % <svg aria-hidden="true" viewBox="0 0'
+        f' {14 * _LEVELS} 12" width="{14 * _LEVELS}" height="12">{keys}</svg> 100 %</p>\n'
+    )
 
 
 def _height(section: Section) -> int:

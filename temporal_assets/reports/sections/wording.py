@@ -37,6 +37,19 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith("x") else f"{noun}s"
 
 
+def every(seconds: int) -> str:
+    """An interval in words: `10 minutes`, `2 hours`, `1 day`."""
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= unit and seconds % unit == 0:
+            return counted(seconds // unit, name)
+    return counted(max(seconds // _MINUTE, 1), "minute")
+
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
+
+
 def more_or_fewer(now: float, before: float) -> str:
     """`18.6% more`, `3.0% fewer`, `as many`; `some, where the other has none`."""
     if before == 0:
