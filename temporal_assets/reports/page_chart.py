@@ -74,11 +74,11 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
 def _fine(
     days: int, amplitude: float, base: float, b: float, mu: float, sigma: float
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """The curve within the window, from its activation on: the interest of the day around a time.
+    """The curve within the window: the interest of the day around a time, from its first on.
 
     The density itself may rise far above every day within an hour, and a day is what bars count.
     """
-    times = np.linspace(max(b, 0.0), days, _POINTS)
+    times = np.linspace(max(b - 0.5, 0.0), days, _POINTS)
     age = times - b
     within = accumulated(age + 0.5, mu, sigma) - accumulated(np.maximum(age - 0.5, 0.0), mu, sigma)
     return times.tolist(), (amplitude * within + base).tolist()
@@ -113,12 +113,14 @@ def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
 
 def as_chart(chart: PageChart, title: str = "") -> Chart:
     """The same as a chart; what accumulates within n days is shaded (TW figures 3 and 4)."""
-    days = tuple(chart.first.toordinal() + day + 0.5 for day in range(len(chart.views)))
+    first_day = float(chart.first.toordinal())
+    days = tuple(first_day + day for day in range(len(chart.views)))
     series = [Series("views a day", "bars", 5, days, tuple(map(float, chart.views)))]
     heights: tuple[float, ...] = ()
     if chart.curve is not None and chart.b is not None and chart.phi_n is not None:
         times, heights = (tuple(part) for part in chart.curve)
-        start, end = chart.first.toordinal(), chart.b + chart.n
+        # A day's bar stands above its date, which is the middle of the day.
+        start, end = first_day - 0.5, chart.b + chart.n
         dates = tuple(start + time for time in times)
         series.append(Series("interest curve", "line", 1, dates, heights))
         first = sum(time <= end for time in times)
@@ -128,12 +130,11 @@ def as_chart(chart: PageChart, title: str = "") -> Chart:
     absent = tuple(day for day, there in zip(days, chart.observed, strict=True) if not there)
     if absent:
         series.append(Series("no data", "dots", 0, absent, (0.0,) * len(absent)))
-    first_day = float(chart.first.toordinal())
     phi = "" if chart.phi_n is None else f" Φ({chart.n:g}) = {chart.phi_n:.2f}."
     return Chart(
         title or chart.title,
         f"Views a day, at most {max(chart.views, default=0):,}, and the interest curve.{phi}",
-        Axis("", "date", first_day, first_day + len(chart.views)),
+        Axis("", "date", first_day - 0.5, first_day + len(chart.views) - 0.5),
         Axis("views a day", "count", 0.0),
         tuple(series),
     )

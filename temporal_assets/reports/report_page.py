@@ -13,7 +13,7 @@ import base64
 import datetime as dt
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -255,11 +255,15 @@ def _table(table: Table) -> Iterator[str]:
         kind = "" if column.kind == "text" else ' class="n"'
         yield f'<th scope="col"{kind}>{_text(column.name)}</th>'
     yield "</tr></thead><tbody>\n"
+    decimals = [
+        _decimals(row[place] for row in table.rows) if column.kind == "number" else None
+        for place, column in enumerate(table.columns)
+    ]
     for place, row in enumerate(table.rows):
         yield '<tr class="paper">' if place < table.paper_rows else "<tr>"
-        for value, column in zip(row, table.columns, strict=True):
+        for value, column, digits in zip(row, table.columns, decimals, strict=True):
             kind = "" if column.kind == "text" else ' class="n"'
-            text = written(value, column.kind)
+            text = written(value, column.kind, digits)
             yield f"<td{kind}>{_broken(text) if column.kind == 'text' else _text(text)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
@@ -270,8 +274,17 @@ def _table(table: Table) -> Iterator[str]:
         yield f'<p class="note">{_text(table.note)}</p>\n'
 
 
-def written(value: Cell, kind: Kind) -> str:
-    """A cell as people read it."""
+def _decimals(values: Iterable[Cell]) -> int:
+    """Return the digits after the point of a column of numbers: the same in all its rows."""
+    numbers = [abs(value) for value in values if isinstance(value, int | float)]
+    if all(value == round(value) for value in numbers):
+        return 0
+    most = max(numbers, default=0.0)
+    return 1 if most >= 100 else 2 if most >= 1 else 3
+
+
+def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:
+    """A cell as people read it; with `decimals`, so many digits after the point."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -284,6 +297,8 @@ def written(value: Cell, kind: Kind) -> str:
         return f"{value:.3f}"
     if kind == "date":
         return dt.date.fromordinal(max(round(value), 1)).isoformat()
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.4g}" if abs(value) >= 1 else f"{value:.3g}"

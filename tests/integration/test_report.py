@@ -196,7 +196,7 @@ def test_thresholds_are_those_that_labels_were_made_with(made: Made, tmp_path: P
     labels = made.settings.labels.model_copy(update={"q": 0.5, "m": 2, "p": 1.5})
     other = replace(job, settings=made.settings.model_copy(update={"labels": labels}))
     data = dict(compose(other).facts)
-    assert data["Temporal"].startswith("Φ(3) > 0.7 (")
+    assert data["Temporal"] == "more than 0.7 of the interest within 3 days"
     assert data["News"] == "concentration over 3 days > 1.91"
 
 

@@ -38,6 +38,8 @@ _NAMED: Final = 8
 """At most so many places of an axis are named: more overlap on a phone."""
 
 _LONGEST_TICK: Final = 14
+_TICK_LETTER: Final = 9.2
+"""Width of a letter of a tick on a phone, about: the last tick moves in so far."""
 _DOTS: Final = 40
 """Lines with no more points show them."""
 
@@ -224,8 +226,8 @@ def _frame(x: Scale, y: Scale, figure: Chart) -> Iterator[str]:
     for value, name in x.ticks():
         at = x.at(value)
         yield f'<path class="axis" d="M{at:.1f} {bottom}v4"/>'
-        anchor = "end" if at > right - 4 and len(name) > 3 else "middle"
-        yield f'<text class="tick" x="{at:.1f}" y="{bottom + 17}" text-anchor="{anchor}">'
+        middle = min(at, WIDTH - _TICK_LETTER * len(name) / 2)
+        yield f'<text class="tick" x="{middle:.1f}" y="{bottom + 17}" text-anchor="middle">'
         yield f"{escaped(name)}</text>"
     yield f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>'
     middle = (LEFT + right) / 2

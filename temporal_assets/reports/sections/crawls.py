@@ -187,7 +187,7 @@ def _best_said(own: Sequence[Row]) -> str:
 
 def _gains(rows: Sequence[Row]) -> str:
     return ", ".join(
-        f"{100 * row['traffic_less_best']:+.1f} points at {row['throughput']:.0%}"
+        f"{_signed(100 * row['traffic_less_best'])} points at {row['throughput']:.0%}"
         f" ({_NAMES.get(row['best_baseline'], row['best_baseline'].replace('_', ' '))})"
         for row in rows
     )
@@ -435,6 +435,12 @@ def delay_span(row: Row) -> str | None:
     first, last = hours(low), hours(high)
     number, _, unit = first.partition(" ")
     return f"{number if last.endswith(f' {unit}') else first} to {last}"
+
+
+def _signed(value: float) -> str:
+    """One digit after the point, with a sign; none on zero."""
+    text = f"{value:+.1f}"
+    return "0.0" if text in ("-0.0", "+0.0") else text
 
 
 def hours(value: float) -> str:

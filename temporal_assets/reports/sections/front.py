@@ -167,7 +167,7 @@ def _since(now: float, before: Sequence[float]) -> str:
 
 def _hub_yield(facts: Front) -> Figure:
     """The new temporal pages that the first hubs lead to, beside as many fronts of the list."""
-    title = "Hubs' yield out of time"
+    title = "New pages that hubs show"
     rows = [row for row in facts.reach if row["trial"] == "out_of_time" and row["wanted"]]
     longest = max((row["horizon_days"] for row in rows), default=0)
     later = [row for row in rows if row["horizon_days"] == longest]
@@ -256,7 +256,7 @@ def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
 
 
 def _f(facts: Front) -> Figure:
-    title = "F out of time"
+    title = "Right pages in the list (F)"
     rows = _judged(facts.lists)
     ours = next((row for row in rows if row["rule"] == "published"), None)
     ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
@@ -406,7 +406,7 @@ def _trusted(facts: Front) -> Iterator[Forest]:
             f"Can it be trusted? On pages born in the {head['horizon_days']} days after"
             f" {head['learned_until']}",
             "F of each list with its 95 % interval; further right is better.",
-            Axis("F out of time", "score", 0.0, 1.0),
+            Axis("F on pages born later", "score", 0.0, 1.0),
             forest_rows(_beside(rows)),
         )
 

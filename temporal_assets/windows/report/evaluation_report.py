@@ -224,7 +224,7 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "Views", f"{totals['views']:,}"
     logged = job.sources.tables["page_traffic"].extra.get("has_referrers", True)
     yield "Referrers", "logged" if logged else "not logged: nothing is known of links"
-    yield "Temporal", f"Φ({labels.n:g}) > {cuts['q']} ({settings.curves.method} curves)"
+    yield "Temporal", f"more than {cuts['q']} of the interest within {labels.n:g} days"
     yield "News", f"concentration over {cuts['m']} days > {cuts['p']}"
     yield "Thresholds", labels.thresholds
     share = sample_of(job).share

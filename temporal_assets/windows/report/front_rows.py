@@ -12,6 +12,7 @@ from typing import Final
 
 from temporal_assets.quality import verdicts
 from temporal_assets.reports.sections.front import Front
+from temporal_assets.reports.sections.wording import every
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.lists.site_changes import compared_day
 from temporal_assets.windows.report.report_rows import Reader, Row
@@ -36,6 +37,8 @@ _VISITS: Final = (
     "SELECT tier, count(*) AS hubs, sum(86400.0 / interval_seconds) AS fetches FROM crawl_policy"
     " WHERE kind = 'hub' GROUP BY tier ORDER BY tier"
 )
+_GROUPS: Final = {1: "best hubs", 2: "good hubs", 3: "other hubs"}
+"""Tiers of hubs in words: the first has half of what all hubs are expected to bring."""
 _ARRIVALS: Final = (
     "SELECT policy.decision, sum(ranks.new_pages_per_day) AS fetches FROM crawl_policy AS policy"
     " INNER JOIN pattern_ranks AS ranks"
@@ -44,8 +47,14 @@ _ARRIVALS: Final = (
     " ORDER BY policy.decision DESC"
 )
 _HUBS: Final = (
-    "SELECT url AS name, new_per_day, new_per_day_low, new_per_day_high, revisit_minutes"
+    "SELECT url AS name, new_per_day, new_per_day_low, new_per_day_high"
     " FROM hub_seeds WHERE rank IS NOT NULL AND clients >= {least} ORDER BY rank LIMIT 5"
+)
+_INTERVALS: Final = (
+    "SELECT hubs.url AS name, policy.interval_seconds FROM crawl_policy AS policy"
+    " INNER JOIN hub_seeds AS hubs ON hubs.url = policy.name"
+    " WHERE policy.kind = 'hub' AND hubs.rank IS NOT NULL AND hubs.clients >= {least}"
+    " ORDER BY hubs.rank LIMIT 3"
 )
 _PREFIXES: Final = (
     "SELECT prefix AS name, pages, news_pages FROM news_prefixes WHERE clients >= {least}"
@@ -87,6 +96,7 @@ def front_of(job: Job, reader: Reader) -> Front:
     """Read what the front page says."""
     expected = job.settings.window.days
     judgements = _judgements(job)
+    compared = compared_day(job.sources.tables["site_changes"])
     wrong = [judgement for judgement in judgements if not judgement.passed]
     return Front(
         day=job.day,
@@ -96,10 +106,10 @@ def front_of(job: Job, reader: Reader) -> Front:
         budget=list(_budget(reader)),
         watched=list(_watched(reader)),
         hubs=reader.rows(_HUBS, "hub_seeds"),
-        changes=reader.rows(_CHANGES, "site_changes"),
+        changes=reader.rows(_CHANGES, "site_changes") if compared else [],
         crawled=reader.rows(_CRAWLED, "sources"),
         best_source=reader.rows(_BEST_SOURCE, "sources", "hub_seeds"),
-        compared=compared_day(job.sources.tables["site_changes"]),
+        compared=compared,
         days=expected,
         missing=expected - len(job.present("page_views")),
         rejected=_rejected(job),
@@ -131,21 +141,21 @@ def _births(job: Job, reader: Reader) -> list[Row]:
 
 def _budget(reader: Reader) -> Iterator[Row]:
     for row in reader.rows(_VISITS, "crawl_policy"):
-        yield {"what": f"hubs of tier {row['tier']} ({row['hubs']:,})", "fetches": row["fetches"]}
+        yield {"what": f"{_GROUPS[row['tier']]} ({row['hubs']:,})", "fetches": row["fetches"]}
     for row in reader.rows(_ARRIVALS, "crawl_policy", "pattern_ranks"):
         what = "new pages, at once" if row["decision"] == "now" else "new pages, later"
         yield {"what": what, "fetches": row["fetches"] or 0.0}
 
 
 def _watched(reader: Reader) -> Iterator[Row]:
-    for row in reader.rows(_HUBS, "hub_seeds")[:3]:
-        name = row["name"].partition("//")[2]
-        yield {"kind": "hub", "name": name, "why": f"every {row['revisit_minutes']:,} min"}
+    for row in reader.rows(_INTERVALS, "crawl_policy", "hub_seeds"):
+        name, interval = row["name"].partition("//")[2], every(row["interval_seconds"])
+        yield {"kind": "hub", "name": name, "why": f"visit every {interval}"}
     for row in reader.rows(_PREFIXES, "news_prefixes"):
-        why = f"{row['news_pages']:,} of {row['pages']:,} news"
+        why = f"{row['news_pages']:,} of {row['pages']:,} pages are news"
         yield {"kind": "prefix", "name": row["name"], "why": why}
     for row in reader.rows(_SITES, "site_scores"):
-        why = f"{row['temporal_pages']:,} of {row['pages']:,} temporal"
+        why = f"{row['temporal_pages']:,} of {row['pages']:,} pages are temporal"
         yield {"kind": "site", "name": row["name"], "why": why}
 
 

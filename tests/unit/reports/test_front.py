@@ -105,7 +105,7 @@ def figures(found: Front) -> dict[str, tuple[str, str, str]]:
 
 def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     found = figures(FRONT)
-    assert found["F out of time"] == (
+    assert found["Right pages in the list (F)"] == (
         *("0.80", "0.70 to 0.90; list in use 0.40 (0.30 to 0.50)", "good"),
     )
     assert found["Interest left at fetch"] == (
@@ -120,7 +120,7 @@ def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
     assert found["Checks that pass"] == ("all", "none is broken, and none warns", "good")
     # As many hubs as the list in use has fronts, on the longest horizon.
-    assert found["Hubs' yield out of time"] == (
+    assert found["New pages that hubs show"] == (
         "80.0%",
         "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many of the list in use"
         " 30.0% (21.9% to 39.6%)",
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said_first() -> None:
     assert figures(broken)["Checks broken"][2] == "bad"
     assert front(broken).says[0].count("do not trust it: 1 check broken.")
     worse = replace(FRONT, lists=[later("baseline", "list", 0.9, f_gain_high=-0.1)])
-    assert figures(worse)["F out of time"][0] == "–"
+    assert figures(worse)["Right pages in the list (F)"][0] == "–"
 
 
 def test_without_anything_it_says_what_is_missing() -> None:
@@ -143,7 +143,7 @@ def test_without_anything_it_says_what_is_missing() -> None:
     )  # fmt: skip
     found = figures(nothing)
     assert {value for value, _, _ in found.values()} == {"–", "0 of 60"}
-    assert "`temporal-assets report`" in found["F out of time"][1]
+    assert "`temporal-assets report`" in found["Right pages in the list (F)"][1]
     assert page(Report(DAY, "Report", (), (front(nothing),)))
 
 

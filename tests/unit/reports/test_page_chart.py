@@ -46,8 +46,8 @@ def test_a_page_is_drawn_over_dates_with_what_is_not_there() -> None:
     assert (chart.title, chart.x.kind) == ("https://a.example/1", "date")
     assert [one.name for one in chart.series] == ["views a day", "no data"]
     first = dt.date(2026, 3, 1).toordinal()
-    assert chart.series[0].x == tuple(first + n + 0.5 for n in range(4))
-    assert chart.series[1].x == (first + 3.5,)
+    assert chart.series[0].x == tuple(first + n for n in range(4))
+    assert chart.series[1].x == (first + 3.0,)
 
 
 def test_the_area_is_the_first_days_and_no_curve_is_clipped() -> None:
@@ -58,7 +58,7 @@ def test_the_area_is_the_first_days_and_no_curve_is_clipped() -> None:
     line = next(one for one in chart.series if one.mark == "line")
     area = next(one for one in chart.series if one.mark == "area")
     first = dt.date(2026, 3, 1).toordinal()
-    assert first + 2.4 < max(area.x) <= first + 2.5 < max(line.x)
+    assert first + 1.9 < max(area.x) <= first + 2.0 < max(line.x)
     assert chart.y.high is None  # the axis reaches as high as the curve
 
 
@@ -74,7 +74,7 @@ def test_a_row_becomes_a_chart() -> None:
     assert 15 < sum(fitted.expected) < 20
     assert fitted.curve is not None
     times, heights = (np.array(part) for part in fitted.curve)
-    assert (times[0], times[-1]) == (1.5, 4)
+    assert (times[0], times[-1]) == (1.0, 4)
     # The interest of the day around each time, as bars count days.
     near = 20 * float(accumulated(1.5, 0.0, 0.5) - accumulated(0.5, 0.0, 0.5))
     assert heights[np.abs(times - 2.5).argmin()] == pytest.approx(near, rel=0.02)
