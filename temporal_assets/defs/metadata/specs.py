@@ -52,8 +52,8 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         ],
         description=(
             f"{table.description}\n\nOne row: {table.grain}. One partition: the"
-            f" {settings.window.days} days that end with it. Each night makes the latest; partitions"
-            " of earlier days stay empty until somebody asks for them, and that is no fault."
+            f" {settings.window.days} days that end with it. Each night makes the latest."
+            " Partitions of earlier days stay empty until somebody asks for them: that is no fault."
         ),
         # Left out by a nightly run whose window is too short.
         skippable=True,
