@@ -19,12 +19,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from temporal_assets.landing.listings import Listings
 from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST, METHOD
 from temporal_assets.logs.privacy.key_periods import had_one_key
-from temporal_assets.logs.read.paths import NoSuchLogError, expand, found
+from temporal_assets.logs.read.objects import LogPath, ObjectFile, root_of
+from temporal_assets.logs.read.paths import NoSuchLogError, expand, found, sort_key
 from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.machine.durable import make_folder, replace_text, sync
 from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings.sources import is_url
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.remembered import Remembered
@@ -62,17 +65,26 @@ _CLOSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A file as it was seen on disk; unchanged size and time mean unchanged content."""
+    """A file as it was seen: unchanged size, time and etag mean unchanged content."""
 
     path: str
+    """A path, or the URL of an object."""
     size: int
     mtime_ns: int
+    etag: str = ""
+    """Version of an object; empty where it has none."""
 
     @classmethod
-    def of(cls, path: Path) -> Sighting:
-        """The file as it is now."""
+    def of(cls, path: LogPath) -> Sighting:
+        """The file as it is now, or an object as it was listed."""
         stat = path.stat()
-        return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns)
+        etag = path.etag if isinstance(path, ObjectFile) else ""
+        return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns, etag)
+
+    @property
+    def look(self) -> tuple[int, int | str]:
+        """Whatever stays when the file is renamed."""
+        return self.size, self.etag or self.mtime_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +152,7 @@ class LandedFile:
 
     def looked_like(self, sighting: Sighting) -> bool:
         """Return whether it was as long and as old somewhere, under whatever name."""
-        seen = {(seen_file.size, seen_file.mtime_ns) for seen_file in self.sightings}
-        return (sighting.size, sighting.mtime_ns) in seen
+        return sighting.look in {seen_file.look for seen_file in self.sightings}
 
     def to_json(self) -> str:
         """The text of the record."""
@@ -203,11 +214,18 @@ def record_content(record: Path) -> str:
 class Pending:
     """A log file of the sources, and how it is to be read."""
 
-    path: Path
+    path: LogPath
     source: LogSource
     sighting: Sighting
     options: str
     """See `options_digest`."""
+    copy: Path | None = None
+    """Place of the bytes of an object on this machine, where they have been fetched."""
+
+    @property
+    def local(self) -> Path:
+        """The file to be opened. An object has none until it is fetched."""
+        return self.copy or Path(str(self.path))
 
 
 class Inventory:
@@ -226,6 +244,9 @@ class Inventory:
         # Never changed in place: threads that read are looking at them.
         self._by_head: dict[str, tuple[LandedFile, ...]] = {}
         self._by_digest: dict[str, tuple[LandedFile, ...]] = {}
+        self._by_etag: dict[tuple[int, str, str], LandedFile] = {}
+        self.listings = Listings(folder)
+        """What object stores were asked for."""
         self._last_serial = 0
         for file in files:
             self._enter(file)
@@ -330,6 +351,10 @@ class Inventory:
     def failed(self) -> list[LandedFile]:
         """Files that could not be read."""
         return sorted(self._failed.values(), key=lambda file: file.id)
+
+    def same_object(self, sighting: Sighting, options: str) -> LandedFile | None:
+        """The reading of an object that has this etag and size, under whatever name."""
+        return self._by_etag.get((sighting.size, sighting.etag, options))
 
     def beginning_like(self, head: str) -> Sequence[LandedFile]:
         """Files that were read and begin with the same record."""
@@ -454,23 +479,23 @@ class Inventory:
                 waiting.append(item)
         return waiting
 
-    def _is_worth_another_try(self, failed: LandedFile, path: Path) -> bool:
+    def _is_worth_another_try(self, failed: LandedFile, path: LogPath) -> bool:
         """Return whether anything is other than when a file could not be read.
 
         The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
         does not show: `chmod` and copies that keep times change neither size nor time.
         """
-        if failed.may_pass and os.access(path, os.R_OK):
+        if failed.may_pass and (isinstance(path, ObjectFile) or os.access(path, os.R_OK)):
             return True
         tried = self.saved_at(failed)
         return abs(time.time() - tried) > _ANOTHER_CLOCK or _changed_at(path) > tried
 
     def listed(self, settings: Settings) -> list[Pending]:
         """The files of the sources, known or not; the first source of a file decides."""
-        listed: dict[Path, Pending] = {}
+        listed: dict[LogPath, Pending] = {}
         for source in settings.sources:
             options = options_digest(source, settings)
-            for path in _paths(source):
+            for path in self._paths(source):
                 if path.absolute() in listed:
                     continue
                 try:
@@ -480,13 +505,41 @@ class Inventory:
                 listed[path.absolute()] = Pending(path, source, sighting, options)
         return list(listed.values())
 
+    def _paths(self, source: LogSource) -> list[LogPath]:
+        try:
+            files = self._objects(source)
+            return expand(source.path) if files is None else sorted(files, key=sort_key)
+        except NoSuchLogError:
+            return []  # one source that is away must not keep the others from being read
+
+    def _objects(self, source: LogSource) -> list[ObjectFile] | None:
+        """The objects of a source in a store; None of other sources. Raises `NoSuchLogError`."""
+        if not is_url(source.path):
+            return None
+        # A record that is damaged no longer says which object has to be read again.
+        anew = bool(self.damaged or self._set_aside())
+        root = root_of(source.path)
+        known = (file for file in self._seen_objects.values() if file.url.startswith(root))
+        return self.listings.files(source.path, known, anew=anew)
+
+    @cached_property
+    def _seen_objects(self) -> dict[str, ObjectFile]:
+        """Objects that were read, or tried, as they were then."""
+        return {
+            seen.path: ObjectFile(seen.path, seen.size, seen.mtime_ns, seen.etag)
+            for file in sorted(self._by_id.values(), key=lambda landed: landed.serial)
+            for seen in file.sightings
+            if is_url(seen.path)
+        }
+
     def missing_sources(self, settings: Settings) -> list[str]:
         """Return what is wrong with sources of the settings that lead to no file, or not to all."""
         messages = []
         for source in settings.sources:
             closed: list[Path] = []
             try:
-                found(source.path, closed)
+                if self._objects(source) is None:
+                    found(source.path, closed)
             except NoSuchLogError as error:
                 messages.append(str(error))
             else:
@@ -562,6 +615,9 @@ class Inventory:
             return
         for readings, key in ((self._by_head, file.head), (self._by_digest, file.digest)):
             readings[key] = (*readings.get(key, ()), file)
+        for seen in file.sightings:
+            if seen.etag:
+                self._by_etag[seen.size, seen.etag, file.options] = file
 
     def _leave(self, file_id: str) -> None:
         file = self._by_id.pop(file_id, None)
@@ -571,9 +627,11 @@ class Inventory:
             readings[key] = tuple(reading for reading in readings[key] if reading is not file)
             if not readings[key]:
                 del readings[key]
+        for seen in file.sightings:
+            self._by_etag.pop((seen.size, seen.etag, file.options), None)
 
     def _changed(self) -> None:
-        for name in ("files", "active", "_newest", "_of_day", "lost"):
+        for name in ("files", "active", "_newest", "_of_day", "_seen_objects", "lost"):
             self.__dict__.pop(name, None)
 
     def _record(self, file: LandedFile) -> Path:
@@ -604,19 +662,14 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _changed_at(path: Path) -> float:
-    """Return when anything of a file was changed last; 0 if it is gone."""
+def _changed_at(path: LogPath) -> float:
+    """Return when anything of a file was changed last; 0 if it is gone, or cannot be changed."""
+    if isinstance(path, ObjectFile):
+        return 0
     try:
         return path.stat().st_ctime
     except FileNotFoundError:
         return 0
-
-
-def _paths(source: LogSource) -> list[Path]:
-    try:
-        return expand(source.path)
-    except NoSuchLogError:
-        return []  # one source that is away must not keep the others from being read
 
 
 _FIXED: Final = {

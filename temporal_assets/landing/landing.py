@@ -19,7 +19,7 @@ import datetime as dt
 import shutil
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -40,6 +40,7 @@ from temporal_assets.landing.inventory import (
 from temporal_assets.landing.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
 from temporal_assets.landing.reading_process import ReadingProcesses
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
+from temporal_assets.logs.read.objects import ObjectFile, forget_listings
 from temporal_assets.logs.read.paths import STATE_MARK, is_packed
 from temporal_assets.machine.durable import make_folder, sync
 from temporal_assets.machine.locks import held
@@ -105,18 +106,24 @@ def refresh(
     *,
     patient: bool = False,
     spread: Spread | None = None,
+    anew: Collection[str] = (),
+    begin: Callable[[int], None] = lambda _: None,
 ) -> LandingReport:
     """Read every new or changed log file of the sources. With nothing new it costs one scan.
 
     A file that cannot be read is noted as such. With `patient`, a fault that may pass is raised
-    instead, for a caller who tries again. With `spread`, files are read where that runs them.
+    instead, for a caller who tries again. With `spread`, files are read where that runs them. Of
+    the sources named in `anew` object stores are asked for everything, also of settled days.
+    `begin` is called with the bytes that are to be read.
     """
     settings.make_state()
+    forget_listings()
     folder = settings.state / "landing"
     folder.mkdir(exist_ok=True)
     alone = held(settings.state / STATE_MARK, "reading logs")
     with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
+        inventory.listings.forget(anew)
         read = _read_before(inventory)
         damaged = inventory.set_damaged_aside()
         days_before = _days_read(inventory, settings)
@@ -125,7 +132,12 @@ def refresh(
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known_ids = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        landed_files = list(_land(reader, inventory.pending(settings), spread))
+        pending = inventory.pending(settings)
+        begin(sum(item.sighting.size for item in pending))
+        landed_files = list(_land(reader, pending, spread))
+        if len(landed_files) == len(pending):
+            # What was replaced meanwhile has to be listed again.
+            inventory.listings.advance(scratch)
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
         if mended:
@@ -158,6 +170,7 @@ def forget_readings(settings: Settings, files: Collection[str]) -> None:
     alone = held(settings.state / STATE_MARK, "reading logs")
     with alone, scratch_folder(settings.state / "tmp") as scratch:
         inventory = Inventory.load(settings)
+        inventory.listings.forget()
         for file_id in files:
             file = inventory.find(file_id)
             if file is not None:
@@ -299,8 +312,8 @@ def _read_here(
     reader: LogReader, small: Sequence[Pending], large: Sequence[Pending]
 ) -> Iterator[Draft | None]:
     with ThreadPoolExecutor(reader.workers) as pool:
-        yield from ordered(pool, reader.read, small, reader.workers)
-        for item in large:
+        yield from ordered(pool, reader.read, reader.ahead(small), reader.workers)
+        for item in reader.ahead(large):
             yield reader.read(item, pool)
 
 
@@ -315,7 +328,8 @@ def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
 def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft | None]:
     with closing(ReadingProcesses(reader.workers, reader.progress)) as processes:
         for some in _lots(items):
-            yield from _taken_over(reader, processes.spread(ReadApart.of(reader), some))
+            here = reader.ahead(some)
+            yield from _taken_over(reader, processes.spread(ReadApart.of(reader), here))
 
 
 def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iterator[Draft | None]:
@@ -335,6 +349,8 @@ def _is_still_there(item: Pending) -> bool:
 
     A shorter one is what took its place when it was rotated.
     """
+    if isinstance(item.path, ObjectFile):
+        return False  # whoever fetched it asked the store
     try:
         return item.path.stat().st_size >= item.sighting.size
     except FileNotFoundError:

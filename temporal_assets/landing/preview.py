@@ -27,11 +27,12 @@ from temporal_assets.logs.formats import detect, directives, formats
 from temporal_assets.logs.formats.formats import Format, Syntax
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
 from temporal_assets.logs.privacy.redact import redact
+from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.records import Block, Column, Records, Reject, remedy
 from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.logs.tables import parquet
-from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings import LogSource, Reading, Settings
 
 _LINES: Final = 2_000
 """Lines of a file that are read for a preview; the head of a stream holds some hundreds."""
@@ -69,7 +70,7 @@ class Preview:
     """The first lines of one file of a source, as they would be read."""
 
     source: LogSource
-    file: Path
+    file: LogPath
     files: int
     """Files of the source."""
     format: str
@@ -95,7 +96,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
     looked_at = _spread(files)
     first: Preview | None = None
     failures: list[str] = []
-    sites: dict[tuple[str, ...], Path] = {}
+    sites: dict[tuple[str, ...], LogPath] = {}
     for path in looked_at:
         if first is not None and source.host is None:
             break  # further files are only asked for the sites that they are of
@@ -124,7 +125,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
     return replace(first, doubts=tuple(doubts))
 
 
-def _spread(files: Sequence[Path]) -> list[Path]:
+def _spread(files: Sequence[LogPath]) -> list[LogPath]:
     """The last file, which is the newest as a rule, and others evenly spread."""
     places = np.linspace(len(files) - 1, 0, min(_FILES, len(files))).astype(int)
     return [files[place] for place in dict.fromkeys(places.tolist())]
@@ -141,7 +142,7 @@ class _Sample:
     """Names by which a server calls its sites, if no line names the host."""
 
 
-def _sample(path: Path, source: LogSource, settings: Settings) -> _Sample | None:
+def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | None:
     """The first records of a file; None if it is empty."""
     reading = settings.reading
     with open_stream(path, reading) as stream:
@@ -150,12 +151,21 @@ def _sample(path: Path, source: LogSource, settings: Settings) -> _Sample | None
             return None
         fmt = detect.resolve(source, head)
     if fmt.syntax is Syntax.PARQUET:
-        records = next(parquet.read(path, source, reading), None)
+        records = _first_rows(path, source, reading)
         return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())
     block = Block(np.frombuffer(_whole_lines(head), np.uint8), 1, last=True)
     records = formats.parse(block, fmt, source, reading)
     sites = directives.sites_of(head) if fmt.syntax is Syntax.DIRECTIVES else frozenset()
     return _Sample(fmt, _rows(records, _LINES), sites) if len(records) else None
+
+
+def _first_rows(path: LogPath, source: LogSource, reading: Reading) -> Records | None:
+    """The first rows of a Parquet file. An object is fetched for them: they may lie anywhere."""
+    if isinstance(path, Path):
+        return next(parquet.read(path, source, reading), None)
+    with TemporaryDirectory() as folder:
+        path.fetch(copy := Path(folder, path.name))
+        return next(parquet.read(copy, source, reading), None)
 
 
 def _whole_lines(head: bytes) -> bytes:
@@ -183,7 +193,9 @@ def _rows(records: Records, most: int) -> Records:
 # What is made of it --------------------------------------------------------------------------
 
 
-def _of(sample: _Sample, path: Path, files: int, source: LogSource, settings: Settings) -> Preview:
+def _of(
+    sample: _Sample, path: LogPath, files: int, source: LogSource, settings: Settings
+) -> Preview:
     records = sample.records
     with TemporaryDirectory() as folder:
         keys = KeyRing(Path(folder), settings.privacy.rotation_days)  # nobody sees what it makes
@@ -317,7 +329,7 @@ def _doubts(
 _REJECTS: Final = frozenset(reject.label for reject in Reject) - {Reject.NONE.label}
 
 
-def _several_sites(host: str, sites: dict[tuple[str, ...], Path]) -> str:
+def _several_sites(host: str, sites: dict[tuple[str, ...], LogPath]) -> str:
     """Return what to say where one host is named for what a server calls several sites."""
     named = "; ".join(f"{' '.join(site)} in {path}" for site, path in list(sites.items())[:3])
     return (

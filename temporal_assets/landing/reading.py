@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
+from temporal_assets.landing.fetching import ahead, at_hand
 from temporal_assets.landing.inventory import (
     UNREADABLE,
     DayShare,
@@ -37,6 +38,7 @@ from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.memo import Memo
+from temporal_assets.logs.read.objects import LogPath, ObjectStoreError
 from temporal_assets.logs.read.records import Block, Records, Reject, remedy
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 from temporal_assets.logs.tables import parquet
@@ -50,7 +52,7 @@ _AHEAD_SHARE: Final = 0.001
 
 _EPOCH: Final = dt.date(1970, 1, 1)
 
-Progress = Callable[[Path, int, int], None]
+Progress = Callable[[LogPath, int, int], None]
 """Called with a file, the bytes of it read so far and its size."""
 
 Item = TypeVar("Item")
@@ -72,6 +74,7 @@ _UNREADABLE: Final = (
     ServerFormatError,
     ColumnsError,
     parquet.DamagedParquetError,
+    ObjectStoreError,
 )
 """Faults of one file, which must not keep others from being read. A full disk is not among them."""
 
@@ -176,10 +179,12 @@ class LogReader:
 
         None if it vanished meanwhile, or another file took its place: the next refresh reads both.
         """
+        if known_file := self._same_object(item):
+            return Draft(known_file, None)
+        here = item
         try:
-            head = self._head(item)
-            same_head = self.inventory.beginning_like(head)
-            return self._known(item, same_head) or self._parse(item, head, same_head, pool)
+            with at_hand(item, self.scratch) as here:
+                return self._read(here, pool)
         except (FileNotFoundError, _ReplacedError):
             return None
         except PermissionError as error:
@@ -187,14 +192,27 @@ class LogReader:
             return self._failed(item, why, may_pass=True)
         except _UNREADABLE as error:
             # What does not pass by itself is noted, and not tried again until the file changes.
-            may_pass = is_transient(error)
-            if self.patient and may_pass:
+            if self.patient and is_transient(error):
                 raise
-            return self._failed(item, str(error), may_pass=may_pass)
+            may_pass = is_transient(error) or isinstance(error, ObjectStoreError)
+            why = str(error).removeprefix(f"{here.copy or here.path}: ")
+            return self._failed(item, why, may_pass=may_pass)
+
+    def ahead(self, items: Sequence[Pending]) -> Iterator[Pending]:
+        """Yield the same files, to be read one after the other; objects lie on this machine."""
+        return ahead(items, self.scratch, lambda item: self._same_object(item) is not None)
+
+    def _same_object(self, item: Pending) -> LandedFile | None:
+        return self.inventory.same_object(item.sighting, item.options)
+
+    def _read(self, item: Pending, pool: Executor | None) -> Draft:
+        head = self._head(item)
+        same_head = self.inventory.beginning_like(head)
+        return self._known(item, same_head) or self._parse(item, head, same_head, pool)
 
     def _head(self, item: Pending) -> str:
         try:
-            return streams.head_digest(item.path, self.settings.reading)
+            return streams.head_digest(item.local, self.settings.reading)
         except OSError as error:
             if not is_transient(error):
                 raise
@@ -213,7 +231,7 @@ class LogReader:
         if not candidates:
             return None
         is_whole = True
-        with streams.open_stream(item.path, self.settings.reading) as stream:
+        with streams.open_stream(item.local, self.settings.reading) as stream:
             for block in _blocks(stream):
                 is_whole = bool(block.data[-1] == NEWLINE)
             known_file = next((file for file in candidates if file.digest == stream.digest), None)
@@ -225,11 +243,11 @@ class LogReader:
     def _parse(
         self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
     ) -> Draft:
-        if item.path.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
+        if item.local.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
             # Its lines would be samples of what could not be read, for all to see.
             raise UnreadableError("a key and no log: remove the link that leads to it")
         checkpoints = [file.size for file in same_head]
-        with streams.open_stream(item.path, self.settings.reading, checkpoints) as stream:
+        with streams.open_stream(item.local, self.settings.reading, checkpoints) as stream:
             # The file was opened anew. Were another one entered with this head and sighting, what
             # they are of would be taken for known under its next name, and never be read.
             if streams.first_record(stream.head) != head:
@@ -287,10 +305,10 @@ class LogReader:
             if fmt.syntax is Syntax.PARQUET:
                 for _ in _blocks(stream):  # only the digest is wanted
                     pass
-                for records in parquet.read(item.path, item.source, reading):
+                for records in parquet.read(item.local, item.source, reading):
                     yield partial(_same, records)
                 # For its rows it was opened by its name, which may be another file's by then.
-                if streams.version_of(item.path.stat()) != stream.version:
+                if streams.version_of(item.local.stat()) != stream.version:
                     raise _ReplacedError
                 return
             state: formats.State = None

@@ -16,11 +16,10 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, Final, Protocol, cast
 
@@ -28,6 +27,7 @@ from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.outcomes import outcome_of, result_of
 from temporal_assets.landing.inventory import Pending
 from temporal_assets.landing.reading import LogReader, Progress, Read, ReadApart, ordered
+from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.machine import same_python
 
 _MODULE: Final = "temporal_assets.landing.reading_process"
@@ -58,7 +58,7 @@ class ReadingProcesses:
         for place in self._all:
             place.close()
 
-    def spread(self, read: ReadApart, items: Sequence[Pending]) -> Iterator[Read]:
+    def spread(self, read: ReadApart, items: Iterable[Pending]) -> Iterator[Read]:
         """Yield what is read of the items, in their order."""
         with ThreadPoolExecutor(self._count) as pool:
             try:
@@ -82,7 +82,7 @@ class ReadingProcesses:
         self._all.append(process)
         return process
 
-    def _advance(self, path: Path, done: int, total: int) -> None:
+    def _advance(self, path: LogPath, done: int, total: int) -> None:
         with self._turn:
             self._progress(path, done, total)
 
@@ -102,7 +102,7 @@ class _ThisProcess:
     def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read:
         """Read a file."""
 
-        def advance(path: Path, done: int, total: int) -> None:
+        def advance(path: LogPath, done: int, total: int) -> None:
             if self._ended:
                 raise EndedError
             progress(path, done, total)

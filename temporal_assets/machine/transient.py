@@ -15,6 +15,7 @@ from typing import Final
 _PASSING: Final = frozenset(
     {
         errno.EAGAIN,
+        errno.EBUSY,
         errno.ECONNABORTED,
         errno.ECONNREFUSED,
         errno.ECONNRESET,
@@ -23,6 +24,7 @@ _PASSING: Final = frozenset(
         errno.ENETUNREACH,
         errno.ESTALE,
         errno.ETIMEDOUT,
+        getattr(errno, "EREMOTEIO", errno.EIO),  # Linux alone has it: a store's server failed
     }
 )
 
@@ -33,6 +35,8 @@ _PASSING_TYPES: Final = frozenset(
         "TimeoutError",  # `filelock.Timeout` and fsspec's are of this kind
         "aiohttp.client_exceptions.ClientConnectionError",
         "aiohttp.client_exceptions.ClientPayloadError",
+        "azure.core.exceptions.ServiceRequestError",
+        "azure.core.exceptions.ServiceResponseError",
         "botocore.exceptions.ConnectionError",
         "botocore.exceptions.HTTPClientError",
         "requests.exceptions.ConnectionError",

@@ -26,7 +26,7 @@ from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Re
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
 from temporal_assets.settings.reading import Cleaning, Privacy, Reading
 from temporal_assets.settings.section import Section
-from temporal_assets.settings.sources import LogSource
+from temporal_assets.settings.sources import LogSource, full_path
 
 _PREFIX = "TEMPORAL_ASSETS_"
 _WITHIN = "__"
@@ -90,8 +90,7 @@ class Settings(BaseSettings):
         """
         state: Path = info.data.get("state", DEFAULT_STATE)
         return tuple(
-            source.model_copy(update={"path": str(state / Path(source.path).expanduser())})
-            for source in value
+            source.model_copy(update={"path": full_path(source.path, state)}) for source in value
         )
 
     @model_validator(mode="after")

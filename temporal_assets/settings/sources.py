@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
@@ -14,6 +15,16 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
 """A name or an address, with a port or without."""
 
 
+def is_url(path: str) -> bool:
+    """Return whether a path names something in an object store."""
+    return "://" in path
+
+
+def full_path(path: str, state: Path) -> str:
+    """The path of a source as it is used: URLs are whole, others lie below the state folder."""
+    return path if is_url(path) else str(state / Path(path).expanduser())
+
+
 class LogSource(Section):
     """A source of access logs: its place and how to read it.
 
@@ -21,8 +32,8 @@ class LogSource(Section):
     """
 
     path: str
-    """File, folder or glob; relative to the state folder. Folders are read recursively; rotated
-    names sort numerically."""
+    """File, folder, glob, or URL of an object store (s3://bucket/prefix); relative to the state
+    folder. Folders are read recursively; rotated names sort numerically."""
 
     format: str = "auto"
     """A name from docs/log-formats.md, `auto` to detect it from the first lines, `nginx:` or

@@ -6,16 +6,22 @@ reading (`landing.landing`), and what is made of the lines (`materialize`).
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.console import counted
-from temporal_assets.cli.shared.exits import FAILED, command
+from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
 from temporal_assets.cli.shared.landing import file_report, kept, land, show_landing
 from temporal_assets.cli.shared.options import Json, State, invocation, settings_of
+from temporal_assets.cli.shared.standard_input import STANDARD_INPUT
 from temporal_assets.cli.sources.previews import ask, preview_report, show_previews
 from temporal_assets.cli.sources.source_options import (
     Address,
@@ -31,6 +37,7 @@ from temporal_assets.cli.sources.source_options import (
     options_of,
     refuse_mixing,
 )
+from temporal_assets.machine.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +45,13 @@ if TYPE_CHECKING:
     from temporal_assets.landing.landing import LandingReport
     from temporal_assets.landing.preview import Preview
     from temporal_assets.landing.verdicts import SourceVerdict
+    from temporal_assets.logs.read.objects import LogPath
     from temporal_assets.settings import LogSource, Settings
+
+_PIPED: Final = "standard-input"
+"""Name of the folder that standard input lies in while it is read; messages show it."""
+
+_COPIED_AT_ONCE: Final = 1 << 20
 
 
 @command
@@ -47,8 +60,8 @@ def run(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Log files, folders (read recursively) or quoted globs; gzip, zstd, bzip2 and xz "
-            "are unpacked while reading.",
+            help="Log files, folders (read recursively), quoted globs, URLs of object stores, or - "
+            "for standard input; gzip, zstd, bzip2 and xz are unpacked while reading.",
             show_default=False,
         ),
     ],
@@ -60,6 +73,13 @@ def run(
     address: Address = None,
     column: Columns = None,
     url_prefix: UrlPrefix = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the log that standard input (-) holds, for tables and messages.",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -75,11 +95,52 @@ def run(
     Naming a path again with options replaces these, keeps its others, and reads its files anew;
     unchanged files are not read twice. A source that gives nothing is not stored.
     """
-    from temporal_assets.landing.preview import preview
-
     settings = settings_of(state)
     given = given_options(log_format, scheme, timezone, address, column, url_prefix)
-    sources = named_sources(paths, host, given, settings.sources)
+    with _piped(paths, name, None if dry_run else settings) as named:
+        sources = named_sources(named, host, given, settings.sources)
+        is_well = _ingest(settings, sources, dry_run, yes, as_json, is_stored=named is paths)
+    if not is_well:
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _piped(paths: list[str], name: str | None, settings: Settings | None) -> Iterator[list[str]]:
+    """Yield the paths, standard input as a file that is there until the end of the block.
+
+    It lies in the state folder; without settings somewhere else.
+    """
+    if STANDARD_INPUT not in paths:
+        if name is not None:
+            raise CommandError(f"--name {name} names standard input: give - as the path", USAGE)
+        yield paths
+        return
+    if paths != [STANDARD_INPUT]:
+        raise CommandError("standard input (-) is read by itself, without other paths", USAGE)
+    if not name or Path(name).name != name:
+        raise CommandError("name what standard input holds: --name access-2026-01-31.log", USAGE)
+    if settings is not None:
+        settings.make_state()
+    with scratch_folder(settings.state / "tmp") if settings else TemporaryDirectory() as scratch:
+        file = Path(scratch, _PIPED, name)
+        file.parent.mkdir()
+        with file.open("wb") as log:
+            shutil.copyfileobj(sys.stdin.buffer, log, _COPIED_AT_ONCE)
+        yield [str(file)]
+
+
+def _ingest(
+    settings: Settings,
+    sources: Sequence[LogSource],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    *,
+    is_stored: bool,
+) -> bool:
+    """Show how sources are understood, and read them; False if any gives nothing."""
+    from temporal_assets.landing.preview import preview
+
     refuse_mixing(settings, sources)
     new = [source for source in sources if dry_run or source not in settings.sources]
     previews = [preview(source, settings) for source in new]
@@ -88,14 +149,10 @@ def run(
     if dry_run:
         if as_json:
             console.write_json([preview_report(shown_preview) for shown_preview in previews])
-        if all(shown_preview.error for shown_preview in previews):
-            raise typer.Exit(FAILED)
-        return
+        return not all(shown_preview.error for shown_preview in previews)
     if not as_json:
         ask(previews, yes)
-    is_well = _read(settings, sources, previews, yes, as_json)
-    if not is_well:
-        raise typer.Exit(FAILED)
+    return _read(settings, sources, previews, yes, as_json, is_stored=is_stored)
 
 
 def _read(
@@ -104,6 +161,8 @@ def _read(
     previews: Sequence[Preview],
     yes: bool,
     as_json: bool,
+    *,
+    is_stored: bool,
 ) -> bool:
     """Read the sources, store those that give something, and say what came of it."""
     from temporal_assets.cli.sources.sources import store_sources, with_sources
@@ -111,8 +170,8 @@ def _read(
     from temporal_assets.landing.verdicts import verdicts
 
     candidate = settings.model_copy(update={"sources": with_sources(settings.sources, sources)})
-    report = land(candidate)
     named = {source.path for source in sources}
+    report = land(candidate, named)
     source_verdicts = verdicts(Inventory.load(candidate), candidate)
     failed = [
         verdict
@@ -123,8 +182,8 @@ def _read(
     if failed:
         _forget(candidate, [verdict.source for verdict in failed], report)
     taken = [source for source in sources if source.path not in refused]
-    stored = store_sources(settings, taken) if taken else settings
-    overruled = _overruled(stored, taken)
+    stored = store_sources(settings, taken) if taken and is_stored else settings
+    overruled = _overruled(stored, taken if is_stored else [])
     if as_json:
         console.write_json(
             {
@@ -196,7 +255,7 @@ def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
     """Return what is to be said of files that are not read with the options just given for them."""
     from temporal_assets.settings import SETTINGS_FILE
 
-    first: dict[Path, LogSource] = {}
+    first: dict[LogPath, LogSource] = {}
     for source in settings.sources:
         for path in _files(source):
             first.setdefault(path, source)
@@ -213,7 +272,7 @@ def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
     return messages
 
 
-def _files(source: LogSource) -> list[Path]:
+def _files(source: LogSource) -> list[LogPath]:
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
     try:

@@ -36,6 +36,7 @@ from temporal_assets.cli.sources.source_options import (
     named_sources,
     options_of,
     refuse_mixing,
+    source_name,
 )
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _known(path: str, settings: Settings) -> LogSource:
     sources = settings.sources
     if path.isdecimal() and 1 <= int(path) <= len(sources) and not Path(path).exists():
         return sources[int(path) - 1]
-    name = str(Path(path).expanduser().absolute())
+    name = source_name(path)
     for source in sources:
         if source.path in (name, path):
             return source

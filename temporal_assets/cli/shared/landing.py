@@ -6,7 +6,6 @@ Here: what `ingest`, `demo` and `materialize` share of it. Not here: reading (`l
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.cli.shared import console
@@ -14,10 +13,11 @@ from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.days import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from temporal_assets.landing.inventory import LandedFile
     from temporal_assets.landing.landing import LandingReport
+    from temporal_assets.logs.read.objects import LogPath
     from temporal_assets.settings import Settings
 
 _FILES_SHOWN: Final = 40
@@ -30,24 +30,24 @@ _SAMPLES_SHOWN: Final = 3
 """Malformed lines shown; all that were kept are in `rejects`."""
 
 
-def land(settings: Settings) -> LandingReport:
-    """Read every new or changed log file of the sources."""
+def land(settings: Settings, anew: Collection[str] = ()) -> LandingReport:
+    """Read every new or changed log file of the sources; those of `anew` are listed as a whole."""
     from temporal_assets.engines.chosen import engine_of
-    from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.landing import refresh
 
-    pending = Inventory.load(settings).pending(settings)
-    read: dict[Path, int] = {}
-    total = sum(item.sighting.size for item in pending)
-    with console.progress_bar("Reading logs", total, in_bytes=True) as bar:
+    read: dict[LogPath, int] = {}
+    with console.progress_bar("Reading logs", None, in_bytes=True) as bar:
 
-        def advance(path: Path, done: int, _size: int) -> None:
+        def begin(size: int) -> None:
+            bar.at(0, size)
+
+        def advance(path: LogPath, done: int, _size: int) -> None:
             read[path] = done
-            bar.at(sum(read.copy().values()), total)
+            bar.at(sum(read.copy().values()))
 
         engine = engine_of(settings)
         try:
-            return refresh(settings, advance, spread=engine.spread)
+            return refresh(settings, advance, spread=engine.spread, anew=anew, begin=begin)
         finally:
             engine.close()
 

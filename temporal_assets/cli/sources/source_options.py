@@ -141,15 +141,14 @@ def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) 
 
     if path == "-":
         raise CommandError(
-            "standard input is not read: name the files, packed ones too. They are known again, so "
-            "that no line counts twice",
+            "standard input is no source that can be read again: `ingest - --name NAME` reads it"
+            " once",
             USAGE,
         )
     if _is_no_text(path):
         raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
     try:
-        # Absolute: the settings are used from other folders than this one.
-        name = str(Path(path).expanduser().absolute())
+        name = source_name(path)
         kept = next((options_of(source) for source in listed if source.path == name), None)
         if kept is None:
             wide = LogSource(path=name)
@@ -169,6 +168,13 @@ def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) 
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
     return source
+
+
+def source_name(path: str) -> str:
+    """A path as settings.toml holds it: whole, because they are used from other folders too."""
+    from temporal_assets.settings.sources import is_url
+
+    return path.rstrip("/") if is_url(path) else str(Path(path).expanduser().absolute())
 
 
 def options_of(source: LogSource) -> dict[str, Any]:

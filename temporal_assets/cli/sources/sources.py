@@ -89,12 +89,14 @@ def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[L
 
 def _without(text: str, paths: Sequence[str], state: Path) -> str:
     """The text without the sources of these paths, which may be written relative to `state`."""
+    from temporal_assets.settings.sources import full_path
+
     document = tomlkit.parse(text)
     listed = document.get("sources")
     if not paths or listed is None:
         return text
     for place in reversed(range(len(listed))):
-        if str(state / Path(listed[place]["path"]).expanduser()) in paths:
+        if full_path(listed[place]["path"], state) in paths:
             del listed[place]
     if not len(listed):
         del document["sources"]

@@ -3,7 +3,6 @@
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -18,6 +17,7 @@ from temporal_assets.defs.runs.tags import LANDING_POOL
 from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.landing.inventory import Inventory, LandedFile
 from temporal_assets.landing.landing import LandingReport, refresh
+from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.settings import Settings
 from temporal_assets.storage.sealed import digest_of
 
@@ -58,7 +58,7 @@ def log_file_assets(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> dg.MaterializeResult[Any]:
 
-        def progress(path: Path, done: int, total: int) -> None:
+        def progress(path: LogPath, done: int, total: int) -> None:
             installation.report(
                 Event("reading", "log_files", path=str(path), done=done, total=total)
             )

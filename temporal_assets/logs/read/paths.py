@@ -1,6 +1,6 @@
-"""Files that a path, folder or glob of the settings means, in their order.
+"""Files that a path, folder, glob or URL of the settings means, in their order.
 
-Here: finding and sorting. Not here: opening them (`streams`).
+Here: finding and sorting. Not here: opening them (`streams`), asking object stores (`objects`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from temporal_assets.logs.read import objects
+from temporal_assets.logs.read.objects import LogPath, ObjectStoreError
+from temporal_assets.settings.sources import is_url
+
 _PACKED: Final = re.compile(r"\.(gz|zst|zstd|bz2|xz|z)$", re.IGNORECASE)
 
 _NUMBERED: Final = re.compile(r"^(?P<base>.+)\.(?P<number>\d{1,4})$")
 """`access.log.12`: the twelfth rotation. Longer numbers are dates."""
 
 _DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*)$")
-
-_TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".swp", "~")
-"""Endings of files that somebody is still writing or editing."""
 
 STATE_MARK: Final = Path("landing", "landing.lock")
 """Path that a state folder has from its first reading on: its files were made from logs, and would
@@ -36,8 +37,8 @@ class NoSuchLogError(FileNotFoundError):
     """The error of a path at which nothing lies."""
 
 
-def expand(path: str) -> list[Path]:
-    """The log files a file, folder (recursively) or glob means, oldest first.
+def expand(path: str) -> list[LogPath]:
+    """The log files a file, folder (recursively), glob or URL means, oldest first.
 
     Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`,
     `access.log`. Hidden and unfinished files are skipped unless named themselves, and so are state
@@ -46,12 +47,14 @@ def expand(path: str) -> list[Path]:
     return sorted(set(found(path)), key=sort_key)
 
 
-def found(path: str, closed: list[Path] | None = None) -> list[Path]:
+def found(path: str, closed: list[Path] | None = None) -> list[LogPath]:
     """The same files in no order, some perhaps twice: for who only asks whether there are any.
 
     Folders that this user may not enter are left out, and entered into `closed`: they must not keep
     the others from being read.
     """
+    if is_url(path):
+        return [*_objects(path)]
     given = Path(path).expanduser()
     closed = [] if closed is None else closed
     # Not `Path.is_file`, which raises where a folder above may not be entered.
@@ -61,6 +64,16 @@ def found(path: str, closed: list[Path] | None = None) -> list[Path]:
     if not files:
         why = f"{closed[0]} may not be entered by this user" if closed else _why_none(given)
         raise NoSuchLogError(f"{path}: {why}")
+    return [*files]
+
+
+def _objects(url: str) -> list[objects.ObjectFile]:
+    try:
+        files = objects.listed(url)
+    except ObjectStoreError as error:
+        raise NoSuchLogError(str(error)) from error
+    if not files:
+        raise NoSuchLogError(f"{url}: there are no log files")
     return files
 
 
@@ -103,12 +116,12 @@ def _why_none(given: Path) -> str:
     return "a link that leads nowhere" if given.is_symlink() else "no such file, folder or glob"
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: LogPath) -> bool:
     """Return whether a log is an archive, by its name."""
     return _PACKED.search(path.name) is not None
 
 
-def sort_key(path: Path) -> SortKey:
+def sort_key(path: LogPath) -> SortKey:
     """Folders by name, then the files of one log together, oldest first."""
     folder = _folder_key(str(path.parent))
     name = _PACKED.sub("", path.name)
@@ -142,9 +155,8 @@ def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _is_log(path: Path) -> bool:
-    name = path.name
     # Pipes and sockets would block for ever, dangling links cannot be read.
-    return not name.startswith(".") and not name.lower().endswith(_TEMPORARY) and path.is_file()
+    return objects.is_log_name(path.name) and path.is_file()
 
 
 def _walk(folder: Path, closed: list[Path]) -> list[Path]:

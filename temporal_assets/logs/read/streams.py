@@ -22,6 +22,7 @@ from blake3 import blake3
 from isal import igzip_lib
 
 from temporal_assets.logs.read.kernels import NEWLINE, kernel
+from temporal_assets.logs.read.objects import LogPath, ObjectStat
 from temporal_assets.logs.read.records import Block, Bytes
 from temporal_assets.settings import Reading
 
@@ -177,7 +178,7 @@ class LogStream:
     `reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
     """
 
-    def __init__(self, path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> None:
+    def __init__(self, path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> None:
         self.path = path
         self.lines = 0
         """Lines passed on so far, empty ones included."""
@@ -193,7 +194,7 @@ class LogStream:
         self._fingerprint = _Fingerprint(checkpoints)
         self._file: IO[bytes] = path.open("rb")
         try:
-            self.version = version_of(os.fstat(self._file.fileno()))
+            self.version = version_of(_stat(path, self._file))
             """Of the file that is read, whatever has its name by now."""
             self._texts = self._text()
             self.head = self._first(_HEAD)
@@ -476,12 +477,16 @@ def _newlines(data: Bytes) -> int:
     return count
 
 
-def version_of(stat: os.stat_result) -> tuple[int, int, int]:
+def _stat(path: LogPath, file: IO[bytes]) -> os.stat_result | ObjectStat:
+    return os.fstat(file.fileno()) if isinstance(path, Path) else path.stat()
+
+
+def version_of(stat: os.stat_result | ObjectStat) -> tuple[int, int, int]:
     """Return what changes where a file is replaced or written to."""
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+def open_stream(path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
     """A file's blocks, as a context manager.
 
     `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
@@ -490,13 +495,13 @@ def open_stream(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -
     return LogStream(path, reading, checkpoints)
 
 
-def peek(path: Path, reading: Reading | None = None) -> bytes:
+def peek(path: LogPath, reading: Reading | None = None) -> bytes:
     """The first 64 KiB of a file's text, decompressed."""
     with open_stream(path, reading or Reading()) as stream:
         return stream.head
 
 
-def head_digest(path: Path, reading: Reading | None = None) -> str:
+def head_digest(path: LogPath, reading: Reading | None = None) -> str:
     """Digest of a file's first record: a cheap hint that the file may be known."""
     return first_record(peek(path, reading))
 

@@ -82,10 +82,38 @@ def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: P
     assert len(json.loads(listed.stdout)["files"]) == 25
 
 
-def test_ingest_reads_no_standard_input(state: Path) -> None:
-    result = call("ingest", "-", "--state", state, stdin=line("192.0.2.1", "30 10:00:00", "GET /"))
-    assert result.exit_code == 2
-    assert "standard input is not read: name the files" in " ".join(result.stderr.split())
+def test_standard_input_is_read_once_under_its_name(state: Path) -> None:
+    """What comes again is known, more of it replaces it, and no source is left behind."""
+    lines = [line("192.0.2.1", f"30 10:{n:02}:00", f"GET /{n}") for n in range(30)]
+    given = ("ingest", "-", "--name", "old.log", "--host", "a.example", "--state", state)
+    text = "".join(f"{one}\n" for one in lines)
+    first = call(*given, "--json", stdin=text)
+    (file,) = json.loads(first.stdout)["files"]
+    assert (file["lines"], Path(file["file"]).parts[-2:]) == (30, ("standard-input", "old.log"))
+    assert [path.name for path in (state / "tmp").iterdir() if path.is_dir()] == []
+    again = json.loads(call(*given, "--json", stdin=text).stdout)
+    assert (again["files"], again["unchanged"]) == ([], 1)
+    more = json.loads(call(*given, "--json", stdin=text + text.replace("30/Jan", "31/Jan")).stdout)
+    assert [file["lines"] for file in more["files"]] == [60]
+    assert more["missing"] == []
+    assert json.loads(call("sources", "--json", "--state", state).stdout) == []
+    assert json.loads(call("status", "--json", "--state", state).stdout)["log_files"]["read"] == 1
+
+
+def test_standard_input_has_a_name_and_comes_alone(state: Path) -> None:
+    for arguments, why in (
+        (("-",), "name what standard input holds: --name"),
+        (("-", "--name", "../x"), "name what standard input holds: --name"),
+        (("-", "a.log", "--name", "x"), "is read by itself, without other paths"),
+        (("a.log", "--name", "x"), "--name x names standard input: give - as the path"),
+    ):
+        result = call("ingest", *arguments, "--state", state, stdin="x\n")
+        assert result.exit_code == 2
+        assert why in " ".join(result.stderr.split())
+    assert not state.exists()
+    look = ("ingest", "-", "--name", "x.log", "--dry-run", "--host", "a.example", "--json")
+    result = call(*look, "--state", state, stdin=line("192.0.2.1", "30 10:00:00", "GET /"))
+    assert json.loads(result.stdout)[0]["kept"] == 1
 
 
 def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> None:

@@ -1,0 +1,83 @@
+"""Objects of stores on this machine's disk, some of them ahead of those that are being read.
+
+Here: when objects are fetched, and how much room they take. Not here: asking stores
+(`logs.read.objects`), reading (`reading`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from temporal_assets.landing.inventory import Pending
+from temporal_assets.logs.read.objects import ObjectFile
+
+_AT_ONCE: Final = 16
+"""Objects that are fetched at once: small ones are all waiting."""
+
+_MOST_BYTES: Final = 256 << 20
+"""Bytes of objects on the disk that nobody reads yet, besides a single one that is larger."""
+
+
+@contextmanager
+def at_hand(item: Pending, scratch: Path) -> Iterator[Pending]:
+    """Yield a file whose bytes lie on this machine until the end of the block.
+
+    Raises what `ObjectFile.fetch` raises.
+    """
+    here = _fetched(item, scratch)
+    try:
+        yield here
+    finally:
+        if here.copy is not None:
+            here.copy.unlink(missing_ok=True)
+
+
+def ahead(
+    items: Sequence[Pending], scratch: Path, is_known: Callable[[Pending], bool]
+) -> Iterator[Pending]:
+    """Yield the same files in their order; objects are fetched while others are read.
+
+    Not those whose content is known without.
+    """
+    if not any(isinstance(item.path, ObjectFile) for item in items):
+        yield from items
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        waiting: deque[tuple[int, Future[Pending]]] = deque()
+        held = 0
+        for item in items:
+            size = item.sighting.size
+            while waiting and (len(waiting) >= _AT_ONCE or held + size > _MOST_BYTES):
+                held -= waiting[0][0]
+                yield waiting.popleft()[1].result()
+            waiting.append((size, pool.submit(_tried, item, scratch, is_known)))
+            held += size
+        while waiting:
+            yield waiting.popleft()[1].result()
+
+
+def _tried(item: Pending, scratch: Path, is_known: Callable[[Pending], bool]) -> Pending:
+    """The file at hand; as it was if that fails: who reads it meets the fault again."""
+    try:
+        return item if is_known(item) else _fetched(item, scratch)
+    except OSError:
+        return item
+
+
+def _fetched(item: Pending, scratch: Path) -> Pending:
+    if item.copy is not None or not isinstance(item.path, ObjectFile):
+        return item
+    copy = scratch / f"{uuid4().hex}.object"
+    try:
+        item.path.fetch(copy)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    return replace(item, copy=copy)

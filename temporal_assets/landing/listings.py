@@ -1,0 +1,143 @@
+"""Listings of object stores: each source once, and of what has settled nothing again.
+
+Logs are delivered to keys that hold their day, in folders (`2026/01/31/`) or in names
+(`E2X.2026-01-31-10.gz`). A day that was listed some days after its end gets no more logs: of such
+days the objects are those that were read. The watermark of a source is the time of its last
+complete refresh; days before it, less a margin, are not listed again.
+
+Here: which parts of a bucket are listed. Not here: asking the store (`logs.read.objects`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from temporal_assets.logs.read import objects
+from temporal_assets.logs.read.objects import ObjectFile, ObjectStoreError
+from temporal_assets.logs.read.paths import NoSuchLogError
+from temporal_assets.machine.durable import replace_text
+
+_LATE: Final = dt.timedelta(days=3)
+"""Time after which nothing of a day arrives: CloudFront delivers within one day, S3 mostly within
+hours."""
+
+_RENEWED: Final = dt.timedelta(days=7)
+"""Age of a listing of everything at which it is made anew: for logs copied into old days, and for
+another server that begins to write into the same folder."""
+
+_ONE_ANSWER: Final = 1000
+"""Objects that a store lists in one answer."""
+
+_DATE: Final = re.compile(
+    r"(?P<year>(?:year=|y=)?20\d\d)(?P<first>[-/]?)(?P<month>(?:month=|m=)?[01]\d)(?P<second>[-/]?)"
+    r"(?P<day>(?:day=|d=)?[0-3]\d)(?!\d)"
+)
+"""A day in a key, between slashes, between hyphens or without anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """The times of the last complete refresh of a source, and of the last that listed all of it."""
+
+    refreshed: str
+    listed: str
+
+
+class Listings:
+    """Objects of sources in stores, as far as this process has asked for them."""
+
+    def __init__(self, folder: Path, now: dt.datetime | None = None) -> None:
+        self._file = folder / "listings.json"
+        self._now = now or dt.datetime.now(dt.UTC)
+        self._watermarks = _watermarks(self._file)
+        self._fresh: dict[str, Watermark] = {}
+        self._found: dict[str, list[ObjectFile] | ObjectStoreError] = {}
+
+    def files(self, url: str, known: Iterable[ObjectFile], *, anew: bool) -> list[ObjectFile]:
+        """The log files of a source: `known` ones of settled days, and others as they are now.
+
+        With `anew` all of it is listed. Raises `NoSuchLogError`.
+        """
+        if url not in self._found:
+            try:
+                self._found[url] = self._ask(url, [*known], anew)
+            except ObjectStoreError as error:
+                self._found[url] = error
+        found = self._found[url]
+        if isinstance(found, ObjectStoreError):
+            raise NoSuchLogError(str(found)) from found
+        if not found:
+            raise NoSuchLogError(f"{url}: there are no log files")
+        return found
+
+    def _ask(self, url: str, known: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
+        mark = None if anew else self._watermarks.get(url)
+        now = self._now.isoformat()
+        if mark and self._now - dt.datetime.fromisoformat(mark.listed) < _RENEWED:
+            since = (dt.datetime.fromisoformat(mark.refreshed) - _LATE).date()
+            prefixes = recent(objects.root_of(url), known, since, self._now.date())
+            if prefixes:
+                self._fresh[url] = Watermark(now, mark.listed)
+                by_url = {file.url: file for file in known}
+                return [*(by_url | {f.url: f for f in objects.objects(url, prefixes)}).values()]
+        self._fresh[url] = Watermark(now, now)
+        return objects.listed(url)
+
+    def advance(self, scratch: Path) -> None:
+        """Note that all that was listed has been read."""
+        if not self._fresh:
+            return
+        self._watermarks |= self._fresh
+        marks = {url: asdict(mark) for url, mark in sorted(self._watermarks.items())}
+        replace_text(self._file, json.dumps(marks, indent=1), scratch)
+
+    def forget(self, urls: Iterable[str] | None = None) -> None:
+        """Have all of some sources listed the next time, or of all sources for good."""
+        if urls is None:
+            self._file.unlink(missing_ok=True)
+            self._watermarks = {}
+            return
+        for url in urls:
+            self._watermarks.pop(url, None)
+
+
+def recent(
+    root: str, known: Sequence[ObjectFile], since: dt.date, today: dt.date
+) -> list[str] | None:
+    """Beginnings of keys below `root` that hold the days from `since` on.
+
+    None if keys hold no days, or if listing everything takes no more requests.
+    """
+    days = [since + dt.timedelta(days=n) for n in range((today - since).days + 2)]
+    heads = set()
+    for file in known:
+        match = _DATE.search(key := file.url.removeprefix(root))
+        if match is None:
+            return None
+        heads.add((key[: match.start()], _written(match)))
+        if len(heads) * len(days) * _ONE_ANSWER >= len(known):
+            return None
+    return sorted(f"{head}{day.strftime(form)}" for head, form in heads for day in days)
+
+
+def _written(match: re.Match[str]) -> str:
+    """The format in which a key holds its day."""
+    year, month, day = (match[name] for name in ("year", "month", "day"))
+    return "".join(
+        (year[:-4], "%Y", match["first"], month[:-2], "%m", match["second"], day[:-2], "%d")
+    )
+
+
+def _watermarks(file: Path) -> dict[str, Watermark]:
+    """Watermarks by source; none of a file that is damaged, for everything is then listed."""
+    try:
+        marks = json.loads(file.read_text("utf-8"))
+        return {url: Watermark(**mark) for url, mark in marks.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}

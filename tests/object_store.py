@@ -1,0 +1,121 @@
+"""An object store on this machine: moto's server, which counts requests and can fail on demand."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from moto.s3.models import s3_backends
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+BUCKET = "logs"
+ACCOUNT = "123456789012"
+
+Fault = Callable[[str, str], int | None]
+"""The status that a request (method, path) is answered with; None for the store's own answer."""
+
+_CODES = {403: "AccessDenied", 500: "InternalError", 503: "SlowDown"}
+
+
+class ObjectStore:
+    """A bucket of an S3 server in this process."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        """Number of requests by kind: LIST, GET, HEAD, PUT, DELETE, POST."""
+        self.keys_read: list[str] = []
+        """Keys of GET requests, in their order."""
+        self.fault: Fault = lambda _method, _path: None
+        self.after: Callable[[str, str], None] = lambda _method, _path: None
+        """Called behind the answer to a request, before the client has it."""
+        self._app = DomainDispatcherApplication(create_backend_app)
+        self._server = make_server(
+            "127.0.0.1", 0, self._answer, threaded=True, request_handler=_Quiet
+        )
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The endpoint."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def bucket(self) -> Any:
+        """The bucket as the server has it, for looking and putting without requests."""
+        return s3_backends[ACCOUNT]["aws"]
+
+    def put(self, key: str, content: bytes, bucket: str = BUCKET) -> None:
+        """Put an object without a request."""
+        self.bucket.put_object(bucket, key, content)
+
+    def delete(self, key: str, bucket: str = BUCKET) -> None:
+        """Remove an object without a request."""
+        self.bucket.delete_object(bucket, key)
+
+    def keys(self, prefix: str = "", bucket: str = BUCKET) -> list[str]:
+        """Keys that the bucket has."""
+        return [key for key in self.bucket.buckets[bucket].keys if key.startswith(prefix)]
+
+    def _answer(self, environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        is_listing = method == "GET" and "list-type=" in environ["QUERY_STRING"]
+        self.asked["LIST" if is_listing else method] += 1
+        if method == "GET" and not is_listing:
+            self.keys_read.append(path)
+        status = self.fault(method, f"{path}?{environ['QUERY_STRING']}")
+        if status is not None:
+            code = _CODES.get(status, "InternalError")
+            start(f"{status} {code}", [("Content-Type", "application/xml")])
+            return [f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()]
+        answer: Iterable[bytes] = self._app(environ, start)
+        self.after(method, path)
+        return answer
+
+    def __enter__(self) -> ObjectStore:
+        self._thread.start()
+        s3_backends[ACCOUNT]["aws"].create_bucket(BUCKET, "us-east-1")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        s3_backends.reset()
+
+
+class _Quiet(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log(self, *_: object, **__: object) -> None:
+        pass
+
+
+@contextmanager
+def object_store(monkeypatch: Any) -> Iterator[ObjectStore]:
+    """Yield a store that fsspec's s3 finds by its environment, with credentials for it."""
+    import s3fs
+
+    with ObjectStore() as store:
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment(store.url).items():
+            monkeypatch.setenv(name, value)
+        s3fs.S3FileSystem.clear_instance_cache()
+        yield store
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+def environment(url: str) -> dict[str, str]:
+    """Variables by which a program uses the store."""
+    return {
+        "AWS_ENDPOINT_URL": url,
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_CONFIG_FILE": "/dev/null",
+        "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
