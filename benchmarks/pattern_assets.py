@@ -107,7 +107,7 @@ def measure(sizes: list[int], cores: int) -> dict[str, Any]:
     """Make the assets of a window of sites with so many pages, in this process, on some cores."""
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
     with tempfile.TemporaryDirectory() as folder:
-        settings = load_settings(folder, engine={"threads": cores}, patterns={"processes": cores})
+        settings = load_settings(folder, engine={"threads": cores})
         store, engine = Store.open(settings), DuckDBEngine(settings)
         count = write(store, sizes)
         made = {}

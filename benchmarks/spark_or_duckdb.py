@@ -188,7 +188,6 @@ def settings_of(state: Path, name: str, cores: int) -> Settings:
     both: dict[str, Any] = {
         "engine": {"name": name, "threads": cores},
         "reading": {"workers": cores},
-        "patterns": {"processes": cores},
     }
     if name == "duckdb":
         return load_settings(state, **both)

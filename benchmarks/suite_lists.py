@@ -185,11 +185,13 @@ def scores_by_polars(folder: Path, _: str) -> Job:
 
 def sections_by_polars(folder: Path, _: str) -> Job:
     """All that both tables say: every folder and program, and the sites with bound and rank."""
+    from temporal_assets.windows.lists.sections import QUIET_DAYS
+
     store, settings = scored_store(folder)
     day = labelled_day(store)
 
     def job() -> Done:
-        pages, found = _sections_by_polars(store, day, settings.sites.quiet_days)
+        pages, found = _sections_by_polars(store, day, QUIET_DAYS)
         found.write_parquet(folder / _TREES)
         scored = _sites_by_polars(store, day, settings, found)
         scored.write_parquet(folder / _SCORED)
@@ -259,8 +261,11 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
     import polars as pl
     from scipy.special import ndtri
 
+    from temporal_assets.windows.lists.scored import CONFIDENCE
+    from temporal_assets.windows.lists.sections import QUIET_DAYS, QUIET_SHARE
+
     rules, least = settings.sites, settings.privacy.min_clients
-    from_day = pl.lit(day - dt.timedelta(days=rules.quiet_days - 1))
+    from_day = pl.lit(day - dt.timedelta(days=QUIET_DAYS - 1))
     days = store.days("page_views")
     views = pl.read_parquet([file for one in days for file in store.files("page_views", one)])
     seen = views.group_by("site").agg(
@@ -270,7 +275,7 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
     )  # fmt: skip
     names = ("pages", "temporal_pages", "views", "temporal_views", "view_squares")
     roots = trees.filter(pl.col("depth") == 0).select("site", "clients", *names)
-    z = float(ndtri(rules.confidence))
+    z = float(ndtri(CONFIDENCE))
 
     def bound(share: Any, cases: Any) -> Any:
         middle = share + z**2 / (2 * cases)
@@ -286,8 +291,8 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
         clients=pl.max_horizontal("clients", "most"),
         score_1=share, score_2=view_share, score=(3 * share + 2 * view_share) / 5,
         bound=(3 * bound(share, cases) + 2 * bound(view_share, worth)) / 5,
-        is_quiet=((pl.lit(day) - pl.col("first_seen")).dt.total_days() >= rules.quiet_days)
-        & (pl.col("of_late") < rules.quiet_share * pl.col("all_views") / len(days)),
+        is_quiet=((pl.lit(day) - pl.col("first_seen")).dt.total_days() >= QUIET_DAYS)
+        & (pl.col("of_late") < QUIET_SHARE * pl.col("all_views") / len(days)),
     )  # fmt: skip
     is_ranked = (
         (pl.col("pages") >= rules.min_pages) & (pl.col("temporal_pages") > 0)

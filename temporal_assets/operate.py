@@ -34,7 +34,7 @@ from temporal_assets.defs.checks import log_file_judgement, logs_of
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.jobs import FINISH
-from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
+from temporal_assets.defs.partitions import DAYS_PER_RUN, end_of_days, first_day, ranges, today
 from temporal_assets.defs.runs import event_log, lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.landing.inventory import Inventory
@@ -179,7 +179,7 @@ def materialize(
     `late`, a daily asset is made for those of the days alone that are late.
 
     `log_files` may be among the assets: new log files are then read before anything else. Days
-    are made in runs of `orchestration.days_per_run`, small days in longer ones. A day that fails,
+    are made in runs of `DAYS_PER_RUN` days, small days in longer ones. A day that fails,
     or that breaks an invariant, stops what is downstream of it and no other day. `on_event` is
     called as things happen, while log files are read from several threads.
     """
@@ -196,7 +196,7 @@ def materialize(
             for names, some in operation.kept(chosen, run):
                 for own, part in _alike(names, some, late):
                     operation.make(instance, own, part)
-        for run in ranges(wanted_days, settings.orchestration.days_per_run) if windows else ():
+        for run in ranges(wanted_days, DAYS_PER_RUN) if windows else ():
             operation.make_windows(instance, windows, run)
         operation.make_latest(instance, latest_windows if assets else STEP_NAMES)
         operation.finish(instance)
@@ -516,11 +516,10 @@ def _runs(settings: Settings, days: Sequence[dt.date]) -> Iterator[list[dt.date]
 
     A run costs as much as some dozens of small days, whatever it makes.
     """
-    longest = settings.orchestration.days_per_run
     inventory = Inventory.load(settings)
-    for year in ranges(days, longest * _SMALL_RUNS):
+    for year in ranges(days, DAYS_PER_RUN * _SMALL_RUNS):
         rows = sum(landed_rows(inventory, day) for day in year)
-        yield from [year] if rows <= longest * _FEW_ROWS else ranges(year, longest)
+        yield from [year] if rows <= DAYS_PER_RUN * _FEW_ROWS else ranges(year, DAYS_PER_RUN)
 
 
 def _alike(

@@ -5,8 +5,7 @@
 -- grain: url
 SELECT
     row_number() OVER (ORDER BY pages.url) - 1 AS page,
-    pages.url,
-    TRUE AS is_opened
+    pages.url
 FROM page_totals AS pages
 INNER JOIN lonely_sites AS sites ON sites.site = pages.site
 WHERE

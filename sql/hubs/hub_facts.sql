@@ -1,10 +1,9 @@
--- hub_facts: what each page with links to wanted ones leads to; pages that nobody opened are left out
---   but for external ones, where these are wanted: a page of a known host was moved, or is none.
+-- hub_facts: what each page with links to wanted ones leads to; pages that nobody opened are left out.
 --   `evidence` is new temporal pages, each weighed by the day of its link, in millionths of millionths;
 --   of complete pages, `shown` is their views from the day on which their link was first followed, and
 --   `missed` those after the day on which it was last followed: the link had gone
 -- inputs: link_numbers, wanted_numbers, link_pages, day_weights
--- parameters: keeps_external
+-- parameters: none
 -- output: hub_facts
 -- grain: page
 WITH facts AS (
@@ -48,10 +47,8 @@ WITH facts AS (
 SELECT
     facts.*,
     pages.url,
-    pages.host,
-    pages.is_opened,
-    pages.is_external
+    pages.host
 FROM facts
 INNER JOIN link_pages AS pages ON pages.page = facts.page
-WHERE pages.is_opened OR (pages.is_external AND $keeps_external)
+WHERE pages.is_opened
 ORDER BY facts.page

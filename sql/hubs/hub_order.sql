@@ -26,7 +26,6 @@ placed AS (
 SELECT
     page,
     url,
-    is_external,
     clients,
     evidence,
     temporal_pages,

@@ -7,7 +7,6 @@ SELECT
     $day AS day,
     url,
     site,
-    is_external,
     clients,
     temporal_pages,
     rank,

@@ -1,7 +1,6 @@
--- link_pages: every URL that links lead from or to, numbered in the order of hosts and URLs; one that
---   nobody opened is external where nobody opened any page of its host
+-- link_pages: every URL that links lead from or to, numbered in the order of hosts and URLs
 -- inputs: page_links, page_totals
--- parameters: site
+-- parameters: none
 -- output: link_pages
 -- grain: url
 -- Places within a host, and where the host begins: no order over all pages has to be found.
@@ -15,29 +14,6 @@ opened AS (
     SELECT url FROM page_totals WHERE url IN (SELECT url FROM ends)
 ),
 
--- Hosts of which a page was opened: those with such an end, and for the few that are left over all
--- pages of their sites are asked.
-met AS (
-    SELECT DISTINCT ends.host
-    FROM ends
-    INNER JOIN opened ON opened.url = ends.url
-),
-
-asked AS (
-    SELECT DISTINCT regexp_extract(ends.url, $site, 1) AS site
-    FROM ends
-    LEFT JOIN met ON met.host = ends.host
-    WHERE met.host IS NULL
-),
-
-known AS (
-    SELECT host FROM met
-    UNION
-    SELECT split_part(url, '/', 3) AS host
-    FROM page_totals
-    WHERE site IN (SELECT site FROM asked)
-),
-
 hosts AS (
     SELECT host, sum(pages) OVER (ORDER BY host) - pages AS first
     FROM (SELECT host, count(*) AS pages FROM ends GROUP BY host)
@@ -47,10 +23,8 @@ SELECT
     hosts.first + row_number() OVER (PARTITION BY ends.host ORDER BY ends.url) - 1 AS page,
     ends.url,
     ends.host,
-    opened.url IS NOT NULL AS is_opened,
-    known.host IS NULL AS is_external
+    opened.url IS NOT NULL AS is_opened
 FROM ends
 INNER JOIN hosts ON hosts.host = ends.host
 LEFT JOIN opened ON opened.url = ends.url
-LEFT JOIN known ON known.host = ends.host
 ORDER BY page

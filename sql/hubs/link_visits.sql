@@ -1,26 +1,20 @@
--- link_visits: who came to each of some pages, or from it where it was not opened itself;
+-- link_visits: who came to each of some pages;
 --   clients are those of one key of the pseudonyms: one whose key was changed counts anew with each
 -- inputs: transits, urls, candidates, key_days
--- parameters: counts_opened
+-- parameters: none
 -- output: link_visits
 -- grain: page
 WITH known AS (
-    SELECT urls.day, urls.number, candidates.page, candidates.is_opened, key_days.key
+    SELECT urls.day, urls.number, candidates.page, key_days.key
     FROM urls
     INNER JOIN candidates ON candidates.url = urls.url
     INNER JOIN key_days ON key_days.day = urls.day
 ),
 
 seen AS (
-    SELECT known.page, known.key, transits.client
+    SELECT DISTINCT known.page, known.key, transits.client
     FROM transits
     INNER JOIN known ON known.day = transits.day AND known.number = transits.target
-    WHERE known.is_opened AND $counts_opened
-    UNION
-    SELECT known.page, known.key, transits.client
-    FROM transits
-    INNER JOIN known ON known.day = transits.day AND known.number = transits.referrer
-    WHERE NOT known.is_opened
 )
 
 SELECT page, max(clients) AS clients

@@ -7,5 +7,4 @@
 SELECT candidates.page AS page, traffic.clients AS clients
 FROM candidates
 INNER JOIN page_traffic AS traffic ON traffic.url = candidates.url
-WHERE candidates.is_opened
 ORDER BY page

@@ -3,7 +3,7 @@
 --   certainly the smaller its part is; those that too few clients know are left out, and those of
 --   hosts that have gone quiet
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: day, rule, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, drops_quiet, recent_days, quiet_days, quiet_share
+-- parameters: day, rule, min_pages, threshold, confidence, doubt, splits_mixed, min_clients, recent_days, quiet_days, quiet_share
 -- output: news_prefixes
 -- grain: prefix
 WITH beneath AS (
@@ -28,8 +28,7 @@ quiet AS (
     SELECT host
     FROM site_activity
     WHERE
-        $drops_quiet
-        AND date_diff('day', first_seen, $day) >= $quiet_days
+        date_diff('day', first_seen, $day) >= $quiet_days
         AND CAST(recent_views AS DOUBLE) / $recent_days
             < $quiet_share * CAST(all_views AS DOUBLE) / observed_days
 )

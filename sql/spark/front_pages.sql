@@ -4,8 +4,7 @@
 -- parameters: none
 SELECT
   ROW_NUMBER() OVER (ORDER BY pages.url NULLS LAST) - 1 AS page,
-  pages.url,
-  TRUE AS is_opened
+  pages.url
 FROM {page_totals} AS pages
 INNER JOIN {lonely_sites} AS sites
   ON sites.site = pages.site

@@ -1,7 +1,7 @@
 -- hub_facts: translated from sql/hubs/hub_facts.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: day_weights, link_numbers, link_pages, wanted_numbers
--- parameters: keeps_external
+-- parameters: none
 WITH facts AS (
   SELECT
     links.source AS page,
@@ -45,15 +45,11 @@ WITH facts AS (
 SELECT
   facts.*,
   pages.url,
-  pages.host,
-  pages.is_opened,
-  pages.is_external
+  pages.host
 FROM facts
 INNER JOIN {link_pages} AS pages
   ON pages.page = facts.page
 WHERE
-  pages.is_opened OR (
-    pages.is_external AND :keeps_external
-  )
+  pages.is_opened
 ORDER BY
   facts.page NULLS LAST

@@ -25,7 +25,6 @@ WITH known AS (
 SELECT
   page,
   url,
-  is_external,
   clients,
   evidence,
   temporal_pages,

@@ -1,7 +1,7 @@
 -- link_pages: translated from sql/hubs/link_pages.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_links, page_totals
--- parameters: site
+-- parameters: none
 WITH ends AS (
   SELECT
     url,
@@ -25,34 +25,6 @@ WITH ends AS (
         url
       FROM ends
     )
-), met AS (
-  SELECT DISTINCT
-    ends.host
-  FROM ends
-  INNER JOIN opened
-    ON opened.url = ends.url
-), asked AS (
-  SELECT DISTINCT
-    REGEXP_EXTRACT(ends.url, :site) AS site
-  FROM ends
-  LEFT JOIN met
-    ON met.host = ends.host
-  WHERE
-    met.host IS NULL
-), known AS (
-  SELECT
-    host
-  FROM met
-  UNION
-  SELECT
-    SPLIT_PART(url, '/', 3) AS host
-  FROM {page_totals} AS page_totals
-  WHERE
-    site IN (
-      SELECT
-        site
-      FROM asked
-    )
 ), hosts AS (
   SELECT
     host,
@@ -70,14 +42,11 @@ SELECT
   hosts.first + ROW_NUMBER() OVER (PARTITION BY ends.host ORDER BY ends.url NULLS LAST) - 1 AS page,
   ends.url,
   ends.host,
-  NOT opened.url IS NULL AS is_opened,
-  known.host IS NULL AS is_external
+  NOT opened.url IS NULL AS is_opened
 FROM ends
 INNER JOIN hosts
   ON hosts.host = ends.host
 LEFT JOIN opened
   ON opened.url = ends.url
-LEFT JOIN known
-  ON known.host = ends.host
 ORDER BY
   page NULLS LAST

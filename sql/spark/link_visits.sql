@@ -1,13 +1,12 @@
 -- link_visits: translated from sql/hubs/link_visits.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, key_days, transits, urls
--- parameters: counts_opened
+-- parameters: none
 WITH known AS (
   SELECT
     urls.day,
     urls.number,
     candidates.page,
-    candidates.is_opened,
     key_days.key
   FROM {urls} AS urls
   INNER JOIN {candidates} AS candidates
@@ -15,25 +14,13 @@ WITH known AS (
   INNER JOIN {key_days} AS key_days
     ON key_days.day = urls.day
 ), seen AS (
-  SELECT
+  SELECT DISTINCT
     known.page,
     known.key,
     transits.client
   FROM {transits} AS transits
   INNER JOIN known
     ON known.day = transits.day AND known.number = transits.target
-  WHERE
-    known.is_opened AND :counts_opened
-  UNION
-  SELECT
-    known.page,
-    known.key,
-    transits.client
-  FROM {transits} AS transits
-  INNER JOIN known
-    ON known.day = transits.day AND known.number = transits.referrer
-  WHERE
-    NOT known.is_opened
 )
 SELECT
   page,

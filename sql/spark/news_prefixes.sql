@@ -1,7 +1,7 @@
 -- news_prefixes: translated from sql/lists/news_prefixes.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: scored_prefixes, section_paths, site_activity
--- parameters: confidence, day, doubt, drops_quiet, min_clients, min_pages, quiet_days, quiet_share, recent_days, rule, splits_mixed, threshold
+-- parameters: confidence, day, doubt, min_clients, min_pages, quiet_days, quiet_share, recent_days, rule, splits_mixed, threshold
 WITH beneath AS (
   SELECT
     section_paths.prefix AS prefix,
@@ -28,8 +28,7 @@ WITH beneath AS (
     host
   FROM {site_activity} AS site_activity
   WHERE
-    :drops_quiet
-    AND DATEDIFF(DAY, first_seen, :day) >= :quiet_days
+    DATEDIFF(DAY, first_seen, :day) >= :quiet_days
     AND CAST(recent_views AS DOUBLE) / :recent_days < :quiet_share * CAST(all_views AS DOUBLE) / observed_days
 )
 SELECT

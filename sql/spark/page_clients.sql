@@ -8,7 +8,5 @@ SELECT
 FROM {candidates} AS candidates
 INNER JOIN {page_traffic} AS traffic
   ON traffic.url = candidates.url
-WHERE
-  candidates.is_opened
 ORDER BY
   page NULLS LAST

@@ -22,6 +22,7 @@ from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import FINISH, NIGHTLY
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.finished_runs import SUMMARY
 from temporal_assets.defs.runs.tags import EXPECTED_DAY, days_of_run
@@ -176,7 +177,7 @@ def _days(
     if days:
         # A nightly run leaves windows out that are too short.
         return [day for day in days if installation.store.manifest(table.name, day)] or days
-    return installation.store.days(table.name)[-installation.settings.orchestration.days_per_run :]
+    return installation.store.days(table.name)[-DAYS_PER_RUN:]
 
 
 def _remember(

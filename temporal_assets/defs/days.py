@@ -208,7 +208,7 @@ def _enter(
     """Note what became of a day, and say so."""
     if isinstance(attempt, Exception):
         why = _reason(attempt).removeprefix(f"{day}: ")
-        if is_transient(attempt) and can_retry(context, installation):
+        if is_transient(attempt) and can_retry(context):
             done.waiting[day] = why
             return
         done.failed[day] = why

@@ -23,6 +23,9 @@ from temporal_assets.storage.store import Store
 
 _ONE = dt.timedelta(days=1)
 
+DAYS_PER_RUN = 30
+"""Days one backfill run processes; a 60-day backfill is two runs instead of sixty."""
+
 
 def first_day(settings: Settings) -> dt.date:
     """The first partition: as configured, else the first day of the logs that were read.

@@ -22,7 +22,7 @@ from temporal_assets.days import daily
 from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import Job
-from temporal_assets.defs.partitions import first_day, in_words, today
+from temporal_assets.defs.partitions import DAYS_PER_RUN, first_day, in_words, today
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.defs.runs.batches import Batch, Stale, batches
@@ -121,7 +121,7 @@ def _tick(
     stale, outside = _stale(installation, inventory, now)
     states = states_of(installation, inventory, stale, lost)
     asked_before = asked.known(states)
-    day_batches = batches(stale, settings.orchestration.days_per_run, leave_out=busy | asked_before)
+    day_batches = batches(stale, DAYS_PER_RUN, leave_out=busy | asked_before)
     requests += [_daily_request(batch, states, now) for batch in day_batches]
     new = {day for batch in day_batches for day in batch.days}
     asked = asked.with_days(states, new)

@@ -687,7 +687,7 @@ def options_digest(source: LogSource, settings: Settings) -> str:
             "reader": READER_VERSION,
             "source": source.model_dump(mode="json", exclude={"path"}),
             "reading": settings.reading.model_dump(
-                mode="json", exclude={"workers", "max_reject_share", "block_mib"}
+                mode="json", exclude={"workers", "max_reject_share"}
             )
             | _FIXED,
             "cleaning": settings.cleaning.model_dump(

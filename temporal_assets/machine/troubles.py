@@ -41,8 +41,7 @@ _DENIED: Final = (
 )
 _NO_MEMORY: Final = (
     f"there is not enough memory. {_WHOLE}; raise `engine.memory_limit`, or lower "
-    "`engine.threads`, `reading.workers` and `reading.block_mib` in settings.toml, and run the "
-    "same command again"
+    "`engine.threads` and `reading.workers` in settings.toml, and run the same command again"
 )
 
 _QUOTED: Final = re.compile(r"['\"](/[^'\"]+)['\"]")

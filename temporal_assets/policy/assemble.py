@@ -138,8 +138,6 @@ class Choices:
     skip_share: float = 0.01
     """The least visited patterns of a site are skipped while together they have no larger share
     of its visits."""
-    most_rules: int = 1_000_000
-    """News prefixes, and nodes of trees, that were read at most: the best of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ _FIXED: Final = {
     "reading.earliest": "1993-01-01",
     "reading.future_hours": "24",
     "reading.max_expansion": "1000",
+    "reading.block_mib": "16",
     "cleaning.methods": "GET",
     "curves.base": "false",
     "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
@@ -20,12 +21,27 @@ _FIXED: Final = {
     "calibration.p": "1 to 15 in steps of 0.2",
     "early.complete_days": "7",
     "patterns.min_share": "0.0001",
+    "patterns.min_urls": "10",
+    "patterns.most_urls": "3000000",
     "patterns.visit_weight": "1",
     "patterns.site_seconds": "120",
     "sites.confidence": "0.95",
+    "sites.young": "expect",
+    "sites.quiet_days": "3",
+    "sites.quiet_share": "0.05",
     "prefixes.confidence": "0.8",
+    "prefixes.min_pages": "3",
+    "prefixes.quiet": "drop",
+    "hubs.search_engines": "drop",
+    "hubs.external": "drop",
     "policy.confidence": "0.95",
+    "policy.most_rules": "1000000",
+    "evaluation.most_pages": "2000000",
     "simulation.learn_share": "0.5",
+    "simulation.most_sites": "20",
+    "spark.local_megabytes": "256",
+    "orchestration.days_per_run": "30",
+    "orchestration.retry_seconds": "10, 60 and 300",
 }
 """Dotted name -> the value that it has now, always."""
 
@@ -37,7 +53,12 @@ _MOVED: Final = {
 """Dotted name -> the name of the same option in `[spark.config]`."""
 
 
-_FOLDED: Final = {"sites.page_share_weight": "multiply `sites.alpha` by it"}
+_FOLDED: Final = {
+    "sites.page_share_weight": "multiply `sites.alpha` by it",
+    "hubs.half_life_days": "it is learned in every window; remove it",
+    "policy.urgent_share": "it follows from the flow of the window; remove it",
+    "patterns.processes": "`engine.threads` sites are learned at once",
+}
 """Dotted name -> how another setting says the same."""
 
 

@@ -35,18 +35,6 @@ class Sites(Section):
     top_k: int = Field(100, ge=1)
     """Length of the list (TW 4.3)."""
 
-    young: Literal["expect", "ignore"] = "expect"
-    """Pages too young for a curve count as temporal with the probability that they will turn out
-    so (`early_labels`); `ignore`, and the rule of the paper, count them as untemporal, as their
-    labels do. An event is in the list days earlier (docs/sites-and-prefixes.md)."""
-
-    quiet_days: int = Field(3, ge=1)
-    """Days after which a site that is hardly visited any more leaves the list."""
-
-    quiet_share: float = Field(0.05, ge=0, lt=1)
-    """A site is hardly visited on a day with less than this share of its usual views. The weekend
-    of an office site is a fifth of its weekday."""
-
     @field_validator("beta")
     @classmethod
     def _some_weight(cls, value: float, info: ValidationInfo) -> float:
@@ -60,8 +48,8 @@ class Prefixes(Section):
 
     rule: Literal["flow", "confident", "paper"] = "flow"
     """`flow` compares the expected share of temporal pages among new ones. The other two compare
-    the share of `label` in the stock of all pages: `confident` a lower bound of it, with
-    `min_pages`; `paper` the share itself."""
+    the share of `label` in the stock of all pages: `confident` a lower bound of it, of three pages
+    at least; `paper` the share itself."""
 
     label: Literal["news", "temporal"] = "temporal"
     """Pages of the stock that count for `confident` and `paper`: temporal ones, or news by
@@ -71,13 +59,6 @@ class Prefixes(Section):
     """Share that must be exceeded. Unset: for `flow` half of the best F that the flow of the window
     allows, because F is largest when all above that is taken; 0.4 for `confident`; 0.8 for `paper`
     (NP 6.1)."""
-
-    min_pages: int = Field(3, ge=1)
-    """Pages of a section that splits the one above it; for `confident` of a prefix as well."""
-
-    quiet: Literal["drop", "keep"] = "drop"
-    """Prefixes of hosts that have gone quiet, by `sites.quiet_days` and `sites.quiet_share`: their
-    pages stay news until they leave the window, and nothing new comes up beneath them."""
 
 
 class Hubs(Section):
@@ -98,30 +79,13 @@ class Hubs(Section):
     """No hub is visited less often than every week: an interval learned once must be able to
     change."""
 
-    half_life_days: float | None = Field(None, gt=0)
-    """Days after which evidence of a hub counts half. Unset: learned anew in every window, from how
-    well each of its last days predicts the next (docs/hubs.md)."""
-
-    search_engines: Literal["drop", "keep"] = "drop"
-    """Pages of search engines link to everything, and their robots.txt shuts crawlers out."""
-
     more_search_engines: tuple[str, ...] = ()
-    """Hosts besides the built-in ones (docs/hubs.md)."""
-
-    external: Literal["drop", "keep"] = "drop"
-    """Hubs on hosts of which nobody opened a page in these logs: browsers mostly send no more of
-    their URLs than the host, and nothing says that they can be reached."""
+    """Hosts that are no hubs, besides the built-in ones: pages of search engines link to
+    everything, and their robots.txt shuts crawlers out (docs/hubs.md)."""
 
 
 class Patterns(Section):
     """Patterns of a site's URLs (docs/url-patterns.md)."""
-
-    min_urls: int = Field(10, ge=1)
-    """Nodes of the pattern tree with fewer URLs are leaves, and no rarer value is named."""
-
-    most_urls: int = Field(3_000_000, ge=1000)
-    """A site with more URLs is learned from a sample of so many, and says so; everything is counted
-    over all of them."""
 
     salience: Literal["support", "drop"] = "support"
     """Values that get a pattern of their own: all that have the support, or those before the
@@ -136,9 +100,6 @@ class Patterns(Section):
     """Siblings with more similar in- and out-links than this are merged. BB do not give it
     (docs/url-patterns.md)."""
 
-    processes: int | None = Field(None, ge=0)
-    """Sites are learned side by side in so many processes; all cores when unset. 0 learns them in
-    the calling process, without the two limits below."""
-
     site_memory_mib: int = Field(4096, ge=256)
-    """Memory a process may take for one site; one that needs more is reported and left out."""
+    """Memory a process may take for one site, of which as many are learned at once as
+    `engine.threads` says; one that needs more is reported and left out."""

@@ -11,9 +11,6 @@ from pydantic import Field, SecretStr, field_validator
 
 from temporal_assets.settings.section import Section, web_address, zone_name
 
-_LONGEST_WAIT = 3600
-"""A run that waits longer holds up the queue; the sensor asks again by itself."""
-
 
 class Engine(Section):
     """The engine that runs the transformations, and its limits."""
@@ -28,7 +25,8 @@ class Engine(Section):
     enough for forty million (docs/performance.md)."""
 
     threads: int | None = Field(None, ge=1)
-    """Threads of one statement, and small days made at once, four at most; all cores when unset."""
+    """Threads of one statement, sites whose patterns are learned at once, and small days made at
+    once, four at most; all cores when unset."""
 
     @property
     def used_threads(self) -> int:
@@ -52,10 +50,6 @@ class Spark(Section):
 
     executor_memory: str = "1g"
     """Memory of each Java process that works; Python workers take theirs beside it."""
-
-    local_megabytes: int = Field(256, ge=0)
-    """Checks, samples and plots about files that are no larger together are DuckDB's, on the
-    machine that asks: a cluster takes longer to plan. 0: the cluster answers everything."""
 
     config: dict[str, str] = Field(default_factory=dict)
     """Any option of Spark, by its name. Stronger than all above."""
@@ -90,13 +84,6 @@ class Orchestration(Section):
     hour: int = Field(3, ge=0, le=23)
     """Hour of the daily schedule: logs of the day before have been rotated by then."""
 
-    days_per_run: int = Field(30, ge=1)
-    """Days one backfill run processes; a 60-day backfill is two runs instead of sixty."""
-
-    retry_seconds: tuple[float, ...] = (10.0, 60.0, 300.0)
-    """Waits before a step is tried again after a fault that passes by itself: a disk or a server
-    that did not answer. Nothing else is tried again (`machine.transient`)."""
-
     owner: str = "team:crawl"
     """Owner shown in the UI: `team:name` or an e-mail address."""
 
@@ -117,13 +104,6 @@ class Orchestration(Section):
     @classmethod
     def _known_zone(cls, value: str) -> str:
         return zone_name(value)
-
-    @field_validator("retry_seconds")
-    @classmethod
-    def _waits(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        if any(not 0 <= seconds <= _LONGEST_WAIT for seconds in value):
-            raise ValueError(f"must be numbers of seconds, each at most {_LONGEST_WAIT}")
-        return value
 
 
 class Retention(Section):

@@ -12,18 +12,9 @@ from temporal_assets.settings.section import Section
 class Policy(Section):
     """Advice to crawlers on URLs that are no hubs (docs/policy.md)."""
 
-    urgent_share: float | None = Field(None, ge=0, lt=1)
-    """Patterns with a larger expected share of temporal pages are fetched now. Unset: half of the
-    best F that the flow of the window allows, as with `prefixes.threshold`; 0.5 where
-    `prefixes.rule` goes by the stock."""
-
     skip_share: float = Field(0.01, ge=0, lt=1)
     """The least visited patterns of a site are skipped while together they have no larger share of
     its visits (BB 5.3: few patterns hold nearly all traffic)."""
-
-    most_rules: int = Field(1_000_000, ge=1)
-    """News prefixes, those with the most news first, and nodes of pattern trees, those of the most
-    visited sites first, that enter the policy: every crawler holds all of them in memory."""
 
 
 class Crawls(Section):
@@ -57,12 +48,6 @@ class Evaluation(Section):
     """Days for which the youngest of these pages have been observed at least: what a page is shows
     only when its first days are over."""
 
-    most_pages: int = Field(2_000_000, ge=1)
-    """Pages with labels that lists are judged by in a trial, twice as many as in the papers. Where
-    there are more, whole sites are drawn by a digest of their name, as many as have so many
-    together and one at least: pages that are judged lie in the memory of one machine, some
-    kilobytes each."""
-
     @field_validator("horizons")
     @classmethod
     def _days(cls, value: tuple[int, ...]) -> tuple[int, ...]:
@@ -78,10 +63,6 @@ class Simulation(Section):
     """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one
     that `temporal-assets evaluate mirror` stored in the state folder, and without one the transits
     of the window: every page that was opened, every step of a user a link."""
-
-    most_sites: int = Field(20, ge=1)
-    """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as
-    much, and the largest logs need no more time than this many sites."""
 
     most_pages: int = Field(5_000_000, ge=1)
     """Pages in the logs that the sites may have together: one that has more than the sites before

@@ -22,10 +22,6 @@ class Reading(Section):
     sample_lines: int = Field(3, ge=0, le=100)
     """Samples kept per day, file and reason."""
 
-    block_mib: int = Field(16, ge=1, le=1024)
-    """MiB of a log handed to a thread at once; the first blocks of a file are smaller, so that all
-    threads have one soon. Larger ones need more memory and save little."""
-
     workers: int | None = Field(None, ge=1)
     """Parsing threads, or processes where there is much to read, some 400 MB each; all cores when
     unset."""

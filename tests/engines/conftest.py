@@ -20,8 +20,6 @@ from temporal_assets.settings import load_settings
 
 SPARK = {
     "master": "local[2]",
-    # Every question goes to it, however small the files.
-    "local_megabytes": 0,
     # Two tasks are enough for rows to be in different ones.
     "config": {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
 }
@@ -47,15 +45,17 @@ def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java")
-    from temporal_assets.engines.spark.spark import SparkEngine
+    from temporal_assets.engines.spark import spark
 
     with pytest.MonkeyPatch.context() as patch:
         # Kernels of tests are found by workers where tests find each other.
         patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        # Every question goes to it, however small the files.
+        patch.setattr(spark, "LOCAL_MEGABYTES", 0)
         state = tmp_path_factory.mktemp("engine")
-        spark = SparkEngine(load_settings(state, engine={"name": "spark"}, spark=SPARK))
-        yield spark
-        spark.close()
+        engine = spark.SparkEngine(load_settings(state, engine={"name": "spark"}, spark=SPARK))
+        yield engine
+        engine.close()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from temporal_assets import contracts
+from temporal_assets.core.hubs import yields
 from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.logs.urls.urls import site_of
@@ -240,8 +241,8 @@ class Numbered(Web):
     "changes",
     [
         {},
-        {"hubs": {"top_k": 5, "half_life_days": 3.0}},
-        {"privacy": {"rotation_days": 3, "min_clients": 2}, "hubs": {"search_engines": "keep"}},
+        {"hubs": {"top_k": 5}},
+        {"privacy": {"rotation_days": 3, "min_clients": 2}},
     ],
 )
 def test_numbers_choose_what_statements_choose(
@@ -298,7 +299,9 @@ def test_a_state_folder_may_lie_below_folders_that_are_named_like_columns(
     assert list(web.seeds()) == [FRONT, OTHER, INDEX]
 
 
-def test_hubs_gone_quiet_and_articles_of_old_days_vanish(engine: Engine, tmp_path: Path) -> None:
+def test_hubs_gone_quiet_and_articles_of_old_days_vanish(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """OTHER led to the most pages until its event was over, half a window before the end."""
 
     class Over(Web):
@@ -319,22 +322,20 @@ def test_hubs_gone_quiet_and_articles_of_old_days_vanish(engine: Engine, tmp_pat
                     yield {"url": page, "views": 40 if n == DAYS - 4 + k else 2}
 
     over = Over(engine, tmp_path)
-    seeds = over.seeds(half_life_days=0.25)
+    monkeypatch.setattr(yields, "HALF_LIVES", (0.25,))
+    seeds = over.seeds()
     assert seeds[OTHER]["paper_rank"] == 1
     assert seeds[OTHER]["new_per_day"] < 0.2 * seeds[FRONT]["new_per_day"]
-    assert next(iter(over.seeds(half_life_days=0.1, top_k=1))) == FRONT
+    monkeypatch.setattr(yields, "HALF_LIVES", (0.1,))
+    assert next(iter(over.seeds(top_k=1))) == FRONT
     # The only hub of its site stays an entrance.
-    assert over.seeds(half_life_days=0.1)[OTHER]["is_entrance"]
+    assert over.seeds()[OTHER]["is_entrance"]
 
 
 def test_hubs_can_be_asked_for(web: Web) -> None:
     assert [url for url, row in web.seeds(top_k=1).items() if row["rank"]] == [FRONT]
-    assert web.seeds(external="keep").keys() == {FRONT, OTHER, INDEX, ELSEWHERE}
-    outside = web.seeds(external="keep", search_engines="keep")[SEARCH]
-    assert (outside["is_external"], outside["clients"], outside["temporal_pages"]) == (True, 5, 5)
-    assert web.seeds(search_engines="keep").keys() == {FRONT, OTHER, INDEX}  # external all the same
-    named = web.seeds(external="keep", more_search_engines=["blog.example"])
-    assert named.keys() == {FRONT, OTHER, INDEX}
+    others = [url for url in web.seeds() if site_of(url) != site_of(OTHER)]
+    assert list(web.seeds(more_search_engines=[site_of(OTHER)])) == others
 
 
 def test_a_page_of_few_clients_is_no_seed_however_often_they_came(
@@ -358,7 +359,7 @@ def test_a_page_of_few_clients_is_no_seed_however_often_they_came(
 
 
 def test_everything_promised_holds(web: Web) -> None:
-    web.seeds(external="keep", search_engines="keep")
+    web.seeds()
     inspector = Inspector(web.store, web.engine, web.settings)
     found = inspector.inspect(contracts.HUB_SEEDS, [web.day])[web.day]
     assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
@@ -421,13 +422,11 @@ some = st.sets(urls)
 def test_links_are_what_a_loop_says(
     engine: Engine, walked: Sequence[Step], wanted: set[str], seeds: set[str]
 ) -> None:
-    linked, came = defaultdict(set), defaultdict(set)
+    linked = defaultdict(set)
     opened = {target: {c for _, other, c in walked if other == target} for _, target, _ in walked}
-    for referrer, target, client in walked:
-        if referrer:
-            came[referrer].add(client)
-            if target in wanted or referrer in seeds:
-                linked[referrer].add(target)
+    for referrer, target, _ in walked:
+        if referrer and (target in wanted or referrer in seeds):
+            linked[referrer].add(target)
     with TemporaryDirectory() as folder:
         out = Path(folder)
         settings = load_settings(out, **ROTATING)
@@ -449,7 +448,6 @@ def test_links_are_what_a_loop_says(
         pages = pq.read_table(tables.pages).to_pylist()
         visits = came_to(engine, settings, transits, tables.pages, out)
         found = read_links(tables)
-    met = {url.split("/")[2] for url in opened}
     names = [page["url"] for page in pages]
     assert names == sorted(set(linked).union(*linked.values()), key=in_order)
     assert [page["page"] for page in pages] == list(range(len(pages)))
@@ -459,10 +457,7 @@ def test_links_are_what_a_loop_says(
         url = page["url"]
         assert [names[n] for n in row] == sorted(linked[url], key=in_order)
         assert page["is_opened"] == (url in opened)
-        assert page["is_external"] == (url.split("/")[2] not in met)
-        # One that was only linked to, and is on a known host, has nobody who came to it or from it.
-        known = opened[url] if url in opened else came[url]
-        assert visits.get(page["page"], {"clients": 0})["clients"] == len(known)
+        assert visits.get(page["page"], {"clients": 0})["clients"] == len(opened.get(url, ()))
 
 
 def in_order(url: str) -> tuple[bytes, bytes]:
@@ -479,7 +474,7 @@ def came_to(
 
 
 def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
-    """Two clients on the first day, one on the second and the last; the external hub twice."""
+    """Two clients on the first day, one on the second and the last; nobody to the external hub."""
     steps = [(0, None, FRONT, 1), (0, OTHER, FRONT, 1), (9, None, FRONT, 2)]
     steps += [(0, ELSEWHERE, FRONT, 3), (1, ELSEWHERE, FRONT, 3), (9, FRONT, OTHER, 2)]
     by_day = defaultdict(list)
@@ -504,7 +499,6 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     assert {names[n]: row["clients"] for n, row in found.items()} == {
         FRONT: 3,
         OTHER: 1,
-        ELSEWHERE: 1,
     }
 
 

@@ -26,6 +26,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.evaluation.trials import trials
 from temporal_assets.windows.evaluation.tuning import tune
+from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.lists.scored import scoring_of
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
@@ -131,13 +132,12 @@ def test_young_pages_count_as_what_they_probably_are(engine: Engine, tmp_path: P
     bound = float(lower_bound(2.025 / 5, 5, 0.95))
     assert (games["rank"], games["bound"]) == (1, pytest.approx(bound))
     assert rows["news.example"]["young_pages"] == 0
-    ignore = {"rule": "confident", "young": "ignore"}
-    for sites in (ignore, {"rule": "paper", "min_pages": 1}):
-        here.settings = load_settings(tmp_path, window={"days": 8, "min_days": 1}, sites=sites)
-        here.make(7, [SITE_SCORES])
-        rows = {row["site"]: row for row in here.rows("site_scores", 7)}
-        games = rows["games.example"]
-        assert (games["young_pages"], games["score"], games["rank"]) == (0, 0.0, None)
+    window, paper = {"days": 8, "min_days": 1}, {"rule": "paper", "min_pages": 1}
+    here.settings = load_settings(tmp_path, window=window, sites=paper)
+    here.make(7, [SITE_SCORES])
+    rows = {row["site"]: row for row in here.rows("site_scores", 7)}
+    games = rows["games.example"]
+    assert (games["young_pages"], games["score"], games["rank"]) == (0, 0.0, None)
 
 
 def test_pages_too_young_to_be_news_do_not_split_a_folder(engine: Engine, tmp_path: Path) -> None:
@@ -320,8 +320,11 @@ def test_names_that_few_clients_know_are_not_listed(engine: Engine, tmp_path: Pa
     assert here.rows("news_prefixes", 7) == here.rows("site_changes", 7) == []
 
 
-def test_a_site_comes_and_goes(engine: Engine, tmp_path: Path) -> None:
-    here = Labelled(engine, tmp_path, days=8, sites={"min_pages": 1, "quiet_days": 2})
+def test_a_site_comes_and_goes(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sections, "QUIET_DAYS", 2)
+    here = Labelled(engine, tmp_path, days=8, sites={"min_pages": 1})
     steady = {f"https://news.example/{n}": [9] * 12 for n in range(3)}
     event = {f"https://games.example/{n}": [0] * 3 + [9] * 4 + [0] * 5 for n in range(3)}
     pages = steady | event
@@ -365,10 +368,16 @@ def test_a_site_comes_and_goes(engine: Engine, tmp_path: Path) -> None:
     ],
 )
 def test_usual_views_are_those_of_the_days_that_are_there_since_the_first(
-    engine: Engine, tmp_path: Path, views: list[int], missing: tuple[int, ...]
+    engine: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    views: list[int],
+    missing: tuple[int, ...],
 ) -> None:
     """A site, its only section and its prefix go quiet together."""
-    here = Labelled(engine, tmp_path, sites={"min_pages": 1, "quiet_days": 2, "quiet_share": 0.5})
+    monkeypatch.setattr(sections, "QUIET_DAYS", 2)
+    monkeypatch.setattr(sections, "QUIET_SHARE", 0.5)
+    here = Labelled(engine, tmp_path, sites={"min_pages": 1})
     steady = {f"https://news.example/{n}": [9] * 8 for n in range(4)}
     over = {f"https://games.example/{n}": views for n in range(4)}
     here.write_days(steady | over, missing=missing)
@@ -508,13 +517,14 @@ def test_sql_is_what_core_says(
     urls = sorted(pages)
     temporal = {url for url in urls if pages[url][1]}
     news = {url for url in urls if pages[url][2]}
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sections, "QUIET_SHARE", 0.0)
         here = Labelled(
             engine,
             Path(folder),
             days=_DAYS,
             privacy={"min_clients": 1},
-            sites={"rule": rule, "min_pages": 2, "quiet_share": 0.0},
+            sites={"rule": rule, "min_pages": 2},
             prefixes={"rule": rule},
         )
         here.write_days({url: found[0] for url, found in pages.items()} | {f"{A}/": [1] * _DAYS})

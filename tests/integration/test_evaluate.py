@@ -22,6 +22,7 @@ from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.timely_simulation import BUDGETS, TIMELY_SIMULATION
+from temporal_assets.windows.evaluation import trials as trial_sets
 from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION, judge
 from temporal_assets.windows.evaluation.trials import sample_of
@@ -221,13 +222,12 @@ def test_another_list_makes_the_evaluation_stale(demo: Judged, tmp_path: Path) -
         assert not is_fresh(demo.store, other, asset, demo.day)
 
 
-def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
+def test_of_more_pages_than_fit_whole_sites_are_judged(
+    demo: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
     labels = demo.store.read("page_labels", demo.day).to_pylist()
-    settings = load_settings(
-        demo.state,
-        baseline={"path": str(demo.list)},
-        evaluation={"most_pages": len(labels) // 2},
-    )
+    settings = load_settings(demo.state, baseline={"path": str(demo.list)})
+    monkeypatch.setattr(trial_sets, "MOST_PAGES", len(labels) // 2)
     pages = Counter(row["site"] for row in labels)
     drawn: set[str] = set()
     for site in sorted(pages, key=lambda site: hashlib.md5(site.encode()).hexdigest()):  # noqa: S324 - no secret
@@ -239,7 +239,6 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
     before = {asset.name: demo.rows(asset.name) for asset in (SEED_EVALUATION, HUB_EVALUATION)}
     try:
         for asset in (SEED_EVALUATION, HUB_EVALUATION):
-            assert not is_fresh(demo.store, settings, asset, demo.day)
             build(demo.store, demo.engine, settings, asset, demo.day)
         for row in demo.rows("seed_evaluation", trial="in_sample", label="temporal"):
             assert row["wanted"] == wanted
@@ -250,18 +249,15 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(demo: Judged) -> None:
             assert {row["site_share"] for row in demo.rows(asset.name)} == {len(drawn) / len(pages)}
         assert max(row["greedy_one_hop"] for row in rows) <= wanted
         assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
-        (demo.state / "settings.toml").write_text(
-            f"[evaluation]\nmost_pages = {len(labels) // 2}\n", "utf-8"
-        )
         said = demo.evaluate(demo.list).stderr
         assert f"a sample of {len(drawn) / len(pages):.1%} of the sites" in said
-        one = load_settings(demo.state, evaluation={"most_pages": 1})
+        monkeypatch.setattr(trial_sets, "MOST_PAGES", 1)
         with demo.store.scratch() as scratch:
-            job = job_of(demo.store, demo.engine, one, SEED_EVALUATION, demo.day, scratch)
+            job = job_of(demo.store, demo.engine, settings, SEED_EVALUATION, demo.day, scratch)
             assert sample_of(job).share == 1 / len(pages)
             assert any(row["wanted"] for row in judge(job, None))
     finally:
-        (demo.state / "settings.toml").unlink(missing_ok=True)
+        monkeypatch.undo()
         for asset in (SEED_EVALUATION, HUB_EVALUATION):
             build(demo.store, demo.engine, demo.settings, asset, demo.day)
             assert demo.rows(asset.name) == before[asset.name]

@@ -67,7 +67,7 @@ def _state(root: Path, folder: Path, secrets: Path | None = None) -> Path:
     state = root / "state"
     state.mkdir(parents=True)
     (state / SETTINGS_FILE).write_text(
-        f'[[sources]]\npath = "{folder}"\nhost = "example.com"\n[reading]\nblock_mib = 1\n', "utf-8"
+        f'[[sources]]\npath = "{folder}"\nhost = "example.com"\n', "utf-8"
     )
     if secrets:  # the same key, else all clients differ
         shutil.copytree(secrets, state / "secrets")

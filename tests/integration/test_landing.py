@@ -463,7 +463,9 @@ def test_every_line_is_counted_and_located(state: Path, folder: Path) -> None:
     assert (first.lines, second.lines) == (7, 3)
 
 
-def test_a_large_file_is_read_in_blocks_with_the_same_result(state: Path, tmp_path: Path) -> None:
+def test_a_large_file_is_read_in_blocks_with_the_same_result(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "big"
     lines = [
         logs.line(NOON + dt.timedelta(seconds=n // 10), f"/page/{n % 700}", f"198.51.100.{n % 250}")
@@ -471,12 +473,14 @@ def test_a_large_file_is_read_in_blocks_with_the_same_result(state: Path, tmp_pa
     ]
     logs.write(folder / "access.log", lines)
     assert (folder / "access.log").stat().st_size > 4 << 20
-    blockwise = _settings(state, folder, reading={"block_mib": 1})
-    refresh(blockwise)
+    blockwise = _settings(state, folder)
+    with monkeypatch.context() as small:
+        small.setattr(streams, "BLOCK_BYTES", 1 << 20)
+        refresh(blockwise)
     whole = load_settings(
         tmp_path / "other",
         sources=[{"path": str(folder), "host": "example.com"}],
-        reading={"block_mib": 64, "workers": 1},
+        reading={"workers": 1},
     )
     shutil.copytree(state / "secrets", tmp_path / "other" / "secrets")
     refresh(whole)

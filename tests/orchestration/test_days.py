@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.defs.partitions import (
+    DAYS_PER_RUN,
     End,
     daily_partitions,
     days_of,
@@ -123,10 +124,9 @@ def test_ranges_keep_every_day_once(days: set[dt.date], longest: int) -> None:
         assert (run[-1] - run[0]).days == len(run) - 1
 
 
-def test_sixty_days_are_two_runs_by_default(state: object) -> None:
-    longest = load_settings(str(state)).orchestration.days_per_run
+def test_sixty_days_are_two_runs() -> None:
     sixty = [dt.date(2026, 1, 1) + dt.timedelta(days=n) for n in range(60)]
-    assert [len(run) for run in ranges(sixty, longest)] == [30, 30]
+    assert [len(run) for run in ranges(sixty, DAYS_PER_RUN)] == [30, 30]
 
 
 def test_stale_days_are_batched_by_what_they_need() -> None:

@@ -90,7 +90,7 @@ def test_what_is_published_is_what_was_logged(project: Project, three_days: list
 
 def test_days_are_made_in_batches(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     days = logs.write_days(project.logs, DAY, 4)
-    project.settings = project.with_settings(orchestration={"days_per_run": 2})
+    monkeypatch.setattr(operate, "DAYS_PER_RUN", 2)
     outcome = project.materialize(days, ["log_files", "requests"])
     assert outcome.ok
     assert len(outcome.run_ids) == 1 + 1  # small days share a run

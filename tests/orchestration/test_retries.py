@@ -17,7 +17,7 @@ from temporal_assets.defs.assets.log_files import log_file_assets
 from temporal_assets.defs.assets.requests import requests_assets
 from temporal_assets.defs.installation import INSTALLATION
 from temporal_assets.defs.partitions import daily_partitions
-from temporal_assets.defs.runs import tags
+from temporal_assets.defs.runs import retries, tags
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block
@@ -29,11 +29,15 @@ DAYS = [FIRST + dt.timedelta(days=n) for n in range(3)]
 EIO = OSError(errno.EIO, "Input/output error")
 
 
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "WAITS", (0, 0))
+
+
 @pytest.fixture
 def landed(running: Project) -> Project:
     """Three days of logs, read."""
     logs.write_days(running.logs, FIRST, 3)
-    running.settings = running.with_settings(orchestration={"retry_seconds": [0, 0]})
     refresh(running.settings)
     return running
 
@@ -124,9 +128,7 @@ def test_of_days_side_by_side_only_those_that_failed_are_made_again(
     running: Project, fault: Fault
 ) -> None:
     many = logs.write_days(running.logs, FIRST, 9)  # more than have plots
-    running.settings = running.with_settings(
-        orchestration={"retry_seconds": [0, 0]}, engine={"threads": 2}
-    )
+    running.settings = running.with_settings(engine={"threads": 2})
     refresh(running.settings)
     fault.raises = {many[2]: [EIO], many[7]: [EIO, EIO], many[5]: [ValueError("a bad line")]}
     asset = requests_assets(running.settings, daily_partitions(running.settings))
@@ -165,10 +167,10 @@ def test_what_has_failed_for_good_is_not_repeated_with_what_may_pass(
     assert (said.description or "").startswith("1 of 3 days failed: 2026-03-01.")
 
 
-def test_the_waits_are_those_of_the_settings(
+def test_each_wait_is_longer_than_the_one_before(
     landed: Project, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    landed.settings = landed.with_settings(orchestration={"retry_seconds": [0.25, 0.5, 1]})
+    monkeypatch.setattr(retries, "WAITS", (0.25, 0.5, 1))
     slept: list[float] = []
     # Time passes only where Dagster's executor sleeps.
     clock = SimpleNamespace(sleep=slept.append, time=lambda: sum(slept))
@@ -195,10 +197,10 @@ def unreadable(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_a_log_file_that_the_disk_does_not_give_is_read_later(
-    running: Project, unreadable: dict[str, int]
+    running: Project, unreadable: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logs.write_days(running.logs, FIRST, 2)
-    running.settings = running.with_settings(orchestration={"retry_seconds": [0]})
+    monkeypatch.setattr(retries, "WAITS", (0,))
     unreadable["access-2026-03-01.log"] = 1
     result = read(running)
     assert result.success
@@ -207,10 +209,10 @@ def test_a_log_file_that_the_disk_does_not_give_is_read_later(
 
 
 def test_a_log_file_that_the_disk_never_gives_does_not_hold_up_the_others(
-    running: Project, unreadable: dict[str, int]
+    running: Project, unreadable: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logs.write_days(running.logs, FIRST, 2)
-    running.settings = running.with_settings(orchestration={"retry_seconds": [0]})
+    monkeypatch.setattr(retries, "WAITS", (0,))
     unreadable["access-2026-03-01.log"] = 99
     result = read(running)
     assert restarts(result) == 1

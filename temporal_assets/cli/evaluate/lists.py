@@ -166,6 +166,6 @@ def _judged(
 def _tell_of_sample(share: float) -> None:
     if share < 1:
         console.warn(
-            f"lists are judged by a sample of {share:.1%} of the sites: there are more pages with"
-            " labels than `evaluation.most_pages`"
+            f"lists are judged by a sample of {share:.1%} of the sites: all have more pages with"
+            " labels than fit into memory"
         )

@@ -109,7 +109,7 @@ HUB_EVALUATION: Final = Table(
             maximum=0,
             severity=Severity.WARN,
             protects="A list that anybody can write down would lead to more new pages than ours.",
-            remedy="Read docs/hubs.md: `hubs.half_life_days` sets what is learned otherwise.",
+            remedy="Read docs/hubs.md: what is learned, and from which days.",
         ),
     ),
 )

@@ -12,8 +12,8 @@ AT_FAULT: Final = "The transformation is at fault: report it with the rows shown
 SITE_SHARE: Final = ColumnSpec(
     "site_share",
     Type.DOUBLE,
-    "Share of the sites by whose pages they are judged; below 1 where these are a sample"
-    " (`evaluation.most_pages`). Counts are those of the sample.",
+    "Share of the sites by whose pages they are judged; below 1 where these are a sample."
+    " Counts are those of the sample.",
     sources=("page_labels.site",),
 )
 

@@ -29,7 +29,7 @@ _EXPECTED: Final = (
 
 HUB_SEEDS: Final = Table(
     name="hub_seeds",
-    version=2,
+    version=3,
     description=(
         "Pages to start crawling from: those that new temporal pages are expected on, by how many"
         " that will be, with how often to visit them; the order of the paper (NP 5.1) and greedy"
@@ -43,17 +43,10 @@ HUB_SEEDS: Final = Table(
         ),
         ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("transits.referrer",)),
         ColumnSpec(
-            "is_external",
-            Type.BOOLEAN,
-            "Nobody opened a page of its host in these logs; such hubs are left out unless"
-            " `hubs.external` keeps them.",
-            sources=_TRANSITS,
-        ),
-        ColumnSpec(
             "clients",
             Type.BIGINT,
-            "Distinct clients who opened the hub within the window, or came from it if it is"
-            " external; the most that one key of the pseudonyms saw.",
+            "Distinct clients who opened the hub within the window; the most that one key of the"
+            " pseudonyms saw.",
             sources=("page_traffic.clients", "transits.client"),
         ),
         ColumnSpec(
@@ -178,7 +171,7 @@ HUB_SEEDS: Final = Table(
         not_null(
             "hub_seeds",
             (
-                *("url", "site", "is_external", "clients", "temporal_pages", "is_entrance"),
+                *("url", "site", "clients", "temporal_pages", "is_entrance"),
                 *("basis", "new_per_day", "new_per_day_low", "new_per_day_high"),
                 *("half_life_hours", "interest_missed"),
             ),
@@ -204,7 +197,7 @@ HUB_SEEDS: Final = Table(
             measure=(
                 "(SELECT count(*) FROM hub_seeds LEFT JOIN page_totals"
                 " ON page_totals.url = hub_seeds.url"
-                " WHERE page_totals.url IS NULL AND NOT hub_seeds.is_external)"
+                " WHERE page_totals.url IS NULL)"
             ),
             maximum=0,
             reads=("page_totals",),

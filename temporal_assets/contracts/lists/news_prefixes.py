@@ -93,7 +93,7 @@ NEWS_PREFIXES: Final = Table(
             Type.DOUBLE,
             "What must be above it: `score` by the flow, `bound` by the stock.",
         ),
-        ColumnSpec("min_pages", Type.BIGINT, "`prefixes.min_pages` as it was used."),
+        ColumnSpec("min_pages", Type.BIGINT, "Pages of the stock that a prefix had to have."),
         ColumnSpec("confidence", Type.DOUBLE, "Confidence of `bound`, as it was used; 0.5: none."),
     ),
     key=_KEY,

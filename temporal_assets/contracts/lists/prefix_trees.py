@@ -145,7 +145,7 @@ PREFIX_TREES: Final = Table(
         ColumnSpec(
             "recent_views",
             Type.BIGINT,
-            "Views of the last `sites.quiet_days` days of the window.",
+            "Views of the last 3 days of the window.",
             sources=("page_histories.views",),
         ),
         ColumnSpec(

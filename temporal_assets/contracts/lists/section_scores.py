@@ -110,8 +110,7 @@ SECTION_SCORES: Final = Table(
         ColumnSpec(
             "is_quiet",
             Type.BOOLEAN,
-            "In the last `sites.quiet_days` days its pages had less than `sites.quiet_share` of"
-            " their usual views.",
+            "In the last 3 days its pages had less than a twentieth of their usual views.",
             sources=(
                 *("prefix_trees.recent_views", "prefix_trees.views"),
                 "prefix_trees.first_seen",

@@ -52,7 +52,7 @@ SITE_SCORES: Final = Table(
             "young_pages",
             Type.BIGINT,
             "Reliable pages too young for a curve; they have no label, and count as untemporal"
-            " above. 0 where `sites.young` ignores them.",
+            " above. 0 where `sites.rule` is the paper's.",
             sources=("early_labels.age",),
         ),
         ColumnSpec(
@@ -142,8 +142,7 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "is_quiet",
             Type.BOOLEAN,
-            "In the last `sites.quiet_days` days it had less than `sites.quiet_share` of its usual"
-            " views.",
+            "In the last 3 days it had less than a twentieth of its usual views.",
             sources=("page_views.views",),
         ),
         ColumnSpec(

@@ -115,26 +115,24 @@ def day_weights(days: int, half_life: float) -> Int64s:
     return np.asarray(np.rint(np.exp2(-np.arange(days)[::-1] / half_life) * UNIT), np.int64)
 
 
-def learn(links: NewLinks, observed: Flags, half_life: float | None = None) -> HubYield:
+def learn(links: NewLinks, observed: Flags) -> HubYield:
     """The model under which the last days were most probable given the days before.
 
     Args:
         links: Those of all hubs, or of a sample of them that is drawn by hub.
         observed: Which days of the window are there.
-        half_life: Days, where it is not to be learned.
     """
     has_birth = known_births(observed)
     outcomes = _outcomes(has_birth) if len(links.hub) else np.zeros(0, np.int64)
     if not len(outcomes):
-        return _model(has_birth, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
-    tried = HALF_LIVES if half_life is None else (half_life,)
+        return _model(has_birth, _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
     best = max(
-        (_fitted(links, has_birth, outcomes, h, _FIRST_PRIOR) for h in tried), key=_likelihood
+        (_fitted(links, has_birth, outcomes, h, _FIRST_PRIOR) for h in HALF_LIVES), key=_likelihood
     )
     best = max((_fitted(links, has_birth, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
     _, h, prior, level, scatter = best
     if not level > 0:  # nothing new on any of the days
-        return _model(has_birth, half_life or _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
+        return _model(has_birth, _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
     return _model(has_birth, h, prior, level, scatter, len(outcomes))
 
 

@@ -63,7 +63,7 @@ def log_file_assets(
                 Event("reading", "log_files", path=str(path), done=done, total=total)
             )
 
-        patient = can_retry(context, installation)
+        patient = can_retry(context)
         try:
             with step_log(context):
                 report = refresh(

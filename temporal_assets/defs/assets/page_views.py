@@ -19,6 +19,7 @@ from temporal_assets.defs.made import Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.settings import Settings
 
 
@@ -31,7 +32,7 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
             table_spec(contracts.PAGE_VIEWS, settings, deps=["requests"], sql=["page_views"]),
         ],
         partitions_def=days,
-        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
     )
     def page_views(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]

@@ -11,6 +11,7 @@ import dagster as dg
 from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.defs.runs import tags
 from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.policy.document import FILE
@@ -61,7 +62,7 @@ def released_policy_asset(
         name=RELEASED_POLICY,
         specs=[spec],
         partitions_def=days,
-        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
         # Before the evaluations: crawlers need not wait for these.
         op_tags={tags.PRIORITY: str(-WINDOW_ASSETS.index(CRAWL_POLICY))},
     )

@@ -18,6 +18,7 @@ from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.landing.inventory import READER_VERSION, Inventory
 from temporal_assets.settings import Settings
 
@@ -35,7 +36,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
             for table in (contracts.REQUESTS, contracts.REJECTS)
         ],
         partitions_def=days,
-        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
     )
     def requests_and_rejects(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]

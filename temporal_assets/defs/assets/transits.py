@@ -20,6 +20,7 @@ from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.settings import Settings
 
 
@@ -30,7 +31,7 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
         name="transits",
         specs=[table_spec(contracts.TRANSITS, settings, deps=["requests"], sql=["transits"])],
         partitions_def=days,
-        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
     )
     def transits(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]

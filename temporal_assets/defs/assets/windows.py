@@ -15,7 +15,7 @@ from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.specs import window_spec
 from temporal_assets.defs.metadata.window_metadata import details
-from temporal_assets.defs.partitions import days_of, in_words
+from temporal_assets.defs.partitions import DAYS_PER_RUN, days_of, in_words
 from temporal_assets.defs.runs import tags
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import WindowAsset, build, days_read
@@ -33,7 +33,7 @@ def window_asset(
         name=asset.name,
         specs=[window_spec(asset, settings)],
         partitions_def=days,
-        backfill_policy=dg.BackfillPolicy.multi_run(settings.orchestration.days_per_run),
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
         op_tags={tags.PRIORITY: str(-WINDOW_ASSETS.index(asset))},
     )
     def window(

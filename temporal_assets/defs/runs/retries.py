@@ -1,7 +1,7 @@
 """Trying a step again after a fault that passes by itself, and after no other.
 
-Dagster restarts the step after a wait of `orchestration.retry_seconds`, each longer than the one
-before, and shows it in the run. What was published meanwhile stays published.
+Dagster restarts the step after a wait of `WAITS`, each longer than the one before, and shows it in
+the run. What was published meanwhile stays published.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from temporal_assets.machine.transient import is_transient
 from temporal_assets.reports.text import shown
 
 __all__ = ["can_retry", "is_transient", "retry"]
+
+WAITS: Final = (10.0, 60.0, 300.0)
+"""Seconds before a step is tried again: a disk or a server that did not answer. A run that waits
+longer holds up the queue; the sensor asks again by itself."""
 
 _MESSAGE_CHARACTERS: Final = 500
 
@@ -32,21 +36,20 @@ class StepContext(Protocol):
         """The log of the run."""
 
 
-def can_retry(context: StepContext, installation: Installation) -> bool:
+def can_retry(context: StepContext) -> bool:
     """Return whether there is an attempt left."""
-    return context.retry_number < len(installation.settings.orchestration.retry_seconds)
+    return context.retry_number < len(WAITS)
 
 
 def retry(
     context: StepContext, installation: Installation, asset: str, why: str
 ) -> dg.RetryRequested:
     """Return what to raise for another attempt; only while one `can_retry`."""
-    waits = installation.settings.orchestration.retry_seconds
-    seconds = waits[context.retry_number]
+    seconds = WAITS[context.retry_number]
     message = (
         f"{shown(why, _MESSAGE_CHARACTERS)}. This may pass: trying again in {seconds:g} seconds"
-        f" ({context.retry_number + 1} of {len(waits)})"
+        f" ({context.retry_number + 1} of {len(WAITS)})"
     )
     context.log.warning(message)
     installation.report(Event("waiting", asset, message=message))
-    return dg.RetryRequested(max_retries=len(waits), seconds_to_wait=seconds)
+    return dg.RetryRequested(max_retries=len(WAITS), seconds_to_wait=seconds)

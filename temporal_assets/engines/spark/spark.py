@@ -5,7 +5,7 @@ and executors write the files. What comes back to this process is a list of thei
 
 Questions (`rows`: checks, samples, plots) about small files are DuckDB's also here: it answers them
 before a cluster has planned them, with memory that is bounded by the settings. Those about files
-that are larger than `spark.local_megabytes` are the cluster's, in its own dialect (`questions`).
+that are larger than `LOCAL_MEGABYTES` are the cluster's, in its own dialect (`questions`).
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ from temporal_assets.settings import Settings
 
 _MOST_ROWS: Final = 1_000_000
 """Rows of a partition that goes to a kernel: some hundred megabytes of URLs at most."""
+
+LOCAL_MEGABYTES: Final = 256
+"""Checks, samples and plots about files that are no larger together are DuckDB's, on the machine
+that asks: a cluster takes longer to plan."""
 
 _MEGABYTE: Final = 1_000_000
 
@@ -149,7 +153,7 @@ class SparkEngine:
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
         """See `Engine.rows`: from DuckDB where files are small, else from the cluster."""
         size = sum(bytes_of(paths) for paths in inputs.values())
-        if size <= self.settings.spark.local_megabytes * _MEGABYTE:
+        if size <= LOCAL_MEGABYTES * _MEGABYTE:
             return self._small.rows(query, inputs, limit)
         text = _question(query, frozenset(inputs))
         with self._job(f"a question about {', '.join(sorted(inputs))}") as session:

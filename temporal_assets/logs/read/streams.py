@@ -31,6 +31,10 @@ __all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "r
 _READ: Final = 1 << 20
 """Bytes taken from a plain file, and given by a decompressor, at once."""
 
+BLOCK_BYTES: Final = 16 << 20
+"""Bytes of a log handed to a thread at once; the first blocks of a file are smaller, so that all
+threads have one soon. Larger ones need more memory and save little."""
+
 _FIRST_BLOCK: Final = 4 << 20
 """Bytes of text that take a worker some 20 ms."""
 
@@ -235,19 +239,18 @@ class LogStream:
         self._file.close()
 
     def __iter__(self) -> Iterator[Block]:
-        """Blocks of about `reading.block_mib`, each but the last ending in a newline.
+        """Blocks of about `BLOCK_BYTES`, each but the last ending in a newline.
 
         The first are smaller: all workers have one soon, also of a file that makes few.
         """
-        most = self._reading.block_mib << 20
-        limit = min(most, _FIRST_BLOCK)
+        limit = min(BLOCK_BYTES, _FIRST_BLOCK)
         lines = _LineBuffer(self._reading.max_line_bytes)
         for text in self._texts:
             if lines.size >= limit:
                 whole = lines.take_lines()
                 if whole:
                     yield self._block(whole, last=False)
-                    limit = min(most, 2 * limit)
+                    limit = min(BLOCK_BYTES, 2 * limit)
             lines.add(text)
         rest = lines.take_all()
         if rest:

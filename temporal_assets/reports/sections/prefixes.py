@@ -42,7 +42,7 @@ def folders(rows: Sequence[Row], label: str) -> Section:
             "NP Table 1",
             title,
             "no site has a news prefix",
-            "lower `prefixes.threshold` or `prefixes.min_pages`, or read more days",
+            "lower `prefixes.threshold`, or read more days",
         )
     # Of sites that publish both kinds, as the paper's does.
     mixed = [row for row in with_news if row["pages"] > row["prefix_pages"]] or with_news
@@ -130,7 +130,7 @@ def prefix_table(rows: Sequence[Row], total: int) -> Section:
             "",
             "News prefixes",
             "no folder or program is a news prefix",
-            "lower `prefixes.threshold` or `prefixes.min_pages`, or read more days",
+            "lower `prefixes.threshold`, or read more days",
         )
     kept = rows[:MOST_ROWS]
     pages, news = sum(row["pages"] for row in rows), sum(row["news_pages"] for row in rows)

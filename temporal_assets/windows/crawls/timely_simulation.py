@@ -46,6 +46,7 @@ from temporal_assets.crawl.mirror.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.crawls.crawl_simulation import (
+    MOST_SITES,
     crawled_sites,
     stored_identity,
     stored_mirror,
@@ -407,7 +408,7 @@ TIMELY_SIMULATION: Final = WindowAsset(
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.horizons,
         settings.evaluation.settle_days,
-        settings.simulation.most_sites,
+        MOST_SITES,
         settings.simulation.most_pages,
         content_of_file(file_in(settings.state, settings.baseline.path)),
         stored_identity(settings),

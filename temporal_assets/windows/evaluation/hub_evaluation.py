@@ -21,7 +21,7 @@ from temporal_assets.core.graph.reach import Reach, reach
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
-from temporal_assets.windows.evaluation.trials import Trial, baseline, trials
+from temporal_assets.windows.evaluation.trials import MOST_PAGES, Trial, baseline, trials
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.given_files import content_of_file, file_in
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
@@ -238,6 +238,7 @@ HUB_EVALUATION: Final = WindowAsset(
         content_of_file(file_in(settings.state, settings.baseline.path)),
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
+        MOST_PAGES,
         settings.labels.model_dump(mode="json"),
         settings.window.days,
         settings.hubs.top_k,

@@ -33,6 +33,7 @@ from temporal_assets.policy import Policy
 from temporal_assets.policy.document import FILE, NOW_TIERS
 from temporal_assets.windows.evaluation.trials import (
     LABELS,
+    MOST_PAGES,
     Trial,
     baseline,
     trials,
@@ -240,6 +241,7 @@ SEED_EVALUATION: Final = WindowAsset(
         content_of_file(file_in(settings.state, settings.baseline.path)),
         settings.cleaning.model_dump(mode="json"),
         settings.evaluation.model_dump(mode="json"),
+        MOST_PAGES,
         settings.labels.model_dump(mode="json"),
         settings.prefixes.model_dump(mode="json"),
         settings.sites.model_dump(mode="json"),

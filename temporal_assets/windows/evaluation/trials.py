@@ -9,7 +9,7 @@ were born after it: temporal if more than q of the views they really got came in
 news if their real concentration over m days is above p. Thresholds are those that the earlier
 window had for their section or site: what is judged has no say in them.
 
-Pages that are judged are in memory. Where there are more than `evaluation.most_pages`, both sides
+Pages that are judged are in memory. Where there are more than `MOST_PAGES`, both sides
 are those of sites that are drawn: lists are of sites, and so is the bootstrap
 (`core.lists.site_bootstrap`), so that the measures estimate those of all sites.
 """
@@ -39,6 +39,11 @@ from temporal_assets.windows.frame.days import made_window, observed_days
 from temporal_assets.windows.frame.given_files import file_in
 
 LABELS: Final = ("temporal", "news")
+
+MOST_PAGES: Final = 2_000_000
+"""Pages with labels that lists are judged by in a trial, twice as many as in the papers. Where
+there are more, whole sites are drawn by a digest of their name, as many as have so many together
+and one at least: pages that are judged lie in the memory of one machine, some kilobytes each."""
 
 _EVERY_DIGEST: Final = "g"
 """Character that follows every hexadecimal digit."""
@@ -108,12 +113,11 @@ class Sample:
 
 
 def sample_of(job: Job) -> Sample:
-    """All sites, or as many as have `evaluation.most_pages` pages with labels; one at least."""
-    most = job.settings.evaluation.most_pages
-    if job.sources.tables["page_labels"].rows <= most:
+    """All sites, or as many as have `MOST_PAGES` pages with labels; one at least."""
+    if job.sources.tables["page_labels"].rows <= MOST_PAGES:
         return Sample(1.0, _EVERY_DIGEST)
     labels = {"page_labels": job.files("page_labels")}
-    (drawn,) = job.engine.rows(_DRAWN.replace("{most}", str(most)), labels)
+    (drawn,) = job.engine.rows(_DRAWN.replace("{most}", str(MOST_PAGES)), labels)
     return Sample(float(drawn["drawn"] / drawn["sites"]), drawn["until"])
 
 

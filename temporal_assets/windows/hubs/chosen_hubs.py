@@ -61,7 +61,6 @@ FACTS: Final = (
 HUB_COLUMNS: Final = (
     PAGE,
     ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-    ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened a page of its host."),
     ColumnSpec("clients", Type.BIGINT, "Distinct clients under one key of the pseudonyms."),
     *FACTS,
     ColumnSpec("place", Type.BIGINT, "By evidence, from 1."),
@@ -124,7 +123,6 @@ def without_links(urls: pa.Array, clients: pa.Array) -> pa.Table:
     """Rows of front pages of sites with no hub, as the last entrances."""
     columns = {
         "url": urls,
-        "is_external": np.zeros(len(urls), np.bool_),
         "clients": clients,
         "is_entrance": np.ones(len(urls), np.bool_),
     }
@@ -179,7 +177,6 @@ def published(chosen: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
         {
             "url": hubs["url"],
             "site": pa.array(map(site_of, hubs["url"].to_pylist()), pa.string()),
-            "is_external": hubs["is_external"],
             "clients": hubs["clients"],
             "temporal_pages": pages,
             "rank": pa.array(rank, mask=~is_listed),

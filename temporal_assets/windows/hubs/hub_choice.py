@@ -31,8 +31,6 @@ from temporal_assets.windows.hubs.chosen_hubs import (
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients, without_search_engines
 from temporal_assets.windows.hubs.link_graph import (
     HOST,
-    IS_EXTERNAL,
-    IS_OPENED,
     PAGE,
     URL,
     LinkTables,
@@ -74,14 +72,7 @@ _HUB_FACTS: Final = passing(
     name="hub_facts",
     description="Pages with links to wanted ones.",
     grain="page",
-    columns=(
-        PAGE,
-        *FACTS,
-        URL,
-        HOST,
-        IS_OPENED,
-        IS_EXTERNAL,
-    ),
+    columns=(PAGE, *FACTS, URL, HOST),
 )
 _HUB_ORDER: Final = passing(
     name="hub_order",
@@ -133,7 +124,7 @@ def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) ->
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}
     births = whole_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS))
     rows = NewLinks(*(births[name].to_numpy() for name in ("page", "day", "new")))
-    return learn(rows, observed_days(job), job.settings.hubs.half_life_days)
+    return learn(rows, observed_days(job))
 
 
 def _order(
@@ -145,13 +136,11 @@ def _order(
         "link_pages": links.pages,
         "day_weights": days,
     }
-    keeps = {"keeps_external": job.settings.hubs.external == "keep"}
-    facts = _query(job, "hub_facts", inputs, keeps, _HUB_FACTS)
-    if job.settings.hubs.search_engines == "drop":
-        kernel = partial(without_search_engines, hubs=job.settings.hubs)
-        folder = job.out / "crawlable"
-        folder.mkdir()
-        facts = paths(job.engine.apply(kernel, {"hub_facts": facts}, _HUB_FACTS, folder, _ROWS))
+    facts = _query(job, "hub_facts", inputs, {}, _HUB_FACTS)
+    kernel = partial(without_search_engines, hubs=job.settings.hubs)
+    folder = job.out / "crawlable"
+    folder.mkdir()
+    facts = paths(job.engine.apply(kernel, {"hub_facts": facts}, _HUB_FACTS, folder, _ROWS))
     clients = count_clients(job.engine, job.settings, visits, facts, job.out)
     given = {
         "min_clients": job.settings.privacy.min_clients,

@@ -2,7 +2,7 @@
 
 Links are told by the numbers of days (`wanted_links`), and so is who came to the pages with
 links. The hubs are those of `hub_choice`, to the last digit, which are for a cluster, for more
-links, for windows that are too long, and for external hubs, of which hosts have to be known.
+links, and for windows that are too long.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs |
     links = wanted and _links(job, wanted, most_links)
     if wanted is None or links is None:
         return None
-    model = learn(links.births(wanted), observed_days(job), job.settings.hubs.half_life_days)
+    model = learn(links.births(wanted), observed_days(job))
     facts = links.facts(wanted, model.weights)
     hubs = _order(job, links, facts, visits)
     covered_links = links.of(hubs["page"].to_numpy(), wanted, model.weights)
@@ -161,8 +161,7 @@ def _in_order(numbered_links: NumberedLinks) -> _Links:
 def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles) -> pa.Table:
     """The hubs that are published, as sql/hubs/hub_order.sql has them."""
     pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
-    if job.settings.hubs.search_engines == "drop":
-        pages = without_search_engines(pages, job.settings.hubs)
+    pages = without_search_engines(pages, job.settings.hubs)
     page, clients = _clients(job, links, pages.drop("host"), files)
     is_known = clients >= job.settings.privacy.min_clients
     page, clients = page[is_known], clients[is_known]
@@ -179,7 +178,6 @@ def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles)
     columns = {name: values[chosen] for name, values in facts.items()} | {
         "page": chosen,
         "url": links.url.take(chosen),
-        "is_external": np.zeros(len(chosen), np.bool_),
         "clients": clients[kept],
         "place": place[kept],
         "paper_place": paper[kept],
@@ -205,7 +203,6 @@ def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tup
     if files.have_one_key(job.settings):
         traffic = ParquetRows(files.traffic).numbers("clients", np.int64)
         return page, traffic[links.page[page]]
-    pages = pages.append_column("is_opened", pa.array(np.ones(len(pages), np.bool_)))
     candidates = handed_on(pages, job.out / "candidates.parquet")
     counted = count_clients(job.engine, job.settings, files, candidates, job.out)
     rows = whole_table(counted)

@@ -77,20 +77,15 @@ def _without_user(host: str) -> str:
 def count_clients(
     engine: Engine, settings: Settings, files: VisitFiles, pages: Sequence[str], out: Path
 ) -> list[str]:
-    """Files that say how many people know some pages; `pages` has `page`, `url` and `is_opened`.
+    """Files that say how many people opened some pages; `pages` has `page` and `url`.
 
     Transits are many: they are asked only where the window has pseudonyms of several keys, which
-    `page_traffic` does not tell apart, and for pages that it does not know.
+    `page_traffic` does not tell apart.
     """
-    has_one_key = files.have_one_key(settings)
-    counted: list[Path] = []
-    if has_one_key:
+    if files.have_one_key(settings):
         inputs = {"candidates": pages, "page_traffic": files.traffic}
-        counted += engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out)
-    if not has_one_key or settings.hubs.external == "keep":
-        of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
-        key_days = handed_on(of_days, out / "key_days.parquet")
-        inputs = {**files.transits, "candidates": pages, "key_days": key_days}
-        parameters = {"counts_opened": not has_one_key}
-        counted += engine.query("link_visits", inputs, parameters, _LINK_VISITS, out)
-    return paths(counted)
+        return paths(engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out))
+    of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
+    key_days = handed_on(of_days, out / "key_days.parquet")
+    inputs = {**files.transits, "candidates": pages, "key_days": key_days}
+    return paths(engine.query("link_visits", inputs, {}, _LINK_VISITS, out))

@@ -44,7 +44,6 @@ _FRONT_PAGES: Final = passing(
     columns=(
         PAGE,
         ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-        ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it."),
     ),
 )
 
@@ -53,7 +52,7 @@ def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
     visits = VisitFiles(job.transits(), job.files("page_traffic"), days)
     chosen = None
-    if job.engine.spread is None and job.settings.hubs.external == "drop":
+    if job.engine.spread is None:
         chosen = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if chosen is None:
         chosen = hubs_by_statements(job, visits, LINKS_AT_ONCE)

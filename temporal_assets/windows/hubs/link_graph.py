@@ -24,7 +24,6 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import SITE
 
 LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 """The statements that make links."""
@@ -32,8 +31,6 @@ LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
 HOST: Final = ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port.")
-IS_EXTERNAL: Final = ColumnSpec("is_external", Type.BOOLEAN, "Nobody opened any page of its host.")
-IS_OPENED: Final = ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")
 
 _PAGE_LINKS: Final = passing(
     name="page_links",
@@ -50,13 +47,7 @@ _LINK_PAGES: Final = passing(
     name="link_pages",
     description="URLs of the graph.",
     grain="url",
-    columns=(
-        PAGE,
-        URL,
-        HOST,
-        IS_OPENED,
-        IS_EXTERNAL,
-    ),
+    columns=(PAGE, URL, HOST, ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")),
 )
 _LINK_NUMBERS: Final = passing(
     name="link_numbers",
@@ -101,7 +92,7 @@ def link_tables(
     inputs = {**transits, "wanted": wanted, "seeds": [str(named)]}
     links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
     totals = {"page_totals": page_totals}
-    pages = paths(engine.query("link_pages", links | totals, {"site": SITE}, _LINK_PAGES, out))
+    pages = paths(engine.query("link_pages", links | totals, {}, _LINK_PAGES, out))
     numbered = links | {"link_pages": pages}
     numbered_links = engine.query("link_numbers", numbered, {"first": first}, _LINK_NUMBERS, out)
     return LinkTables(pages, paths(numbered_links))

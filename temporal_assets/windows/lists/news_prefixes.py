@@ -18,9 +18,10 @@ from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.numerics.proportions import chance_of_less, lower_bound, share
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.lists.scored import SPLIT_CONFIDENCE
+from temporal_assets.windows.lists.scored import SPLIT_CONFIDENCE, SPLITTING_PAGES
 from temporal_assets.windows.lists.sections import write_section_paths
 from temporal_assets.windows.lists.site_scores import quietness, write_activity
 
@@ -47,7 +48,7 @@ def rule_of(settings: Settings) -> PrefixRule:
     if prefixes.rule == "paper":
         rule = PAPER_RULE
     else:
-        rule = PrefixRule(min_pages=prefixes.min_pages, confidence=SPLIT_CONFIDENCE)
+        rule = PrefixRule(min_pages=SPLITTING_PAGES, confidence=SPLIT_CONFIDENCE)
     return rule if prefixes.threshold is None else replace(rule, threshold=prefixes.threshold)
 
 
@@ -134,7 +135,6 @@ def _make(job: Job) -> Sequence[Path]:
         "doubt": 1 - walk.rule.confidence,
         "splits_mixed": walk.rule.splits_mixed,
         "min_clients": job.settings.privacy.min_clients,
-        "drops_quiet": job.settings.prefixes.quiet == "drop",
         **quietness(job),
     }
     return job.engine.query("news_prefixes", inputs, parameters, job.asset.table, job.out)
@@ -149,8 +149,9 @@ NEWS_PREFIXES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.sites.quiet_days,
-        settings.sites.quiet_share,
+        sections.QUIET_DAYS,
+        sections.QUIET_SHARE,
+        SPLITTING_PAGES,
         settings.prefixes.model_dump(mode="json"),
     ],
 )

@@ -10,6 +10,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import window_days
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.flow_shares import COUNTED_TREES, write_flow_shares
 from temporal_assets.windows.lists.page_flow import PAGE_FLOW
 from temporal_assets.windows.lists.tree_sums import SUMS_SQL, write_tree_sums
@@ -30,7 +31,7 @@ _SECTION_CLIENTS: Final = passing(
 def _make(job: Job) -> Sequence[Path]:
     inputs = {name: job.files(name) for name in ("page_labels", "page_histories", "page_flow")}
     parameters = {
-        "recent": min(job.settings.sites.quiet_days, job.settings.window.days),
+        "recent": min(sections.QUIET_DAYS, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
         **window_days(job),
     }
@@ -56,6 +57,6 @@ PREFIX_TREES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.sites.quiet_days,
+        sections.QUIET_DAYS,
     ],
 )

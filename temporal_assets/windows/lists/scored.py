@@ -33,6 +33,10 @@ SPLIT_CONFIDENCE: Final = 0.8
 """Confidence with which a section must be below the threshold to split the one above it, and that
 of the lower bound by which prefixes are chosen from the stock (Wilson's, one-sided)."""
 
+SPLITTING_PAGES: Final = 3
+"""Pages of a section that splits the one above it, and of one that is chosen from the stock: with
+fewer, chance decides."""
+
 _DIGITS: Final = 9
 """Digits of a merit: equal ones must be equal numbers, because ties are told by other columns."""
 
@@ -64,8 +68,6 @@ class Merit:
     """The merit by which a list is ranked by flow."""
 
     flow: Flow
-    least_pages: int
-    """Pages of the flow from which a section can split the one above it."""
 
     def of(self, pages: Floats, score: Floats) -> Floats:
         """New temporal pages to expect, less those that as many pages have to bring to pay.
@@ -80,7 +82,7 @@ def merit_of(job: Job) -> Merit | None:
     """Return how lists are ranked by the flow; None where the settings ask for the stock."""
     if job.settings.sites.rule != "flow":
         return None
-    return Merit(flow_of(job), job.settings.prefixes.min_pages)
+    return Merit(flow_of(job))
 
 
 def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
@@ -138,5 +140,5 @@ def _merits(batch: pa.RecordBatch, bound: Floats, merit: Merit | None) -> dict[s
         chance = chance_of_less(share(temporal, pages), pages, merit.flow.worth)
         # A chance of one splits nothing.
         chance[dated_sections(names)] = 1.0
-        chance[pages < merit.least_pages] = 1.0
+        chance[pages < SPLITTING_PAGES] = 1.0
     return {"merit": pa.array(merits), "weight": pa.array(pages), "chance": pa.array(chance)}

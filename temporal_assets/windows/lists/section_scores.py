@@ -9,10 +9,12 @@ from typing import Final
 from temporal_assets import contracts
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import window_days
+from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.scored import (
     CONFIDENCE,
     SPLIT_CONFIDENCE,
+    SPLITTING_PAGES,
     merit_of,
     scoring_of,
     with_scores,
@@ -60,9 +62,9 @@ SECTION_SCORES: Final = WindowAsset(
         settings.sites.min_pages,
         CONFIDENCE,
         settings.sites.top_k,
-        settings.sites.quiet_days,
-        settings.sites.quiet_share,
-        settings.prefixes.min_pages,
+        sections.QUIET_DAYS,
+        sections.QUIET_SHARE,
+        SPLITTING_PAGES,
         SPLIT_CONFIDENCE,
     ],
 )

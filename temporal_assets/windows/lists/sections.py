@@ -22,6 +22,13 @@ from temporal_assets.engines.base import Engine, Inputs, Kernel
 _BATCH_ROWS: Final = 65_536
 """Some megabytes of URLs."""
 
+QUIET_DAYS: Final = 3
+"""Days after which a site that is hardly visited any more leaves the list."""
+
+QUIET_SHARE: Final = 0.05
+"""A site is hardly visited on a day with less than this share of its usual views. The weekend of an
+office site is a fifth of its weekday."""
+
 _LABELS: Final = ("site", "url", "is_temporal", "is_news", "phi_n", "m", "p")
 
 PAGE_SECTIONS: Final = passing(

@@ -17,6 +17,7 @@ from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import observed_days, window_days
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
+from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.scored import merit_of, scoring_of, with_scores, write_scores
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
@@ -107,7 +108,7 @@ def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
 
 def write_activity(job: Job) -> list[str]:
     """Files of HOST_ACTIVITY: all pages count, reliable or not."""
-    recent = min(job.settings.sites.quiet_days, job.settings.window.days)
+    recent = min(sections.QUIET_DAYS, job.settings.window.days)
     written = job.engine.query(
         "site_activity",
         {"page_views": job.window("page_views").files},
@@ -120,12 +121,11 @@ def write_activity(job: Job) -> list[str]:
 
 def quietness(job: Job) -> dict[str, float]:
     """Parameters of the statements that say whether a host has gone quiet."""
-    sites = job.settings.sites
     return {
         # The day itself is there, or there would be no window.
-        "recent_days": int(observed_days(job)[-sites.quiet_days :].sum()),
-        "quiet_days": sites.quiet_days,
-        "quiet_share": sites.quiet_share,
+        "recent_days": int(observed_days(job)[-sections.QUIET_DAYS :].sum()),
+        "quiet_days": sections.QUIET_DAYS,
+        "quiet_share": sections.QUIET_SHARE,
     }
 
 
@@ -164,10 +164,8 @@ def _make(job: Job) -> Sequence[Path]:
 
 def _young_sums(job: Job) -> list[str]:
     names = ("page_labels", "page_histories", "early_labels")
-    sites = job.settings.sites
     # The paper counts what has a label. Nobody is younger than one day.
-    expects = sites.young == "expect" and sites.rule != "paper"
-    young_days = MIN_LIFE if expects else 1
+    young_days = 1 if job.settings.sites.rule == "paper" else MIN_LIFE
     inputs = {name: job.files(name) for name in names}
     early = {"early_labels": inputs["early_labels"]}
     (unknown,) = job.engine.rows(_UNKNOWN.format(young_days=young_days), early)
@@ -186,5 +184,7 @@ SITE_SCORES: Final = WindowAsset(
         settings.window.days,
         settings.privacy.min_clients,
         settings.sites.model_dump(mode="json"),
+        sections.QUIET_DAYS,
+        sections.QUIET_SHARE,
     ],
 )

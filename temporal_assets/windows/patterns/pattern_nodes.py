@@ -8,7 +8,7 @@ Loads in a process of its own: nothing is imported that only the pipeline needs.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -32,14 +32,15 @@ from temporal_assets.windows.patterns.site_traffic import audience_of, floats, s
 _NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
 """A root that knows no key: no URL is of such a site's pattern."""
 
+TREE: Final = TreeOptions()
+"""Division of every site, but for the rule of `patterns.salience`."""
+
 
 @dataclass(frozen=True, slots=True)
 class PatternOptions:
     """Options from `patterns` and `privacy`, for a process that does not read settings."""
 
-    min_urls: int
     salience: Salience
-    most_urls: int
     cut: Cut
     transit_threshold: float
     least_clients: int
@@ -54,7 +55,7 @@ def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePat
 def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
     return learn_patterns(
         traffic,
-        TreeOptions(options.min_urls, salience=options.salience, most_urls=options.most_urls),
+        replace(TREE, salience=options.salience),
         options.transit_threshold,
         cut=options.cut,
     )
@@ -74,7 +75,7 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
         "parent": pa.array(tree.hierarchy.parent.astype(np.int64)),
         "depth": pa.array(tree.hierarchy.depth.astype(np.int64)),
         "status": pa.repeat(pa.scalar("learned"), count),
-        "reason": pa.repeat(pa.scalar(_sampled(len(rows), options), pa.string()), count),
+        "reason": pa.repeat(pa.scalar(_sampled(len(rows)), pa.string()), count),
         "is_pattern": pa.array(leaves[options.cut]),
         **{f"is_{cut}_leaf": pa.array(flags) for cut, flags in leaves.items()},
         "is_public": pa.array(public_nodes(audience, tree.hierarchy, tree.leaf_of_url())),
@@ -87,11 +88,11 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
     return _batch(columns)
 
 
-def _sampled(urls: int, options: PatternOptions) -> str | None:
+def _sampled(urls: int) -> str | None:
     """Return what to know of a site that was not learned from all its URLs."""
-    if urls <= options.most_urls:
+    if urls <= TREE.most_urls:
         return None
-    return f"learned from a sample of {options.most_urls:,} of its {urls:,} URLs"
+    return f"learned from a sample of {TREE.most_urls:,} of its {urls:,} URLs"
 
 
 def leaf_flags(site_patterns: SitePatterns) -> dict[Cut, Flags]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,12 @@ from typing import Final
 from temporal_assets.engines.base import GroupLimits
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.patterns.pattern_nodes import PatternOptions, lost_site, site_nodes
+from temporal_assets.windows.patterns.pattern_nodes import (
+    TREE,
+    PatternOptions,
+    lost_site,
+    site_nodes,
+)
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 SITE_SECONDS: Final = 120.0
@@ -23,9 +27,7 @@ def pattern_options(settings: Settings) -> PatternOptions:
     """The settings that patterns depend on."""
     patterns = settings.patterns
     return PatternOptions(
-        patterns.min_urls,
         patterns.salience,
-        patterns.most_urls,
         patterns.cut,
         patterns.transit_threshold,
         settings.privacy.min_clients,
@@ -34,14 +36,8 @@ def pattern_options(settings: Settings) -> PatternOptions:
 
 def site_limits(settings: Settings) -> GroupLimits:
     """Return what learning may cost."""
-    patterns = settings.patterns
-    processes = patterns.processes
-    return GroupLimits(
-        (os.cpu_count() or 1) if processes is None else processes,
-        SITE_SECONDS,
-        patterns.site_memory_mib,
-        lost_site,
-    )
+    memory = settings.patterns.site_memory_mib
+    return GroupLimits(settings.engine.used_threads, SITE_SECONDS, memory, lost_site)
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -58,7 +54,12 @@ def _make(job: Job) -> Sequence[Path]:
 def _depends_on(settings: Settings) -> list[object]:
     options, limits = pattern_options(settings), site_limits(settings)
     return [
-        *(getattr(options, name) for name in PatternOptions.__slots__),
+        TREE.min_urls,
+        options.salience,
+        TREE.most_urls,
+        options.cut,
+        options.transit_threshold,
+        options.least_clients,
         # Another limit may let a site through that was left out.
         limits.seconds,
         limits.memory_mib,

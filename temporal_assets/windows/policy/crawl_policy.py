@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,7 +58,11 @@ FOLDER: Final = "policy"
 
 _ALL_ROWS: Final = 100_000_000
 """`Engine.rows` is for small answers and stops early unless told. The queries below end by
-themselves, at `sites.top_k`, `hubs.top_k` and `policy.most_rules`."""
+themselves, at `sites.top_k`, `hubs.top_k` and `MOST_RULES`."""
+
+MOST_RULES: Final = 1_000_000
+"""News prefixes, those with the most news first, and nodes of pattern trees, those of the most
+visited sites first, that enter the policy: every crawler holds all of them in memory."""
 
 _FILES: Final = b"policy"
 """Key of the metadata of the table's file, with the folder of files that say the same. What is
@@ -143,9 +147,9 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 def _document(job: Job) -> Document:
     settings = job.settings
     for name in ("news_prefixes", "url_patterns"):
-        if job.sources.tables[name].rows > settings.policy.most_rules:
+        if job.sources.tables[name].rows > MOST_RULES:
             log.warning(
-                "%s has more rows than `policy.most_rules`: only the best are in the policy", name
+                "%s has more than %s rows: only the best are in the policy", name, f"{MOST_RULES:,}"
             )
     flow = flow_of(job) if settings.prefixes.rule == "flow" else None
     early = _early(job)
@@ -240,7 +244,7 @@ def _prefixes(job: Job, early: _Early) -> list[dict[str, Any]]:
 
 
 def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
-    text = query.replace("{most}", str(job.settings.policy.most_rules))
+    text = query.replace("{most}", str(MOST_RULES))
     text = text.replace("{least}", str(job.settings.privacy.min_clients))
     return job.engine.rows(text, {name: job.files(name) for name in tables}, _ALL_ROWS)
 
@@ -266,10 +270,8 @@ def _trees(
 
 def _choices(settings: Settings, flow: Flow | None) -> Choices:
     """Return the choices of the settings, and of the flow where they choose nothing."""
-    chosen = settings.policy.model_dump()
-    if chosen["urgent_share"] is None:
-        chosen["urgent_share"] = 0.5 if flow is None else flow.worth
-    return Choices(settings.privacy.min_clients, **chosen)
+    chosen = Choices(settings.privacy.min_clients, skip_share=settings.policy.skip_share)
+    return chosen if flow is None else replace(chosen, urgent_share=flow.worth)
 
 
 def _pattern(
@@ -348,6 +350,7 @@ def _settings(settings: Settings) -> Sequence[Any]:
         settings.window.min_days,
         settings.window.min_views_per_day,
         settings.policy.model_dump(mode="json"),
+        MOST_RULES,
         settings.prefixes.rule,
         settings.sites.by,
         settings.cleaning.static_resources,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from temporal_assets.policy.document import Document, HubEntry
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.standing import days_in_words
+from temporal_assets.windows.lists.sections import QUIET_DAYS, QUIET_SHARE
 from temporal_assets.windows.pages.page_histories import least_views
 from temporal_assets.windows.policy.provisional_lists import ENOUGH_PAGES
 
@@ -122,13 +123,12 @@ def _of_hubs(job: Job, hubs: Sequence[HubEntry]) -> Iterator[str]:
 
 
 def _of_quiet(job: Job) -> Iterator[str]:
-    sites = job.settings.sites
     query = _QUIET.format(clients=job.settings.privacy.min_clients)
     quiet = job.engine.rows(query, {"site_scores": job.files("site_scores")})
     names = ", ".join(row["site"] for row in quiet[:_NAMED])
     more = f" and {len(quiet) - _NAMED} more" if quiet[_NAMED:] else ""
     if quiet:
         yield (
-            f"Gone quiet and not listed: {names}{more}. In the last {sites.quiet_days} days they"
-            f" had less than {sites.quiet_share:.0%} of their usual views; new traffic changes it."
+            f"Gone quiet and not listed: {names}{more}. In the last {QUIET_DAYS} days they"
+            f" had less than {QUIET_SHARE:.0%} of their usual views; new traffic changes it."
         )

@@ -46,6 +46,7 @@ from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import (
     CRAWL_SIMULATION,
+    MOST_SITES,
     stored_mirror,
     too_large,
 )
@@ -87,7 +88,6 @@ DATA: Final = "data"
 _ELSEWHERE: Final[dict[str, bool | set[str]]] = {
     **dict.fromkeys(("state", "storage", "sources", "reading", "orchestration"), True),
     **dict.fromkeys(("engine", "spark", "retention", "alerts", "policy"), True),
-    "patterns": {"processes"},
     # Where lists lie; what they hold is in the tables that are made of it.
     "baseline": {"path"},
     "calibration": {"annotated"},
@@ -194,7 +194,7 @@ def _patterns(
     yield patterns.traffic_spread(*reader.traffic(sites), crawled)
     yield patterns.scales(sites, mirrored_pages(mirror))
     yield patterns.tree_sizes(sites)
-    quality = reader.quality(mirror, sites, job.settings.simulation.most_sites)
+    quality = reader.quality(mirror, sites, MOST_SITES)
     yield patterns.quality(quality)
     yield patterns.reliability(quality)
     yield patterns.behaviour_graph(*reader.graph(sites, patterns.MOST_PATTERNS))

@@ -189,7 +189,12 @@ QUESTION = "SELECT 'duckdb' AS answered_by, count(*) AS rows FROM t"
 
 @pytest.mark.parametrize(("megabytes", "by"), [(0, "spark"), (1, "spark"), (2, "duckdb")])
 def test_large_files_are_the_clusters(
-    state: Path, tmp_path: Path, session: Session, megabytes: int, by: str
+    state: Path,
+    tmp_path: Path,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    megabytes: int,
+    by: str,
 ) -> None:
     paths = []
     for name in ("a.parquet", "b.parquet"):
@@ -197,7 +202,8 @@ def test_large_files_are_the_clusters(
         pq.write_table(pa.table({"a": [bytes(range(256)) * 2_800]}), path, compression="none")
         paths.append(str(path))
     assert 1_400_000 < bytes_of(paths) < 2_000_000
-    settings = load_settings(state, engine={"name": "spark"}, spark={"local_megabytes": megabytes})
+    monkeypatch.setattr(spark, "LOCAL_MEGABYTES", megabytes)
+    settings = load_settings(state, engine={"name": "spark"})
     (row,) = SparkEngine(settings).rows(QUESTION, {"t": paths}, 7)
     assert row["answered_by"] == by
     if by == "spark":
@@ -215,7 +221,8 @@ def test_without_sqlglot(
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
-    settings = load_settings(state, engine={"name": "spark"}, spark={"local_megabytes": 0})
+    monkeypatch.setattr(spark, "LOCAL_MEGABYTES", 0)
+    settings = load_settings(state, engine={"name": "spark"})
     with pytest.raises(EngineError, match=r"sqlglot is not installed: pip install"):
         SparkEngine(settings).rows(QUESTION, {"t": [str(path)]})
     assert session.asked == []

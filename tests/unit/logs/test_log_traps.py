@@ -61,9 +61,7 @@ class Reader:
         path = self.folder / "access.log"
         path.write_bytes(data.encode() if isinstance(data, str) else data)
         source = {"path": str(path), "host": "www.example.com", **options}
-        settings = Settings.model_validate(
-            {"reading": {"block_mib": 1}, "cleaning": cleaning or {}}
-        )
+        settings = Settings.model_validate({"cleaning": cleaning or {}})
         return self.read(LogSource.model_validate(source), settings)
 
     def read(self, source: LogSource, settings: Settings) -> Kept:
@@ -599,8 +597,7 @@ def test_a_decompression_bomb(read: Reader, monkeypatch: pytest.MonkeyPatch) -> 
     member = gzip.compress(b"a" * 20_000_000)
     path = read.folder / "access.log"
     path.write_bytes(member * 8)
-    settings = Settings.model_validate({"reading": {"block_mib": 1}})
-    kept = read.read(LogSource(path=str(path), format="combined"), settings)
+    kept = read.read(LogSource(path=str(path), format="combined"), Settings())
     assert kept.problem is not None
     assert "expands" in kept.problem
     assert kept.reasons == {"too_long": 1}

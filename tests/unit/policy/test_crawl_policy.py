@@ -18,6 +18,7 @@ from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
+from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.policy.crawl_policy import _NODES, _PREFIXES, _read, _trees
 from tests.policies import NEWS, URLS, portal_urls
 
@@ -69,7 +70,9 @@ def test_nothing_is_left_out_of_a_long_list(tmp_path: Path) -> None:
     assert len(_read(job, "SELECT prefix FROM news_prefixes", "news_prefixes")) == 2500
 
 
-def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(tmp_path: Path) -> None:
+def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known = [("z.example/", 9), ("a.example/", 3), ("m.example/", 5)]
     columns = ("site", "pattern", "parent", "rule", "is_pattern", "status", "visits", "is_public")
     nodes = [
@@ -89,8 +92,10 @@ def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(tmp_path: Path) -> 
     for name, rows in tables.items():
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
 
+    settings = load_settings(tmp_path)
+
     def job(most: int) -> Any:
-        settings = load_settings(tmp_path, policy={"most_rules": most})
+        monkeypatch.setattr(crawl_policy, "MOST_RULES", most)
         return SimpleNamespace(
             engine=DuckDBEngine(settings),
             settings=settings,

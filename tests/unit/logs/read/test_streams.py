@@ -22,7 +22,13 @@ from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import LogStream, head_digest, open_stream, peek
 from temporal_assets.settings import Reading
 
-READING = Reading(block_mib=1)
+READING = Reading()
+
+
+@pytest.fixture(autouse=True)
+def blocks_of_a_mebibyte(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 1 << 20)
+
 
 Pack = Callable[[bytes], bytes]
 PACKERS: dict[str, Pack] = {
@@ -176,7 +182,7 @@ def test_a_decompression_bomb_is_refused_in_bounded_memory(
     path = write(tmp_path, bomb)
     monkeypatch.setattr(streams, "MAX_EXPANSION", 20)
     tracemalloc.start()
-    with open_stream(path, Reading(block_mib=1)) as stream:
+    with open_stream(path, READING) as stream:
         lines = sum(block.data.size // 128 for block in stream)
         problem = stream.problem
     _, peak = tracemalloc.get_traced_memory()
@@ -271,9 +277,10 @@ def test_blocks_are_whole_lines_with_their_numbers(tmp_path: Path) -> None:
     assert stream.lines == line
 
 
-def test_blocks_grow_to_their_size(tmp_path: Path) -> None:
+def test_blocks_grow_to_their_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 10 << 20)
     data = incompressible_lines(30 << 20)
-    text, _, blocks = read(write(tmp_path, data), Reading(block_mib=10))
+    text, _, blocks = read(write(tmp_path, data))
     assert text == data
     sizes = [round(len(block.data) / (1 << 20)) for block in blocks]
     assert sizes[:3] == [4, 8, 10]
@@ -291,7 +298,7 @@ def test_a_line_of_100_mb_costs_no_memory_and_loses_no_neighbour(tmp_path: Path)
             file.write(b"a" * 1_000_000)
         file.write(b"\nafter\n")
     tracemalloc.start()
-    text, stream, _ = read(path, Reading(block_mib=1, max_line_bytes=2048))
+    text, stream, _ = read(path, Reading(max_line_bytes=2048))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # One byte more than allowed is enough to be rejected for.
@@ -303,7 +310,7 @@ def test_a_line_of_100_mb_costs_no_memory_and_loses_no_neighbour(tmp_path: Path)
 
 def test_a_long_line_without_end(tmp_path: Path) -> None:
     path = write(tmp_path, b"one\n" + b"a" * 9_000_000)
-    text, stream, _ = read(path, Reading(block_mib=1, max_line_bytes=2048))
+    text, stream, _ = read(path, Reading(max_line_bytes=2048))
     assert text == b"one\n" + b"a" * 2049
     assert stream.lines == 2
 
