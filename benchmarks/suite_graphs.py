@@ -121,7 +121,7 @@ def _highest(scores: Any) -> float:
 
 def crawl_by_us(_: Path, size: str) -> Job:
     """The simulator, every page with a score of its own."""
-    from benchmarks.crawl_simulation import random_graph
+    from benchmarks.suite_crawls import random_graph
     from temporal_assets.core.crawls.crawl_simulation import crawl
 
     graph = random_graph(_PAGES[size], _LINKS_A_PAGE * _PAGES[size])
@@ -137,7 +137,7 @@ def crawl_by_us(_: Path, size: str) -> Job:
 
 def crawl_by_python(_: Path, size: str) -> Job:
     """A heap and a set."""
-    from benchmarks.crawl_simulation import plain_crawl, random_graph
+    from benchmarks.suite_crawls import plain_crawl, random_graph
 
     graph = random_graph(_PAGES[size], _LINKS_A_PAGE * _PAGES[size])
     score = np.random.default_rng(1).random(len(graph))

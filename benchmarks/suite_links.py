@@ -29,8 +29,8 @@ _LISTS: Final = ("few_clients", "links")
 
 def write_links(folder: Path, size: str) -> None:
     """Labels, transits and the traffic of pages of a web of sites with hubs."""
-    from benchmarks import labels_to_lists as lists
-    from benchmarks.sites_and_prefixes import make_pages
+    from benchmarks import suite_transits as lists
+    from benchmarks.suite_pages import make_pages
     from benchmarks.window_builds import build
     from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
@@ -186,7 +186,7 @@ def hubs_by_pandas(folder: Path, size: str) -> Job:
     """Only the paper's order (NP 5.1)."""
     import pandas as pd
 
-    from benchmarks.labels_to_lists import hubs_of_pandas
+    from benchmarks.suite_transits import hubs_of_pandas
 
     store = _linked(folder)[0]
     day = labelled_day(store)

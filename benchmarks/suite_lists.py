@@ -82,7 +82,7 @@ def _some_views(size: str) -> Any:
 
 def write_labels(folder: Path, size: str) -> None:
     """Labels of pages of two thousand sites, with the papers' rules."""
-    from benchmarks import sites_and_prefixes as both
+    from benchmarks import suite_pages as both
     from temporal_assets.engines.duckdb import DuckDBEngine
 
     store, settings = scored_store(folder)
@@ -312,7 +312,7 @@ def prefixes_of(way: str) -> Setup:
     """Site scores and news prefixes from columns in memory."""
 
     def setup(_: Path, size: str) -> Job:
-        from benchmarks import sites_and_prefixes as both
+        from benchmarks import suite_pages as both
 
         pages = both.make_pages(LABELLED[size], SITES)
         find = both.functions_of_core if way == "ours" else both.plain_python

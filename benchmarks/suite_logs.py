@@ -75,7 +75,6 @@ def made_by_us(folder: Path, size: str) -> Job:
 
 def made_plainly(folder: Path, _: str) -> Job:
     """A loop that draws a page, a reader and a time for every line."""
-    from benchmarks.demo_speed import write_plainly
 
     def job() -> Done:
         write_plainly(folder / "plain.log", _PLAIN_LINES)
@@ -298,3 +297,23 @@ def transits_by_polars(folder: Path, _: str) -> Job:
 
 def _requests(folder: Path) -> str:
     return str(next((folder / "read" / "tables" / "requests").glob("*/*.parquet")))
+
+
+def write_plainly(path: Path, lines: int) -> None:
+    """Write lines one after the other, each with a page, a reader and a time by chance."""
+    from temporal_assets.demo.world.people import READER_AGENTS
+
+    dice = random.Random(1)
+    midnight = dt.datetime(2025, 3, 3, tzinfo=dt.UTC)
+    with path.open("w", encoding="utf-8") as file:
+        for _ in range(lines):
+            stamp = midnight + dt.timedelta(seconds=dice.randrange(86_400))
+            page = int(dice.lognormvariate(8, 1.8)) % 100_000
+            client = dice.randrange(131_072)
+            referrer = "https://www.google.com/" if dice.random() < 0.3 else "-"
+            file.write(
+                f"198.{18 + (client >> 16)}.{client >> 8 & 255}.{client & 255} - - "
+                f"[{stamp:%d/%b/%Y:%H:%M:%S %z}] "
+                f'"GET /news/2025/03/03/{page}.html HTTP/1.1" 200 {700 + page} '
+                f'"{referrer}" "{dice.choice(READER_AGENTS)}"\n'
+            )

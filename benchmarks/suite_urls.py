@@ -1,6 +1,6 @@
 """Lines of the benchmark suite about URLs: patterns of a site, decisions of a policy.
 
-Not here: learning from logs (`pattern_assets`), memory of the matcher (`policy_match`).
+Not here: learning from logs (`pattern_assets`).
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ def decided_by_us(folder: Path, size: str) -> Job:
 
 def decided_by_expressions(folder: Path, size: str) -> Job:
     """The site in a dict, its prefixes and expressions one after the other, canonical URLs."""
-    from benchmarks import policy_match
+    from benchmarks import suite_policy
 
     document, policy, urls = _policy(folder, size)
-    plain = policy_match.Expressions(document)
+    plain = suite_policy.Expressions(document)
     some = [policy.canonical(url) or "" for url in urls[:_ASKED_OF_OTHERS]]
     return lambda: (len(some), sum(plain.tier(url) for url in some))
 
@@ -129,12 +129,12 @@ def decided_by_url_matcher(folder: Path, size: str) -> Job:
 def _policy(
     folder: Path, size: str, sites: int | None = None
 ) -> tuple[Document, Policy, list[str]]:
-    from benchmarks import policy_match
+    from benchmarks import suite_policy
     from temporal_assets.policy import Policy
     from temporal_assets.policy.document import as_text
 
     sites = sites or _SITES[size]
-    document = policy_match.made(sites)
+    document = suite_policy.made(sites)
     file = folder / "policy.json"
     file.write_text(as_text(document), "utf-8")
-    return document, Policy.load(file), policy_match.asked(sites, _ASKED[size])
+    return document, Policy.load(file), suite_policy.asked(sites, _ASKED[size])

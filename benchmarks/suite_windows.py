@@ -36,7 +36,7 @@ _THRESHOLDS: Final = {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
 
 def write_views(folder: Path, size: str) -> None:
     """Sixty-one days of page views, and the totals and histories of both windows."""
-    from benchmarks.histories import write_page_views
+    from benchmarks.suite_page_views import write_page_views
     from temporal_assets.settings import load_settings
     from temporal_assets.storage.store import Store
 

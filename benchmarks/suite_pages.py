@@ -1,121 +1,30 @@
-"""From labels to scores of sites and sections and to news prefixes, beside plain Python.
+"""Labelled pages for lines of the benchmark suite about sites and prefixes, also in plain Python.
 
-    python -m benchmarks.sites_and_prefixes [--pages 975151] [--sites 2000]
-
-Both run here over the same pages, the number that TW and NP have; the prefixes and the scores of
-sites are compared. Plain Python does what the papers say: dictionaries of folders, a recursive
-walk, sums by site. The functions of `core` do the same and no more, from the same columns. The
-assets read and publish Parquet, count clients and score every section besides,
-without Dagster and checks; their times for a quarter of the pages show how they grow.
+Plain Python does what the papers say: dictionaries of folders, a recursive walk, sums by site. The
+functions of `core` do the same and no more, from the same columns.
 """
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
-import os
-import resource
-import tempfile
-import time
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from benchmarks.transits import publish_transits
-from benchmarks.window_builds import build, publish_rows
+from benchmarks.window_builds import publish_rows
 from temporal_assets import contracts
 from temporal_assets.core.lists.prefix_tree import PAPER_RULE, score_sections
 from temporal_assets.core.lists.site_scores import PAPER, Counts, score
 from temporal_assets.core.text.url_sections import section_trees
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
-from temporal_assets.windows.lists.page_flow import PAGE_FLOW
-from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.windows.lists.section_scores import SECTION_SCORES
-from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _DAY = dt.date(2025, 5, 1)
 _DAYS = 60
-_ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES)
 _SECTIONS = ("news/2025/{0}/", "china/{0}/", "guides/", "item.php?id=", "thread.php?page=2&id=")
-
-
-def main() -> None:
-    """Print seconds of both, and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pages", type=int, default=975_151)
-    parser.add_argument("--sites", type=int, default=2_000)
-    arguments = parser.parse_args()
-    print(f"{os.cpu_count()} cores; {arguments.pages:,} pages of {arguments.sites:,} sites")
-    quarter = _ours(make_pages(arguments.pages // 4, arguments.sites))
-    pages = make_pages(arguments.pages, arguments.sites)
-    ours = _ours(pages)
-    started = time.perf_counter()
-    prefixes, scores = plain_python(pages)
-    plain = time.perf_counter() - started
-    functions_of_core(pages.slice(0, 1000))  # compiled once, and kept for later processes
-    started = time.perf_counter()
-    compiled = functions_of_core(pages)
-    core = time.perf_counter() - started
-    print(f"{'':16}{'a quarter':>12}{'all':>10}{'ratio':>8}")
-    for name, seconds in ours.seconds.items():
-        before = quarter.seconds[name]
-        print(f"{name:16}{before:>10.2f} s{seconds:>8.2f} s{seconds / before:>8.1f}")
-    total = sum(ours.seconds.values())
-    before = sum(quarter.seconds.values())
-    print(f"{'all four':16}{before:>10.2f} s{total:>8.2f} s{total / before:>8.1f}")
-    print(f"{'plain Python':16}{'':>12}{plain:>8.2f} s")
-    print(f"{'core':16}{'':>12}{core:>8.2f} s   {plain / core:.1f} times as fast as plain Python")
-    if compiled[0] != prefixes or any(
-        abs(scores[site] - found) > 1e-9 for site, found in compiled[1].items()
-    ):
-        raise SystemExit("core and plain Python differ")
-    if prefixes != ours.prefixes:
-        raise SystemExit("the prefixes differ")
-    if set(scores) != set(ours.scores) or any(
-        abs(scores[site] - found) > 1e-9 for site, found in ours.scores.items()
-    ):
-        raise SystemExit("the scores differ")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{len(prefixes):,} prefixes, {len(scores):,} sites, equal; peak memory {peak:,.0f} MB")
-
-
-class _Ours:
-    """Seconds of each asset, and what came out."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.prefixes: list[str] = []
-        self.scores: dict[str, float] = {}
-
-
-def _ours(pages: pa.Table) -> _Ours:
-    """The assets on an own store, by the papers' rule, so that both ways say the same."""
-    result = _Ours()
-    with tempfile.TemporaryDirectory() as folder:
-        rules: dict[str, Any] = {
-            "prefixes": {"rule": "paper", "threshold": PAPER_RULE.threshold},
-            "privacy": {"min_clients": 1},
-        }
-        settings = load_settings(folder, **rules)
-        store, engine = Store.open(settings), DuckDBEngine(settings)
-        write(store, engine, pages)
-        for asset in _ASSETS:
-            started = time.perf_counter()
-            build(store, engine, settings, asset, _DAY)
-            result.seconds[asset.name] = time.perf_counter() - started
-        found = store.read("news_prefixes", _DAY).column("prefix").to_pylist()
-        result.prefixes = sorted(found)
-        sites = store.read("site_scores", _DAY)
-        scored = zip(sites["site"].to_pylist(), sites["score"].to_pylist(), strict=True)
-        result.scores = {site: score for site, score in scored if score is not None}
-    return result
 
 
 def plain_python(pages: pa.Table) -> tuple[list[str], dict[str, float]]:
@@ -249,7 +158,3 @@ def write(store: Store, engine: Engine, pages: pa.Table) -> None:
             publish_transits(store, engine, _DAY, rows)
         else:
             publish_rows(store, engine, name, _DAY, rows, "site", "url")
-
-
-if __name__ == "__main__":
-    main()

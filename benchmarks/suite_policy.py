@@ -1,22 +1,12 @@
-"""The matcher of the crawl policy: loading, speed, memory; beside regular expressions by site.
+"""A crawl policy for the benchmark suite, and its rules as regular expressions by site.
 
-Run `python benchmarks/policy_match.py` (a minute), or with `--quick` (seconds, a tenth of it).
-
-The policy has 50,000 prefixes and 69,000 patterns on 1,000 sites. URLs are unseen ones of these
-sites, with some of other sites and some that are not canonical. The alternative is what a crawler
-would do without the matcher: look the site up in a dict, compare its prefixes, try its expressions
-one after the other. Compilation, once on a machine, is not timed.
+The alternative is what a crawler would do without the matcher: look the site up in a dict, compare
+its prefixes, try its expressions one after the other.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-import resource
-import tempfile
-import time
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -25,8 +15,7 @@ from temporal_assets.core.patterns.pattern_forest import portable
 from temporal_assets.core.patterns.pattern_text import PatternText
 from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
-from temporal_assets.policy import Policy
-from temporal_assets.policy.document import FORMAT, VERSION, Document, as_text
+from temporal_assets.policy.document import FORMAT, VERSION, Document
 
 SITES: Final = 1_000
 SECTIONS: Final = 50
@@ -144,63 +133,3 @@ class Expressions:
             if expression.match(url):
                 return tier
         return self._sites[site]
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
-    part = 10 if parser.parse_args().quick else 1
-    sites, count = SITES // part, URLS // part
-    document = made(sites)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "policy.json"
-        file.write_text(as_text(document), "utf-8")
-        size = file.stat().st_size
-        Policy.load(file).match("https://site0.example/s1/")  # compiles
-        begun, worked = time.perf_counter(), time.process_time()
-        policy = Policy.load(file)
-        loaded, load_processor = time.perf_counter() - begun, time.process_time() - worked
-    urls = asked(sites, count)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    begun, worked = time.perf_counter(), time.process_time()
-    decisions = policy.match_many(urls)
-    elapsed, processor = time.perf_counter() - begun, time.process_time() - worked
-    more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    some = urls[: min(count, 20_000)]
-    pages = [policy.canonical(url) or "" for url in some]
-    plain = Expressions(document)
-    worked = time.process_time()
-    tiers = [plain.tier(page) for page in pages]
-    each = (time.process_time() - worked) / len(pages)
-    wrong = int(np.count_nonzero(decisions.tier[: len(some)] != np.array(tiers)))
-    begun = time.perf_counter()
-    for url in some[:5_000]:
-        policy.match(url)
-    single = (time.perf_counter() - begun) / 5_000
-    counts = np.bincount(decisions.reason, minlength=7).tolist()
-    print(
-        json.dumps(
-            {
-                "prefixes": len(document["prefixes"]),
-                "patterns": len(document["patterns"]),
-                "policy_mb": round(size / 1e6, 1),
-                "load_seconds": round(loaded, 2),
-                "load_processor_seconds": round(load_processor, 2),
-                "urls": count,
-                "urls_per_second": round(count / elapsed),
-                "urls_per_processor_second": round(count / processor),
-                "one_by_one_per_second": round(1 / single),
-                "expressions_per_processor_second": round(1 / each),
-                "ratio": round(count / processor * each, 1),
-                "memory_mb_for_results": round(more / 1024, 1),
-                "by_reason": counts,
-                "differences": wrong,
-            },
-            indent=1,
-        )
-    )
-
-
-if __name__ == "__main__":
-    main()
