@@ -188,6 +188,7 @@ def archived(folder: Path) -> list[dict[str, Any]]:
     return index
 
 
+@pytest.mark.slow
 def test_an_archive_grows_over_runs(repository: Path, tmp_path: Path) -> None:
     from warcio.archiveiterator import ArchiveIterator
 

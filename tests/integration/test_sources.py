@@ -232,6 +232,7 @@ def test_options_that_do_not_work_are_not_stored_over_those_that_do(log: Path, s
     assert (source["kept"], source["faults"]) == (60, [])
 
 
+@pytest.mark.slow
 def test_one_bad_file_among_many_is_a_warning(log: Path, state: Path) -> None:
     (log.parent / "core.1234").write_bytes(bytes(range(30)) * 9)
     result = call("ingest", log.parent, "--host", "a.example", "--state", state)
@@ -356,6 +357,7 @@ def test_sources_are_listed_added_changed_and_removed(log: Path, state: Path) ->
     assert "No sources yet" in said(call("sources", "--state", state))
 
 
+@pytest.mark.slow
 def test_what_was_read_of_a_source_can_be_forgotten(log: Path, tmp_path: Path, state: Path) -> None:
     other = write(tmp_path / "b.log", [combined(n + 100) for n in range(60)])
     call("ingest", log, other, "--host", "a.example", "--state", state)

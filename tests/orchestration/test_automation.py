@@ -214,6 +214,7 @@ def test_a_day_that_fails_is_not_asked_for_again_with_its_neighbours(ticks: Tick
     assert days_of(daily) == [days[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asset", ["requests", "page_views"])
 def test_a_day_whose_file_was_set_aside_is_made_again_each_time(ticks: Ticks, asset: str) -> None:
     logs.write_days(ticks.project.logs, DAY, 1)
@@ -260,6 +261,7 @@ def test_a_day_that_was_removed_is_made_again(ticks: Ticks) -> None:
     assert ticks.project.store.days("requests") == [DAY]
 
 
+@pytest.mark.slow
 def test_a_setting_that_is_changed_and_changed_back_counts_each_time(ticks: Ticks) -> None:
     logs.write_days(ticks.project.logs, DAY, 1)
     ticks.execute(ticks.tick())
@@ -302,6 +304,7 @@ def test_a_cursor_that_somebody_has_set_tells_nothing(cursor: str) -> None:
     assert Asked.from_cursor(cursor) == Asked()
 
 
+@pytest.mark.slow
 def test_what_a_failed_run_left_half_way_is_finished(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 3)
     ticks.project.run("ingest")
@@ -420,6 +423,7 @@ def test_where_the_logs_have_ended_the_nightly_run_says_how_old_they_are(running
     assert [one.check_name for one in old] == ["days_recent"]
 
 
+@pytest.mark.slow
 def test_the_nightly_run_reads_the_logs_first(running: Project) -> None:
     logs.write_days(running.logs, DAY, 1)
     running.settings = running.with_settings(orchestration={"first_day": "2026-03-01"})

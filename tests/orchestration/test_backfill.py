@@ -20,6 +20,7 @@ FIRST = dt.date(2026, 1, 1)
 ASSETS = ("requests", "rejects", "page_views", "transits")
 
 
+@pytest.mark.slow
 def test_sixty_days_are_two_runs(running: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(running.settings.state))
     monkeypatch.setenv("TEMPORAL_ASSETS_ORCHESTRATION__FIRST_DAY", FIRST.isoformat())

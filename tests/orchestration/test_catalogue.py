@@ -43,6 +43,7 @@ def test_an_asset_of_the_users_own_reads_the_catalogue(project: Project) -> None
     assert result.output_for_node("busiest_page") == "https://example.com/ 6"
 
 
+@pytest.mark.slow
 def test_nobody_writes_to_it(project: Project) -> None:
     logs.write(project.logs / "a.log", logs.day_of_lines(DAYS[0]))
     project.materialize(DAYS[:1], ["log_files"])

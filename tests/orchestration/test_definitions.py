@@ -212,6 +212,7 @@ def call(command: list[str], folder: Path, **variables: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_dagster_loads_the_workspace_where_nothing_exists(repository: Path, tmp_path: Path) -> None:
     """Without DAGSTER_HOME, as `dagster dev` in a fresh checkout; and the default state folder."""
     for name in ("workspace.yaml", "dagster.yaml"):
@@ -225,6 +226,7 @@ def test_dagster_loads_the_workspace_where_nothing_exists(repository: Path, tmp_
     assert not (tmp_path / "temporal_state" / "landing").exists()
 
 
+@pytest.mark.slow
 def test_dg_loads_the_checkout(repository: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -173,6 +173,7 @@ operate.finish(settings)
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_is_ended_by_the_next_command_at_once(
     whole: Path, killed: Settings
 ) -> None:

@@ -86,6 +86,7 @@ def test_histories_are_made_of_the_totals_of_their_day(state: object) -> None:
     assert upstream(settings, "page_histories", "page_totals", day) == ["2026-05-01"]
 
 
+@pytest.mark.slow
 def test_everything_is_made_when_nothing_is_named(project: Project) -> None:
     days = logs.write_days(small(project).logs, DAY, 5)
     project.materialize([], ["log_files"])
@@ -101,6 +102,7 @@ def test_everything_is_made_when_nothing_is_named(project: Project) -> None:
     assert [one for one in outcome.checks if one.asset in WINDOW_NAMES and not one.passed] == []
 
 
+@pytest.mark.slow
 def test_only_the_latest_window_is_kept_up_to_date(five_days: Project) -> None:
     days = [DAY + n * ONE for n in range(5)]
     five_days.materialize(days[3:4], ["page_histories"])
@@ -241,6 +243,7 @@ def daily_and_then(ticks: Ticks, days: Sequence[dt.date]) -> None:
     assert ticks.execute([daily])
 
 
+@pytest.mark.slow
 def test_the_sensor_makes_the_window_of_the_latest_day(ticks: Ticks) -> None:
     days = logs.write_days(ticks.project.logs, DAY, 5)
     daily_and_then(ticks, days)
@@ -332,6 +335,7 @@ def test_no_warning_is_new() -> None:
         build_defs(load_settings("/nowhere"))
 
 
+@pytest.mark.slow
 def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
     logs.write_days(small(running).logs, DAY, 4)
     running.run_well("ingest")

@@ -34,6 +34,7 @@ def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> N
     _end(process, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["ctrl-c and $DAGSTER_HOME", *MORE_ENDINGS])
 def test_a_build_that_is_ended_says_so_and_the_next_goes_on(
     tmp_path: Path, state: Path, ending: str, monkeypatch: pytest.MonkeyPatch

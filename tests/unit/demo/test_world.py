@@ -51,6 +51,7 @@ def test_nobody_opens_nine_tenths_of_a_mirror(demo: Measured) -> None:
     assert 0.85 < demo["mirror"]["mirrored pages that nobody opens"] < 0.95  # 0.91
 
 
+@pytest.mark.slow
 def test_every_statistic_of_the_real_sets_is_measured_on_the_demo(
     demo: Measured, shared_data: Path
 ) -> None:

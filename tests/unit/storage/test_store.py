@@ -160,6 +160,7 @@ def _publish_many(root: Path, worker: int) -> None:
         publish(store, DAY + dt.timedelta(days=worker), views(DAY, x=worker))
 
 
+@pytest.mark.slow
 def test_two_writers_of_one_day_leave_one_whole_partition(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_publish_many, args=(tmp_path, n)) for n in (1, 2)]
