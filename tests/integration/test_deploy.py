@@ -111,8 +111,7 @@ def test_the_proxy_asks_who_it_is_and_where_the_question_came_from(repository: P
 
 
 def test_the_configuration_of_a_cluster_is_one_of_dagster(repository: Path) -> None:
-    from dagster._config import validate_config
-    from dagster._core.instance.config import dagster_instance_config_schema
+    from tests.dagster_internals import dagster_instance_config_schema, validate_config
 
     text = (repository / "deploy" / "dagster-cluster.yaml").read_text("utf-8")
     config = yaml.safe_load(text)

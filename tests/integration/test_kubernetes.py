@@ -233,8 +233,9 @@ def _instance_config(values: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def launcher(values: dict[str, Any], tmp_path: Path) -> Iterator[Any]:
     """The run launcher, with a cluster that notes what it is asked for."""
-    from dagster._core.instance.ref import InstanceRef
     from dagster_k8s import K8sRunLauncher
+
+    from tests.dagster_internals import InstanceRef
 
     (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(_instance_config(values)), "utf-8")
     data = InstanceRef.from_dir(str(tmp_path)).run_launcher_data
@@ -248,9 +249,9 @@ def launcher(values: dict[str, Any], tmp_path: Path) -> Iterator[Any]:
 
 
 def test_dagster_makes_the_job_of_a_run(launcher: Any, deployment: dict[str, Any]) -> None:
-    from dagster._core.code_pointer import ModuleCodePointer
-    from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
     from kubernetes.client import ApiClient
+
+    from tests.dagster_internals import JobPythonOrigin, ModuleCodePointer, RepositoryPythonOrigin
 
     image = f"{deployment['image']['repository']}:{deployment['image']['tag']}"
     origin = RepositoryPythonOrigin(

@@ -16,12 +16,12 @@ from urllib.request import Request, urlopen
 
 import dagster as dg
 import pytest
-from dagster._core.execution.backfill import BulkActionStatus
 
 from temporal_assets.operate import forget_runs, forgettable_runs, history, materialize
 from temporal_assets.settings import load_settings
 from tests import logs, postgres
 from tests.browser.serving import served
+from tests.dagster_internals import BulkActionStatus
 
 pytestmark = pytest.mark.postgres
 

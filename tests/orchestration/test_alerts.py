@@ -12,7 +12,6 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._utils.error import serializable_error_info_from_exc_info
 
 from temporal_assets import contracts
 from temporal_assets.alerts.delivery import Undelivered
@@ -22,6 +21,7 @@ from temporal_assets.defs import alerts, checks
 from temporal_assets.defs.alerts import Told, tell
 from temporal_assets.operate import prepare_home, switched_on
 from tests import logs
+from tests.dagster_internals import serializable_error_info_from_exc_info
 from tests.mail_server import WebServer, serving
 from tests.orchestration.conftest import Project
 from tests.tables import write_table

@@ -8,12 +8,14 @@ import time
 
 import dagster as dg
 import pytest
-from dagster._core.execution.backfill import PartitionBackfill
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import ModuleTarget
-from dagster._daemon.backfill import execute_backfill_iteration
 
 from temporal_assets.defs.runs import tags
+from tests.dagster_internals import (
+    ModuleTarget,
+    PartitionBackfill,
+    WorkspaceProcessContext,
+    execute_backfill_iteration,
+)
 from tests.orchestration.conftest import Project
 
 FIRST = dt.date(2026, 1, 1)

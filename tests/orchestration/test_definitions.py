@@ -78,11 +78,15 @@ def test_everything_described_has_an_owner_a_group_and_a_description(state: Path
         assert len(spec.description or "") > 50, spec.key
 
 
-def test_one_module_uses_what_dagster_does_not_export(repository: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "module"), [("temporal_assets", "event_log"), ("tests", "dagster_internals")]
+)
+def test_one_module_uses_what_dagster_does_not_export(
+    repository: Path, folder: str, module: str
+) -> None:
     private = re.compile(r"^\s*(?:from|import) dagster\._", re.MULTILINE)
-    modules = (repository / "temporal_assets").rglob("*.py")
-    found = [one.stem for one in modules if private.search(one.read_text("utf-8"))]
-    assert found == ["event_log"]
+    modules = (repository / folder).rglob("*.py")
+    assert [path.stem for path in modules if private.search(path.read_text("utf-8"))] == [module]
 
 
 def test_checks_say_what_they_test(state: Path) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.definitions.reconstruct import ReconstructableRepository
-from dagster._core.events import DagsterEvent, EngineEventData
 
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from tests import logs
+from tests.dagster_internals import DagsterEvent, EngineEventData, ReconstructableRepository
 from tests.orchestration.conftest import Project
 
 FIRST, SECOND = dt.date(2026, 3, 1), dt.date(2026, 3, 2)

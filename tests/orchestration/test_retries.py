@@ -10,7 +10,6 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.execution.plan import active
 
 from temporal_assets.days import daily
 from temporal_assets.defs.assets.log_files import log_file_assets
@@ -22,6 +21,7 @@ from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block
 from tests import logs
+from tests.dagster_internals import active
 from tests.orchestration.conftest import Project
 
 FIRST = dt.date(2026, 3, 1)

@@ -6,11 +6,10 @@ import datetime as dt
 
 import dagster as dg
 import pytest
-from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
-from dagster._core.loader import LoadingContextForTest
 
 from temporal_assets.defs.runs import tags
 from tests import logs
+from tests.dagster_internals import CachingStaleStatusResolver, LoadingContextForTest, StaleStatus
 from tests.orchestration.conftest import Project
 
 DAY = dt.date(2026, 3, 1)

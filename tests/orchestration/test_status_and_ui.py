@@ -19,8 +19,6 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.test_utils import in_process_test_workspace
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster_graphql.test.utils import execute_dagster_graphql
 from typer.testing import CliRunner
 
@@ -28,6 +26,7 @@ from temporal_assets.cli.app import app
 from temporal_assets.operate import materialize, prepare_home
 from temporal_assets.settings import Settings, load_settings
 from tests import logs
+from tests.dagster_internals import LoadableTargetOrigin, in_process_test_workspace
 
 FIRST = dt.date(2026, 3, 1)
 WELL, LATE, EMPTY, MISSING, LAST = [FIRST + dt.timedelta(days=n) for n in range(5)]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from sqlalchemy.exc import OperationalError
 
 from temporal_assets.windows.registry import STEP_NAMES, WINDOW_NAMES
 from tests.command_line import EARLY_NAMES, HOME, answer, call, line
+from tests.dagster_internals import SqliteEventLogStorage
 
 
 def test_an_event_that_does_not_fit_on_the_disk_is_told_in_a_sentence(

@@ -9,13 +9,9 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster import DagsterEventType, EventLogEntry
-from dagster._core.definitions.asset_checks.asset_check_evaluation import (
-    AssetCheckEvaluationPlanned,
-)
-from dagster._core.events import DagsterEvent
-from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
 from temporal_assets.defs.runs.event_log import BatchedEventLog
+from tests.dagster_internals import AssetCheckEvaluationPlanned, DagsterEvent, SqliteEventLogStorage
 
 _DAYS = dg.DailyPartitionsDefinition("2026-01-01", end_date="2026-03-01")
 _SOME = _DAYS.subset_with_partition_keys(["2026-02-01", "2026-02-02"]).to_serializable_subset()
