@@ -46,7 +46,7 @@ from temporal_assets.core.curves.lognormal import bounds, density
 from temporal_assets.core.curves.page_equations import LOG_SIGMA, MU, OFFSET, PARAMETERS, ROWS
 from temporal_assets.core.curves.problem import Model, PageViews, Rival, Scratch
 from temporal_assets.core.curves.starts import grid
-from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.curves.weekdays import weekday_factors
 from temporal_assets.core.numerics.compiled import making
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings
@@ -231,7 +231,7 @@ def coverage(pages: int, *, noisy: bool, clean: bool) -> dict[Method, float]:
     people = synthetic.draw(pages, _DAYS, seed=_SEED, base=0.0, **noise)
     views: NDArray[Any] = people.views
     if clean:
-        views = without_weekdays(views, weekday_factors(views.sum(axis=0), 0), 0)
+        views = truncation.without_weekdays(views, weekday_factors(views.sum(axis=0), 0), 0)
     truth = people.accumulated(3)
     shares: dict[Method, float] = {}
     for method in truncation.METHODS:

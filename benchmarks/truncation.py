@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.synthetic import Population
 from temporal_assets.core.curves.curves import Method, Options, fit
-from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.curves.weekdays import weekday_factors
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.labels import PAPERS, Thresholds
 from temporal_assets.core.numerics.metrics import Outcome, outcome
@@ -84,3 +84,13 @@ def _parts(population: Population) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     yield "whole", whole
     yield "cut left", left
     yield "cut right", ~left & ~whole
+
+
+def without_weekdays(
+    views: NDArray[np.float64], factors: NDArray[np.float64], first_weekday: int
+) -> NDArray[np.float64]:
+    """Views (pages x days) divided by their weekday's factor."""
+    table = np.asarray(views, np.float64)
+    weekday = (first_weekday + np.arange(table.shape[1])) % 7
+    result: NDArray[np.float64] = table / np.asarray(factors, np.float64)[weekday]
+    return result

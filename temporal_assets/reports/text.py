@@ -9,8 +9,6 @@ from urllib.parse import unquote
 MAX_SHOWN: Final = 300
 """Characters of one value that are shown: a line of a log, not a page of an attacker's."""
 
-_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@])")
-
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
     """Return one line of printable characters.
@@ -37,8 +35,3 @@ def readable(url: str) -> str:
 def _letters(codes: re.Match[str]) -> str:
     text = unquote(codes[0], errors="replace")
     return codes[0] if "\ufffd" in text or not text.isprintable() else text
-
-
-def markdown(text: str, limit: int = MAX_SHOWN) -> str:
-    """The text as it is, in Markdown: no markup, no link, no HTML."""
-    return _MARKDOWN.sub(r"\\\1", shown(text, limit)).replace("\\<", "&lt;").replace("\\>", "&gt;")

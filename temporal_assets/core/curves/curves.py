@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, Literal, NamedTuple
 
@@ -527,9 +527,3 @@ def _best_of(
         if at_edge and reason == 0:
             reason = _AT_BOUND
     return reason, evaluations
-
-
-def as_columns(curves: Curves) -> dict[str, NDArray[Any]]:
-    """The rows as named columns, with `converged`, for a table."""
-    columns = {field.name: getattr(curves, field.name) for field in fields(curves)}
-    return {**columns, "converged": curves.converged}

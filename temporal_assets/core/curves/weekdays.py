@@ -1,7 +1,7 @@
-"""Weekday effects: how a site's readers follow the week, and views with that removed (TW 5.1).
+"""Weekday effects: how a site's readers follow the week, and its factors (TW 5.1).
 
-Here: factors of the seven weekdays from the views of many pages, and their removal. Not here:
-which pages share a rhythm (a site's, for example).
+Here: factors of the seven weekdays from the views of many pages. Not here: their removal
+(`windows.labels.interest_curves`), and which pages share a rhythm (a site's, for example).
 
 Pages are born and forgotten within days, so a plain mean by weekday mixes the week with births.
 The factor of a day compares it with the seven days around it, over all pages together.
@@ -43,12 +43,4 @@ def weekday_factors(
         if len(values):
             factors[k] = max(float(np.median(values)), 0.05)
     result: Floats = factors / factors.mean()
-    return result
-
-
-def without_weekdays(views: ArrayLike, factors: ArrayLike, first_weekday: int) -> Floats:
-    """Views (pages x days) divided by their weekday's factor."""
-    table = np.asarray(views, np.float64)
-    weekday = (first_weekday + np.arange(table.shape[1])) % 7
-    result: Floats = table / np.asarray(factors, np.float64)[weekday]
     return result

@@ -154,18 +154,6 @@ def tightest(bits: int) -> int:
     return bits & (NONEMPTY | DOTLESS)
 
 
-def required_expression(required: int, excluded: str) -> str:
-    """Regular expression of the values that have all bits of `required`.
-
-    `excluded` are the characters no value can hold, as in a character class (`/?`).
-    """
-    shape = tightest(required)
-    if shape in EXPRESSIONS:
-        return EXPRESSIONS[shape]
-    dot = "." if shape & DOTLESS and "." not in excluded else ""
-    return f"[^{excluded}{dot}]{'+' if shape & NONEMPTY else '*'}"
-
-
 @inlined
 def bits_of(code: int) -> int:
     """The shape bits of a code."""

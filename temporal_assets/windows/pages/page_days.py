@@ -10,7 +10,6 @@ the views (`page_histories`, `early_labels`), which ask a statement where there 
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -85,11 +84,6 @@ def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
         return None
     day_files = [((manifest.day - job.first).days, job.store.paths(manifest)) for manifest in days]
     return Walk(job.files("page_totals"), day_files, choose, job.settings.engine.used_threads)
-
-
-def born_from(day: dt.date) -> Choice:
-    """Pages born on a day or later."""
-    return lambda rows: rows["birth"].to_numpy() >= np.datetime64(day)
 
 
 def with_views(least: int) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import subprocess
@@ -15,11 +16,18 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from benchmarks import synthetic
-from temporal_assets.core.curves.curves import Curves, Options, Reason, as_columns, fit
+from temporal_assets.core.curves.curves import Curves, Options, Reason, fit
 from temporal_assets.core.curves.lognormal import bounds, daily_mass, density
 from tests.curve_witness import search
 
 METHODS = ("least_squares", "likelihood")
+
+
+def columns_of(curves: Curves) -> dict[str, np.ndarray]:
+    columns = {field.name: getattr(curves, field.name) for field in dataclasses.fields(curves)}
+    return {**columns, "converged": curves.converged}
+
+
 DAYS = 60
 
 
@@ -35,14 +43,16 @@ def masses(a: float, b: float, mu: float, sigma: float, days: int = DAYS) -> np.
 
 
 _DIGITS = """
+import dataclasses
 import hashlib
 from benchmarks import synthetic
-from temporal_assets.core.curves.curves import Options, as_columns, fit
+from temporal_assets.core.curves.curves import Options, fit
 views = synthetic.draw(500, 60, seed=3).views
 digest = hashlib.sha256()
 for method in ("least_squares", "likelihood"):
-    for column in as_columns(fit(views, Options(method=method))).values():
-        digest.update(column.tobytes())
+    curves = fit(views, Options(method=method))
+    for field in dataclasses.fields(curves):
+        digest.update(getattr(curves, field.name).tobytes())
 print(digest.hexdigest())
 """
 
@@ -99,9 +109,9 @@ def test_the_objective_is_that_of_a_long_search(method: str) -> None:
 def test_a_page_does_not_depend_on_its_neighbours(method: str, base: bool) -> None:
     views = synthetic.draw(60, DAYS, seed=5).views
     options = Options(method=method, base=base)
-    together = as_columns(fit(views, options))
-    backwards = as_columns(fit(views[::-1], options, workers=1))
-    alone = as_columns(fit(views[7:8], options))
+    together = columns_of(fit(views, options))
+    backwards = columns_of(fit(views[::-1], options, workers=1))
+    alone = columns_of(fit(views[7:8], options))
     for name, column in together.items():
         np.testing.assert_array_equal(column, backwards[name][::-1], err_msg=name)
         assert column[7] == alone[name][0], name
@@ -182,7 +192,7 @@ def test_no_views() -> None:
     assert curves.reason[0] == Reason.NO_VIEWS
     assert curves.birth[0] == 0
     assert curves.amplitude[0] == 0
-    assert all(np.isfinite(column).all() for column in as_columns(curves).values())
+    assert all(np.isfinite(column).all() for column in columns_of(curves).values())
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -279,7 +289,7 @@ def test_a_base_of_readers_is_told_from_the_hump(method: str) -> None:
 )
 def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str, base: bool) -> None:
     curves = fit([views], Options(method=method, base=base))
-    for name, column in as_columns(curves).items():
+    for name, column in columns_of(curves).items():
         assert np.isfinite(column).all(), name
     assert 0 <= curves.phi_low[0] <= curves.phi_n[0] <= curves.phi_high[0] <= 1
     assert curves.phi_1[0] <= curves.phi_n[0]

@@ -22,9 +22,9 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.demo_marginals import measure
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.demo.formats import LAYOUTS
-from temporal_assets.demo.marginals import measure
 from temporal_assets.demo.world.sites import make_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import METHOD

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.demo_marginals import concentration
 from temporal_assets.demo import DemoOptions
-from temporal_assets.demo.marginals import concentration
 from temporal_assets.demo.scale import views_of_corpus
 from temporal_assets.demo.world.interest import (
     accumulated,

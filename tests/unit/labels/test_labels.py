@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.curves.histories import lives
-from temporal_assets.core.curves.weekdays import weekday_factors, without_weekdays
+from temporal_assets.core.curves.weekdays import weekday_factors
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.labels import PAPERS, Thresholds, agreement, label
 from temporal_assets.core.numerics import metrics
@@ -164,13 +164,12 @@ def test_reliability_by_hand() -> None:
     assert metrics.brier([True, False], [0.8, 0.4]) == pytest.approx((0.04 + 0.16) / 2)
 
 
-def test_weekdays_are_found_and_removed() -> None:
+def test_weekdays_are_found() -> None:
     # Four weeks from a Wednesday: 10 views on weekdays, 3 at weekends.
     weekday = (2 + np.arange(28)) % 7
     total = np.where(weekday >= 5, 3.0, 10.0)
     factors = weekday_factors(total, 2)
     np.testing.assert_allclose(factors, np.array([10] * 5 + [3] * 2) / 8)
-    np.testing.assert_allclose(without_weekdays([total], factors, 2), 8)
 
 
 def test_weekdays_of_a_short_window_are_even() -> None:

@@ -13,7 +13,7 @@ from temporal_assets.reports import plots
 from temporal_assets.reports.charts.picture import as_png, as_svg
 from temporal_assets.reports.document import Axis, Chart, Mark, Series
 from temporal_assets.reports.plots import MAX_PNG_BYTES, as_markdown, bars, drawn
-from temporal_assets.reports.text import markdown, readable, shown
+from temporal_assets.reports.text import readable, shown
 from tests.reports import EVIL
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -79,15 +79,9 @@ def test_text_is_one_printable_line() -> None:
     assert shown("x" * 400) == "x" * 300 + "…"
 
 
-def test_markdown_is_shown_as_it_is() -> None:
-    assert markdown("[x](javascript:1)") == "\\[x\\]\\(javascript\\:1\\)"
-    assert markdown("<script>") == "&lt;script&gt;"
-
-
 @given(st.text())
 def test_no_text_breaks_the_line_or_hides(text: str) -> None:
     assert shown(text).isprintable() or not text
-    assert "<" not in markdown(text)
 
 
 def test_letters_of_urls_are_read_and_codes_that_mean_something_stay() -> None:

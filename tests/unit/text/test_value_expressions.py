@@ -22,8 +22,8 @@ from temporal_assets.core.text.value_shapes import (
     HEX,
     NONEMPTY,
     YEAR,
-    required_expression,
 )
+from tests.shapes import required_expression
 
 WORDS = ("news", "new", "n", "sport", "2024", "7", "a.html", "v1.2", ".x", "x-y", "1a2b3c4d", "[a]")
 values = st.one_of(

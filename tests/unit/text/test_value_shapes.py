@@ -31,10 +31,10 @@ from temporal_assets.core.text.value_shapes import (
     YEAR_MONTH,
     bits_of,
     class_of,
-    required_expression,
     shapes,
     tightest,
 )
+from tests.shapes import required_expression
 
 
 def shape(value: str) -> int:
