@@ -131,21 +131,10 @@ def _show(tuned: Tuned) -> None:
     first = [rule, *(result for result in ranked if result is not rule)][:_SHOWN]
     console.show_table(
         f"Prefixes: the best {_SHOWN} of {len(ranked)} rules and that in use, and the plain share",
-        (
-            "rule",
-            "threshold",
-            "confidence",
-            "min_pages",
-            "prefixes",
-            "precision",
-            "recall",
-            "F",
-            "",
-        ),
+        ("rule", "threshold", "prefixes", "precision", "recall", "F", ""),
         [
             (
-                *(result.kind, round(result.rule.threshold, 3), result.rule.confidence),
-                *(result.rule.min_pages, result.prefixes),
+                *(result.kind, round(result.rule.threshold, 3), result.prefixes),
                 *_numbers_of(
                     result.outcome.precision, result.outcome.recall, result.outcome.f_measure
                 ),
@@ -178,7 +167,6 @@ def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
     if rule is not tuned.prefixes[0]:
         lines += ["[prefixes]", f'rule = "{rule.kind}"']
         lines.append(f"threshold = {round(rule.rule.threshold, 3)}")
-        lines += [f"confidence = {rule.rule.confidence}", f"min_pages = {rule.rule.min_pages}"]
     if not lines:
         return "Nothing that was tried is better than the settings in use."
     return "\n".join(["For settings.toml:", *lines])

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Final, Literal
 
 import numpy as np
@@ -34,8 +33,6 @@ ALPHAS: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 """Weights alpha out of 5; beta is the rest, and 3:2 is the paper's."""
 PAGE_SHARES: Final = (1.0, 2.0, 4.0, 8.0)
 THRESHOLDS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-CONFIDENCES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-SUPPORTS: Final = (1, 3, 5, 10, 20)
 
 
 _CONFIDENCE: Final = 0.95
@@ -216,8 +213,6 @@ def tune_prefixes(
     in_use: tuple[Kind, PrefixRule],
     flow: LearnedFlow,
     thresholds: Sequence[float] = THRESHOLDS,
-    confidences: Sequence[float] = CONFIDENCES,
-    supports: Sequence[int] = SUPPORTS,
 ) -> list[PrefixTrial]:
     """Try the rule in use, the paper's, those of the flow and those of the stock.
 
@@ -228,9 +223,7 @@ def tune_prefixes(
         judged: One flag a page, of other pages.
         in_use: Which kind of rule, and its numbers.
         flow: What is learned from new pages.
-        thresholds: Of the grids; the flow's has that of its own besides.
-        confidences: Of the grids.
-        supports: Pages of the grids.
+        thresholds: Of both kinds of rules; the flow has one of its own besides.
     """
     names = trees.names()
     dated = dated_sections(names)
@@ -246,9 +239,8 @@ def tune_prefixes(
 
     usual = in_use[1]
     by_flow = [replace(usual, threshold=threshold) for threshold in (flow.worth, *thresholds)]
-    stock = [PrefixRule(*cell) for cell in product(thresholds, supports, confidences)]
     grid: list[tuple[Kind, PrefixRule]] = [("flow", rule) for rule in by_flow]
-    grid += [("confident", rule) for rule in stock]
+    grid += [("confident", PrefixRule(threshold)) for threshold in thresholds]
     return [
         trial(*in_use),
         trial("paper", PAPER_RULE),
@@ -283,8 +275,6 @@ def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
             trial.outcome.f_measure,
             trial is in_use,
             trial.kind == "flow",
-            trial.rule.confidence,
-            trial.rule.min_pages,
             trial.rule.threshold,
         ),
     )
