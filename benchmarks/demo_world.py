@@ -102,7 +102,7 @@ def lives(views: Views, days: float) -> Numbers:
     counts = np.bincount(views.page[kept], minlength=len(births))
     found = [age[kept & (views.page == page)] for page in np.flatnonzero(counts >= _READ)]
     logs = [np.log(one[one > 0] + 1 / 96) for one in found]
-    mu, sigma = (np.array([of(one) for one in logs]) for of in (np.mean, np.std))
+    mu, sigma = (np.array([of(log) for log in logs]) for of in (np.mean, np.std))
     one_day = _days_seen(views, kept)[counts >= 2] == 1
     return {
         "lives measured": len(found),
@@ -181,7 +181,8 @@ def daily_noise(views: Floats, weekday: NDArray[np.int64], least: float) -> Numb
     low, high = np.quantile(logs, [0.25, 0.75])
     windows = [slice(first, first + 60) for first in range(0, views.shape[1] - 59, 60)]
     peaks = [
-        np.where(known, ratio, 0)[:, one].max(axis=1)[known[:, one].any(axis=1)] for one in windows
+        np.where(known, ratio, 0)[:, window].max(axis=1)[known[:, window].any(axis=1)]
+        for window in windows
     ]
     highest = np.concatenate(peaks)
     return {
@@ -335,7 +336,9 @@ def of_demo(options: DemoOptions) -> dict[str, Numbers]:
         opened += len(np.unique(seen.page)) + pages.hubs
     days = np.arange(options.days) + options.first_day.weekday()
     return {
-        "portals": {name: float(np.mean([one[name] for one in portals])) for name in portals[0]},
+        "portals": {
+            name: float(np.mean([portal[name] for portal in portals])) for name in portals[0]
+        },
         "encyclopedias": daily_noise(np.concatenate(lasting), days % 7, 30),
         "mirror": {"mirrored pages that nobody opens": 1 - opened / mirrored},
     }
@@ -443,7 +446,7 @@ def print_table(columns: Mapping[str, Mapping[str, str]]) -> None:
     for statistic in first:
         print(
             "| "
-            + " | ".join([statistic, *(one.get(statistic, "") for one in columns.values())])
+            + " | ".join([statistic, *(column.get(statistic, "") for column in columns.values())])
             + " |"
         )
 

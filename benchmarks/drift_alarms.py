@@ -162,7 +162,7 @@ def row(name: str, sites: Sequence[Site], random: np.random.Generator) -> str:
     for rule in (warnings_before, warnings):
         alarms = [rule(site) for site in sites]
         per_year = 365 * sum(map(len, alarms)) / sum(len(site.requests) for site in sites)
-        calm = sum(not one for one in alarms) / len(sites)
+        calm = sum(not alarm for alarm in alarms) / len(sites)
         cells += [f"{per_year:.2f}", f"{calm:.0%}"]
     for fault in FAULTS.values():
         broken = [fault(site, random) for site in sites]

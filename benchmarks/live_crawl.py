@@ -155,7 +155,7 @@ def crawl(name: str, seed: int) -> Told:
             check=True,
             stdout=subprocess.DEVNULL,
         )
-        born = [one for one in world.articles if one.birth < SECONDS - LAST]
+        born = [article for article in world.articles if article.birth < SECONDS - LAST]
         return told_of(born, list(web.visits))
 
 

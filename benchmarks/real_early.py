@@ -54,7 +54,7 @@ def early(judged: Judged) -> list[Table]:
     parts = [one for day in judged.decisions(judged.real.most) if (one := _of_day(judged, day))]
     if not parts:
         return []
-    columns = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     page, age = columns.pop("page").astype(np.int64), columns.pop("age").astype(np.int64)
     truth, many = judged.lives.by_days[page], judged.lives.has_many[page]
     tables = []

@@ -87,7 +87,7 @@ class Draws:
 
     def summed(self, columns: Sequence[ArrayLike], measure: Measure) -> Value:
         """Return a measure of sums of columns (one number a row)."""
-        table = np.stack([np.asarray(one, np.float64) for one in columns], axis=1)
+        table = np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
         by_unit = np.zeros((self.units, table.shape[1]))
         np.add.at(by_unit, self.unit, table)
         return Value(float(measure(by_unit.sum(axis=0)[None])[0]), measure(self.times @ by_unit))
@@ -179,7 +179,7 @@ class Table:
 
     def add(self, cells: Sequence[Any], ours: Value, baselines: Mapping[str, Value]) -> None:
         """Add a row."""
-        self.rows.append(([str(one) for one in cells], ours, dict(baselines)))
+        self.rows.append(([str(cell) for cell in cells], ours, dict(baselines)))
 
     @property
     def verdicts(self) -> list[Verdict]:

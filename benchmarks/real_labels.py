@@ -27,7 +27,7 @@ _PAPER_P: Final = 1.91
 def labels(judged: Judged) -> list[Table]:
     """Judge labels against both truths."""
     parts = [_of_day(judged, day) for day in judged.decisions(judged.real.most)]
-    columns = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     page, group = columns.pop("page"), columns.pop("group")
     tables = []
     for title, truth in (

@@ -79,7 +79,7 @@ def main() -> None:
 
 def counted(table: Table) -> str:
     """Count the marks of a table in a sentence."""
-    marks = Counter(one.mark.strip("*") for one in table.verdicts)
+    marks = Counter(verdict.mark.strip("*") for verdict in table.verdicts)
     return ", ".join(f"{marks[name]} {name}" for name in ("win", "level", "loss"))
 
 

@@ -81,8 +81,8 @@ def _of_day(judged: Judged, day: dt.date, stories: Sequence[_Story]) -> _Day | N
         return None
     end = (judged.day(day) + 1) * _DAY_HOURS
     first, ahead = judged.first(day) * _DAY_HOURS, judged.real.horizon * _DAY_HOURS
-    past = [one for one in stories if first < one.born and one.clicks[-1] < end]
-    new = [one for one in stories if end <= one.born < end + ahead]
+    past = [story for story in stories if first < story.born and story.clicks[-1] < end]
+    new = [story for story in stories if end <= story.born < end + ahead]
     half_life, missed = front["half_life_hours"], front["interest_missed"]
     return _Day(judged.day(day), half_life, missed, front["new_per_day"], past, new)
 
@@ -107,7 +107,7 @@ def _stories(judged: Judged) -> list[_Story]:
             born = min(shown[url][0], hours[0])
             times = np.array(shown[url]), np.sort(hours)
             stories.append(_Story(page, born, *times))
-    return [one for one in stories if one.born > 0]
+    return [story for story in stories if story.born > 0]
 
 
 def _hours(column: Any, start: np.datetime64) -> list[float]:
@@ -196,14 +196,16 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
         truth = draws.share(caught)
 
         def error(half_lives: Sequence[float], truth: Value = truth, every: float = every) -> Value:
-            said = draws.share(_each(rows, [promised(one, every) for one in half_lives]))
+            said = draws.share(
+                _each(rows, [promised(half_life, every) for half_life in half_lives])
+            )
             return Value(abs(said.value - truth.value), np.abs(said.draws - truth.draws))
 
         known = {
             "median of the past, by hours": error(past),
             "one day": error([24.0] * len(rows)),
         }
-        said = float(np.mean([promised(one, every) for one in halves]))
+        said = float(np.mean([promised(half, every) for half in halves]))
         cells = [
             judged.real.name,
             f"a visit every {every:g} h",

@@ -286,10 +286,10 @@ def report(found: dict[str, list[dict[str, Any]]]) -> None:
         for one in [*said, all_of(said)]:
             by_asset.setdefault(one["asset"], {})[name] = one
     for asset, engines in by_asset.items():
-        rows = {one["rows"] for one in engines.values()}
+        rows = {engine["rows"] for engine in engines.values()}
         if len(rows) > 1 and asset != _ALL:  # an engine may have been ended before its last asset
             raise SystemExit(f"the engines make different numbers of rows of {asset}: {rows}")
-        read = max(one["read"] for one in engines.values())
+        read = max(engine["read"] for engine in engines.values())
         cells = [_ALL, "", ""] if asset == _ALL else [asset, f"{rows.pop():,}", megabytes(read)]
         for name in _ENGINES:
             one = engines.get(name)

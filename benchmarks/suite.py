@@ -100,7 +100,7 @@ def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any
         call(name, "check", folder, size, 0)
     answers = {way: rows[way]["answer"] for way in there if rows[way]["answer"] is not None}
     expected = next(iter(answers.values()), 0)
-    if any(abs(one - expected) > 1e-4 * abs(expected) for one in answers.values()):
+    if any(abs(answer - expected) > 1e-4 * abs(expected) for answer in answers.values()):
         sys.exit(f"{name}: the ways differ: {answers}")
     return list(rows.values())
 

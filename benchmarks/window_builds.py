@@ -40,7 +40,7 @@ def job_of(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> Iterator[Job]:
     """What an asset of a day is made from."""
-    tables = {one.name: store.require(one.name, day) for one in asset.tables}
+    tables = {table.name: store.require(table.name, day) for table in asset.tables}
     windows, days = (
         {name: store.window(name, day, settings.window.days, 1) for name in names}
         for names in (asset.windows, asset.days)

@@ -53,7 +53,7 @@ LOG = [
 
 def call(*arguments: str | Path, stdin: str | None = None) -> Any:
     """Run a command in this process; a fault of the program fails the test with its traceback."""
-    result = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -212,12 +212,14 @@ class Bench:
         measured = self._measure(given, self.checks)
         return (
             *evaluate_rules(rules, measured, self.values),
-            *evaluate_drifts([one for one in drifts if not one.weeks], measured, self.before),
+            *evaluate_drifts([drift for drift in drifts if not drift.weeks], measured, self.before),
             *(
                 result
-                for one in drifts
-                if one.weeks
-                for result in evaluate_drifts([one], measured, self._spoilt(measured, one.weeks))
+                for drift in drifts
+                if drift.weeks
+                for result in evaluate_drifts(
+                    [drift], measured, self._spoilt(measured, drift.weeks)
+                )
             ),
         )
 

@@ -188,7 +188,7 @@ def crawled(work: Path, command: Callable[[Web, Path], list[str | Path]]) -> Non
     with web_of(world) as web:
         run(command(web, told), work, web.address)
         asked = set(web.asked())
-    wanted = {one.url for one in stories if one.section in sections}
+    wanted = {story.url for story in stories if story.section in sections}
     if not wanted <= asked:
         raise SystemExit(f"not fetched: {sorted(wanted - asked)}")
     decide = Policy(document).match

@@ -80,7 +80,7 @@ def show(name: str, run: Popen[bytes]) -> None:
 
 def rows(store: Store, table: str) -> int:
     manifests = (store.manifest(table, day) for day in store.days(table))
-    return sum(one.rows for one in manifests if one is not None)
+    return sum(manifest.rows for manifest in manifests if manifest is not None)
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ class World:
 
     def __init__(self, articles: list[Article], speed: float = 1.0) -> None:
         self.articles = sorted(articles, key=lambda one: one.birth)
-        self._by_url = {one.url: one for one in self.articles}
+        self._by_url = {article.url: article for article in self.articles}
         self.speed = speed
         self._begun: float | None = None
         self.busy_until: dict[str, float] = {}
@@ -113,12 +113,12 @@ class World:
         """The newest articles of a host, the last born first."""
         now = self.now
         found = [
-            one
-            for one in self.articles
-            if one.birth <= now
-            and one.url.startswith(f"http://{host}/")
-            and section in (None, one.section)
-            and (one.gone is None or one.gone > now)
+            article
+            for article in self.articles
+            if article.birth <= now
+            and article.url.startswith(f"http://{host}/")
+            and section in (None, article.section)
+            and (article.gone is None or article.gone > now)
         ]
         return found[::-1]
 

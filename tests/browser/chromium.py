@@ -229,7 +229,7 @@ def browse(program: str, folder: Path, width: int = 1500, height: int = 1000) ->
         address = f"http://127.0.0.1:{_port(profile / 'DevToolsActivePort', process)}/json/list"
         with urlopen(address, timeout=30) as answer:
             targets = json.load(answer)
-        url = next(one["webSocketDebuggerUrl"] for one in targets if one["type"] == "page")
+        url = next(target["webSocketDebuggerUrl"] for target in targets if target["type"] == "page")
         with connect(url, max_size=_MAX_MESSAGE, proxy=None) as socket:
             yield Page(socket)
     finally:

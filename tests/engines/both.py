@@ -91,7 +91,7 @@ def _without_lz4(inputs: Inputs, folder: Path) -> dict[str, list[str]]:
 def _is_lz4(path: str) -> bool:
     metadata = pq.read_metadata(path)
     groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
-    return any("LZ4" in one.column(0).compression for one in groups)
+    return any("LZ4" in group.column(0).compression for group in groups)
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -56,7 +56,7 @@ LONG_AGO = dt.date(1971, 1, 1)
 
 def made_from(asset: WindowAsset) -> set[str]:
     """Names of all window assets that one is made from."""
-    return {one.name for one in asset.tables}.union(*map(made_from, asset.tables))
+    return {table.name for table in asset.tables}.union(*map(made_from, asset.tables))
 
 
 UPSTREAM = [one for one in WINDOW_ASSETS if one.name in made_from(HUB_SEEDS)]

@@ -180,7 +180,9 @@ def test_rows_that_are_put_together_meanwhile_are_the_same_file(
     out: Path, tmp_path: Path, batch_rows: int
 ) -> None:
     source = pq.read_table(numbers(tmp_path / "a.parquet", 0, 2 * ROW_GROUP_ROWS + 17))
-    rows = pa.Table.from_batches([double(one) for one in source.to_batches()], RESULT.arrow_schema)
+    rows = pa.Table.from_batches(
+        [double(batch) for batch in source.to_batches()], RESULT.arrow_schema
+    )
     engine = DuckDBEngine(load_settings(tmp_path))
     (written,) = engine.write(rows.combine_chunks(), RESULT, out)
     whole = written.read_bytes()
@@ -197,7 +199,7 @@ def test_an_error_while_rows_are_put_together_is_no_file(
     source = pq.read_table(numbers(tmp_path / "a.parquet", 0, 9))
 
     def failing() -> Iterator[pa.RecordBatch]:
-        yield from (double(one) for one in source.to_batches())
+        yield from (double(batch) for batch in source.to_batches())
         raise ArithmeticError("this is too much")
 
     reader = pa.RecordBatchReader.from_batches(RESULT.arrow_schema, failing())

@@ -66,7 +66,7 @@ def slow(
         of_site[urlsplit(page).netloc].append(page)
     rows = []
     for page in sorted(births):
-        inward = [one for one in triples if one[1] == page]
+        inward = [triple for triple in triples if triple[1] == page]
         own = of_site[urlsplit(page).netloc]
         counts: dict[int, int] = defaultdict(int)
         for referrer, _, _ in inward:
@@ -80,7 +80,7 @@ def slow(
                 "url": page,
                 "visits": len(inward),
                 "referred": sum(one[0] is not None for one in inward),
-                "referrals": sum(one[0] == page for one in triples),
+                "referrals": sum(triple[0] == page for triple in triples),
                 "clients": len(clients),
                 "few_clients": clients if len(clients) < LEAST else [],
                 "links": [{"page": at, "transits": n} for at, n in sorted(counts.items())],
@@ -126,7 +126,7 @@ def test_traffic_is_what_was_counted_by_hand(
     labels: set[str],
 ) -> None:
     days = [DAY + dt.timedelta(days=n) for n in range(5)]
-    transits = [one for one in transits if one[1] != one[2]]
+    transits = [transit for transit in transits if transit[1] != transit[2]]
     wanted = slow(transits, new_from, total, labels)
     births: dict[str, int] = {}
     for day, _, target, _ in sorted(transits, key=lambda one: one[0]):

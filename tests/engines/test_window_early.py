@@ -126,7 +126,7 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
 
 def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path: Path) -> None:
     scores = early_trial(here.store, here.engine, here.settings, here.day, tmp_path)
-    found = {(one.age, one.answer): one for one in scores}
+    found = {(score.age, score.answer): score for score in scores}
     assert set(found) == {(age, answer) for age in AGES for answer in ANSWERS}
     assert found[7, EARLY].accuracy > 0.9
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})

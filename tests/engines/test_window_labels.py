@@ -79,7 +79,7 @@ def test_pages_are_fitted_in_batches_that_do_not_matter(
 
 
 def test_pages_without_a_curve_say_why(here: Histories) -> None:
-    rows = {one["url"]: one for one in here.store.read("interest_curves", here.day).to_pylist()}
+    rows = {row["url"]: row for row in here.store.read("interest_curves", here.day).to_pylist()}
     *_, one_day, _, young = sorted(rows)
     assert rows[one_day] | {"day": None} == {
         "day": None,

@@ -292,7 +292,7 @@ def crawl(seconds: float, seed: int, repository: Path, parent: Path | None = Non
         raise Lost(f"{len(twice)} pages are archived more than once: {twice[:5]}")
     if archived != records:
         raise Lost("the index and the archive do not hold the same pages")
-    fetched = Counter(one.url for one in visits if one.status == 200 and one.url in wanted)
+    fetched = Counter(visit.url for visit in visits if visit.status == 200 and visit.url in wanted)
     rows = {
         "seconds": f"{seconds:.0f}",
         "hosts": len(SITES),

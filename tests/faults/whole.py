@@ -111,7 +111,7 @@ def _left(state: Path) -> list[Any]:
     settings = load_settings(state)
     with dg.DagsterInstance.from_config(str(state / "dagster")) as instance:
         runs = instance.get_runs(filters=dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
-    wrong = [one.path for one in damages(settings)]
+    wrong = [damage.path for damage in damages(settings)]
     left = operate.unfinished(settings)
     return [len(runs), [*wrong, *([str(left)] if left else [])]]
 
@@ -214,7 +214,7 @@ def bits(world: World, dice: random.Random, folder: Path) -> Outcome:
     content[at] ^= 1 << (7 if victim.suffix == ".db" else dice.randrange(8))
     victim.write_bytes(content)
     name = victim.relative_to(state)
-    named = world.must(in_child(lambda: [one.path for one in damages(load_settings(state))]))
+    named = world.must(in_child(lambda: [damage.path for damage in damages(load_settings(state))]))
     # Of a list of sums and the files it is of, one is wrong, and nobody can tell which; the same of
     # a key and the note of it.
     places = [str(victim.parent if victim.name == "SHA256SUMS" else victim)]

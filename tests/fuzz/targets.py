@@ -213,7 +213,7 @@ def urls(dice: Dice) -> int:
 
 def split(dice: Dice) -> int:
     """URLs into keys and values, and into sections, many at once."""
-    seeds = [one + b"\n" for one in _URLS]
+    seeds = [url + b"\n" for url in _URLS]
     data = mutate.block(seeds, _LINES, dice).tobytes()
     many = texts([one.decode("latin-1") for one in data.split(b"\n")])
     decompose(many)
@@ -300,14 +300,14 @@ def policy(dice: Dice) -> int:
         path.write_bytes(mutate.text(_policy(), dice))
         with suppress(PolicyError):
             found = Policy.load(path)
-            found.match_many([one.decode("latin-1") for one in _URLS])
+            found.match_many([url.decode("latin-1") for url in _URLS])
     return _FEW // 4
 
 
 def matching(dice: Dice) -> int:
     """Many URLs against a policy."""
     loaded = Policy(json.loads(_policy()))
-    data = mutate.block([one + b"\n" for one in _URLS], 10_000, dice).tobytes()
+    data = mutate.block([url + b"\n" for url in _URLS], 10_000, dice).tobytes()
     loaded.match_many([one.decode("latin-1") for one in data.split(b"\n")])
     return 10_000
 

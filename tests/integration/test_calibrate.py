@@ -110,7 +110,7 @@ def test_what_cannot_be_done_is_said(
     bad, few = tmp_path / "bad.csv", tmp_path / "few.csv"
     bad.write_text(f"{HOST}/1,maybe\n", "utf-8")
     few.write_text("\n".join(here.file.read_text("utf-8").splitlines()[:8]), "utf-8")
-    given = [one.format(file=here.file, bad=bad, few=few) for one in arguments]
+    given = [argument.format(file=here.file, bad=bad, few=few) for argument in arguments]
     result = here.run(*given)
     assert (result.exit_code, says in result.stderr) == (code, True), result.output
 

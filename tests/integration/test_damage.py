@@ -114,7 +114,7 @@ def empty(path: Path) -> None:
 
 def call(*arguments: str | Path) -> Any:
     """Run a command in this process; a fault of the program fails the test with its traceback."""
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

@@ -38,7 +38,7 @@ EVALUATIONS = (SEED_EVALUATION, HUB_EVALUATION, TIMELY_SIMULATION)
 
 
 def made_from(asset: WindowAsset) -> set[str]:
-    return {one.name for one in asset.tables}.union(*map(made_from, asset.tables))
+    return {table.name for table in asset.tables}.union(*map(made_from, asset.tables))
 
 
 class Judged:

@@ -97,7 +97,7 @@ def _holds_for(name: str, report: dict[str, object], window: dict[str, object]) 
     """What is known of each log."""
     patterns = report["patterns"]
     assert isinstance(patterns, list)
-    decisions = {one["decision"] for one in patterns}
+    decisions = {pattern["decision"] for pattern in patterns}
     notes = str(report["notes"])
     if name in ("elastic", "extra_field"):
         assert window["days"] == 4

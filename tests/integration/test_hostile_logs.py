@@ -157,7 +157,7 @@ def test_files_lie_where_they_should_and_have_harmless_names(attacked: Attacked)
 def test_statements_in_urls_are_text(attacked: Attacked) -> None:
     found = attacked.call("query", "SELECT count(*) AS n FROM page_views", "--json")
     assert json.loads(found)[0]["n"] > 0
-    for statement in (one for one in PATHS if "--" in one):
+    for statement in (path for path in PATHS if "--" in path):
         attacked.call("show", "page", f"https://evil.example{statement}")
         attacked.call("show", "tree", f"evil.example{statement}")
         attacked.call("show", "patterns", f"evil.example{statement}")
@@ -282,4 +282,8 @@ def test_expressions_have_nothing_to_backtrack_over(attacked: Attacked) -> None:
     assert expressions
     nested = re.compile(r"\((?:[^()\\]|\\.)*(?<!\\)[+*](?:[^()\\]|\\.)*\)[+*{]")
     # A part of a path begins with the slash that the repetition inside it excludes.
-    assert [one for one in expressions if nested.search(one.replace("(?:/[^/?]*)", ""))] == []
+    assert [
+        expression
+        for expression in expressions
+        if nested.search(expression.replace("(?:/[^/?]*)", ""))
+    ] == []

@@ -834,7 +834,7 @@ def test_no_key_was_lost_where_no_request_was_kept(state: Path, folder: Path) ->
     """Lines without a host, which is named only when the first reading has shown that it lacks."""
     logs.write(folder / "a.log", logs.day_of_lines(DAY))
     (file,) = refresh(_settings(state, folder, source={"host": None})).landed
-    assert sum(one.rows for one in file.days.values()) == 0
+    assert sum(day.rows for day in file.days.values()) == 0
     report = refresh(_settings(state, folder))
     assert report.lost_keys == ()
     assert list((state / "secrets").glob("clients-*.key"))

@@ -164,7 +164,7 @@ def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
         refresh(settings.model_copy(update={"reading": Reading(workers=2)}), kill)
     report = refresh(settings)
     assert len(report.landed) + report.unchanged == 5
-    assert not [one for one in (tmp_path / "state" / "tmp").iterdir() if one.is_dir()]
+    assert not [path for path in (tmp_path / "state" / "tmp").iterdir() if path.is_dir()]
 
 
 def test_logs_that_only_this_machine_sees_are_an_error(tmp_path: Path, folder: Path) -> None:

@@ -147,12 +147,12 @@ def test_what_is_in_feeds_and_sitemaps_only_is_found(repository: Path, tmp_path:
             TEMPORAL_SEED=1, TEMPORAL_THROTTLE=False,
         )  # fmt: skip
     asked = set(web.asked())
-    found = Counter(one.url.split("/")[2] for one in world.articles if one.url in asked)
-    born = Counter(one.url.split("/")[2] for one in world.articles)
+    found = Counter(article.url.split("/")[2] for article in world.articles if article.url in asked)
+    born = Counter(article.url.split("/")[2] for article in world.articles)
     for host in HOSTS[1:]:
         assert found[host] >= 0.8 * born[host], host
     # A section that nobody knew: pages link it, and the feed of the portal announces its articles.
-    ai = [one for one in world.articles if one.section == UNKNOWN_SECTION]
+    ai = [article for article in world.articles if article.section == UNKNOWN_SECTION]
     assert sum(one.url in asked for one in ai) >= 0.8 * len(ai)
     assert stats["temporal/announced"] >= 0.8 * len(ai)
     assert [u for u in asked if UNKNOWN_HOST in u]  # a host that nobody knew
@@ -331,4 +331,4 @@ def test_a_spider_of_ones_own_follows_feeds_with_the_add_on(
             timeout=120,
         )
     assert done.returncode == 0, done.stderr
-    assert {one.url for one in world.articles} < set(web.asked("feed.example"))
+    assert {article.url for article in world.articles} < set(web.asked("feed.example"))

@@ -162,7 +162,7 @@ def test_the_settings_page_is_written_from_the_code(repository: Path) -> None:
 def test_the_page_on_upgrading_has_every_change_of_a_schema(repository: Path) -> None:
     page = (repository / "docs" / "upgrade.md").read_text("utf-8")
     rows = re.findall(r"^\| `([a-z_]+)` \|", page, re.MULTILINE)
-    assert sorted(rows) == sorted(one.name for one in contracts.TABLES if one.version > 1)
+    assert sorted(rows) == sorted(table.name for table in contracts.TABLES if table.version > 1)
 
 
 def test_the_security_page_names_tests_that_exist(repository: Path) -> None:

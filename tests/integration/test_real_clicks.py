@@ -57,7 +57,7 @@ def found(shared_data: Path) -> dict[tuple[int, str], Score]:
     answers = compare(
         model, new.views, new.truth, new.site, new.site, (1, 2), Thresholds(n=1.0, m=1)
     )
-    return {(one.age, one.answer): one for one in answers}
+    return {(answer.age, answer.answer): answer for answer in answers}
 
 
 def test_two_days_of_clicks_say_more_than_any_other_answer(

@@ -336,7 +336,7 @@ def test_sql_that_is_put_together_says_why_that_is_safe(repository: Path) -> Non
 
 
 def words_of(node: ast.JoinedStr) -> str:
-    return "".join(str(one.value) for one in node.values if isinstance(one, ast.Constant))
+    return "".join(str(value.value) for value in node.values if isinstance(value, ast.Constant))
 
 
 def is_safe_in_sql(part: ast.expr) -> bool:

@@ -23,7 +23,7 @@ BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 def call(*arguments: str | Path, stdin: str | None = None) -> Any:
     """Run a command in this process; a fault of the program fails the test with its traceback."""
-    result = CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

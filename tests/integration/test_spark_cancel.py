@@ -54,7 +54,9 @@ def test_a_cancelled_run_leaves_nothing_on_the_cluster(tmp_path: Path) -> None:
             wait(lambda: running_jobs(ui), "no job of Spark was seen")
             cluster.hold()
             assert running_jobs(ui), "the job was over before it could be held"
-            assert [one["name"] for one in cluster.applications()] == ["temporal-assets"]
+            assert [application["name"] for application in cluster.applications()] == [
+                "temporal-assets"
+            ]
             client.terminate_run(run)
             wait(lambda: str(client.get_run_status(run).value) == "CANCELED", "it goes on")
             assert running_jobs(ui) == []

@@ -104,7 +104,7 @@ class CountingEngine(DuckDBEngine):
 
 
 def _work(account: dict[str, Any]) -> Work:
-    scans = [one for one in _operators(account) if one["type"] == "TABLE_SCAN"]
+    scans = [operator for operator in _operators(account) if operator["type"] == "TABLE_SCAN"]
     return Work(
         account["query"]["total_rows_scanned"],
         sum(int(one["extra_info"].get("Total Files Read", 0)) for one in scans),
@@ -254,7 +254,7 @@ def test_traffic_reads_every_day_once_and_no_url_of_its_pages(
     labels = tmp_path / "page_labels.parquet"
     write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     window = corpus.store.window("transits", last, WINDOW, 1)
-    days = [DayFiles.of(corpus.store, one) for one in window.manifests]
+    days = [DayFiles.of(corpus.store, manifest) for manifest in window.manifests]
     tables = {
         "page_totals": corpus.store.files("page_totals", last),
         "page_labels": [str(labels)],
@@ -310,7 +310,7 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
                 settings_digest=PAGE_TRAFFIC.settings_digest(corpus.settings),
             )
     # Rows are written.
-    assert [one.rows for one in corpus.engine.queries] == [0]
+    assert [query.rows for query in corpus.engine.queries] == [0]
     # Of every day once; URLs of those that moved, and what was not opened on the others.
     of_days = Counter(column for path, column in read if "/transits/" in path)
     every = WINDOW + 1

@@ -83,7 +83,7 @@ def test_a_broken_day_stops_no_other_day_and_later_runs_too(project: Project) ->
     days = logs.write_days(project.logs, DAY, 2)
     outcome = project.materialize(days, ["log_files", *daily.DERIVED, "requests"])
     assert not outcome.ok
-    assert [(one.check, one.day) for one in outcome.checks if not one.passed] == [
+    assert [(check.check, check.day) for check in outcome.checks if not check.passed] == [
         ("site_is_host", DAY)
     ]
     assert project.store.days("page_views") == [NEXT]
@@ -130,17 +130,19 @@ def test_a_jump_warns_once_and_stops_nothing(project: Project) -> None:
     assets = ["log_files", "requests", "page_views"]
     outcome = project.materialize([*days, jumps[0]], assets)
     assert outcome.ok
-    failed = {(one.asset, one.check, one.day) for one in outcome.checks if not one.passed}
+    failed = {(check.asset, check.check, check.day) for check in outcome.checks if not check.passed}
     assert failed == {
         ("requests", "rows_are_usual", jumps[0]),
         ("requests", "clients_are_usual", jumps[0]),
     }
-    (rows,) = (one for one in outcome.checks if one.check == "rows_are_usual" and not one.passed)
+    (rows,) = (
+        check for check in outcome.checks if check.check == "rows_are_usual" and not check.passed
+    )
     assert rows.message.startswith("800, expected at least ")
     assert not rows.blocking
     # Another run, of another process: what was told is kept with the day.
     outcome = project.materialize([jumps[1]], assets)
-    assert all(one.passed for one in outcome.checks)
+    assert all(check.passed for check in outcome.checks)
 
 
 def test_days_of_a_few_visitors_are_calm(project: Project) -> None:
@@ -150,7 +152,7 @@ def test_days_of_a_few_visitors_are_calm(project: Project) -> None:
         logs.write(project.logs / f"{day}.log", logs.day_of_lines(day, clients=visitors))
     outcome = project.materialize(days, ["log_files", "requests", "page_views", "transits"])
     assert outcome.ok
-    assert [one for one in outcome.checks if not one.passed] == []
+    assert [check for check in outcome.checks if not check.passed] == []
 
 
 def test_checks_alone_judge_the_newest_days(running: Project) -> None:
@@ -177,7 +179,7 @@ def test_an_unreadable_file_is_reported_and_the_others_are_used(project: Project
     broken = logs.write(project.logs / "broken.log.gz", [])
     broken.write_bytes(b"\x1f\x8b\x08\x00 this is no gzip")
     outcome = project.materialize([DAY], ["log_files", "requests"])
-    (failed,) = (one for one in outcome.checks if not one.passed)
+    (failed,) = (check for check in outcome.checks if not check.passed)
     assert (failed.asset, failed.check, failed.blocking) == ("log_files", "files_readable", False)
     assert "broken.log.gz: " in failed.message
     assert project.store.days("requests") == [DAY]
@@ -186,7 +188,7 @@ def test_an_unreadable_file_is_reported_and_the_others_are_used(project: Project
 
 def test_a_source_without_files_is_reported(project: Project) -> None:
     outcome = project.materialize([], ["log_files"])
-    (failed,) = (one for one in outcome.checks if not one.passed)
+    (failed,) = (check for check in outcome.checks if not check.passed)
     assert failed.check == "sources_present"
     assert "folder holds no log files" in failed.message
 
@@ -202,8 +204,8 @@ def test_last_checks_are_those_of_what_is_published_now(
         for name in contracts.table(asset).check_names
         for day in three_days
     }
-    assert {(one.asset, one.check, one.day) for one in checks if one.day} == expected
-    assert all(one.passed for one in checks)
+    assert {(check.asset, check.check, check.day) for check in checks if check.day} == expected
+    assert all(check.passed for check in checks)
     manifest = project.store.manifest("requests", DAY)
     assert manifest is not None
     publish_requests(project.store, manifest, site="elsewhere.org")

@@ -93,7 +93,7 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
     for path in files_of(copied.state):
         before = path.read_bytes()
         flip(path, dice)
-        found = [one.path for one in damages(copied)]
+        found = [damage.path for damage in damages(copied)]
         # Of a list of sums and the files it is of, one is wrong, and nobody can tell which.
         names = [str(path.parent if path.name == "SHA256SUMS" else path)]
         if path.name == NOTES:
@@ -117,7 +117,7 @@ def test_a_database_that_can_only_be_read_is_found(tmp_path: Path, journal: str)
     assert list(damages(settings)) == []
     for at in range(16, 20):
         file.write_bytes(before[:at] + bytes([before[at] ^ 128]) + before[at + 1 :])
-        assert [one.path for one in damages(settings)] == [str(file)], at
+        assert [damage.path for damage in damages(settings)] == [str(file)], at
 
 
 def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:

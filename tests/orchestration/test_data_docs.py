@@ -34,11 +34,11 @@ def test_suites_results_and_pages_can_be_opened(project: Project, tmp_path: Path
     page = write_project(inspector, tables, days[:1], folder)
     write_project(inspector, tables, days[1:], folder)  # a day is added to what is there
     context = great_expectations().get_context(mode="file", project_root_dir=str(folder))
-    names = {one.column for one in context.suites.get("page_views").expectations}
+    names = {expectation.column for expectation in context.suites.get("page_views").expectations}
     assert names
     assert names <= {check.name for check in contracts.PAGE_VIEWS.checks}
     results = sorted((folder / "gx" / "uncommitted" / "validations" / "requests").iterdir())
-    assert [one.name for one in results] == [str(day) for day in days]
+    assert [result.name for result in results] == [str(day) for day in days]
     (file,) = results[0].rglob("*.json")
     found = json.loads(file.read_text("utf-8"))
     assert found["statistics"]["evaluated_expectations"] > 3
@@ -69,9 +69,9 @@ def test_a_suite_validates_the_rows_of_a_published_table(project: Project, tmp_p
     source = package.get_context(mode="ephemeral").data_sources.add_pandas("spoiled")
     whole = source.add_dataframe_asset("rows").add_batch_definition_whole_dataframe("whole")
     failed = {
-        one.expectation_config.type
-        for one in whole.get_batch({"dataframe": wrong}).validate(suite).results
-        if not one.success
+        result.expectation_config.type
+        for result in whole.get_batch({"dataframe": wrong}).validate(suite).results
+        if not result.success
     }
     assert "expect_column_values_to_be_between" in failed
     assert "expect_compound_columns_to_be_unique" in failed
@@ -79,7 +79,7 @@ def test_a_suite_validates_the_rows_of_a_published_table(project: Project, tmp_p
 
 @pytest.mark.parametrize("table", contracts.TABLES, ids=lambda table: table.name)
 def test_every_table_has_a_suite_of_its_rows(table: contracts.Table) -> None:
-    types = [one.expectation_type for one in row_suite(table).expectations]
+    types = [expectation.expectation_type for expectation in row_suite(table).expectations]
     assert types[0] == "expect_table_columns_to_match_ordered_list"
     assert "expect_column_values_to_not_be_null" in types
 

@@ -267,6 +267,6 @@ def test_every_table_says_where_its_code_is(state: Path) -> None:
     for table in contracts.TABLES:
         code = graph.get(dg.AssetKey(table.name)).metadata["dagster/code_references"]
         assert code.code_references
-        for one in code.code_references:
-            assert Path(one.file_path).suffix in (".py", ".sql")
-            assert Path(one.file_path).is_file()
+        for code_reference in code.code_references:
+            assert Path(code_reference.file_path).suffix in (".py", ".sql")
+            assert Path(code_reference.file_path).is_file()

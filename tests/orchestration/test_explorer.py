@@ -113,7 +113,9 @@ def test_what_a_stranger_writes_stays_text(window: Window, view: str) -> None:
     # As browsers read it: in the value of an attribute, quoted, it is text as well.
     elements = LexborHTMLParser(page).css("*")
     assert len(elements) > 10
-    assert [name for one in elements for name in one.attributes if name.startswith("on")] == []
+    assert [
+        name for element in elements for name in element.attributes if name.startswith("on")
+    ] == []
 
 
 @pytest.mark.parametrize(

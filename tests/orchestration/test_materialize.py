@@ -53,7 +53,7 @@ def test_every_day_of_a_run_has_its_own_numbers(running: Project) -> None:
     views = materialization(result, "page_views", NEXT)
     assert views["dagster/partition_row_count"] == 2
     reasons = materialization(result, "rejects", DAY)["reasons"].records
-    assert [(one.data["kind"], one.data["lines"]) for one in reasons] == [("rejected", 1)]
+    assert [(reason.data["kind"], reason.data["lines"]) for reason in reasons] == [("rejected", 1)]
 
 
 def test_a_day_without_logs_among_others_is_an_empty_day_and_no_failure(project: Project) -> None:
@@ -64,7 +64,7 @@ def test_a_day_without_logs_among_others_is_an_empty_day_and_no_failure(project:
     outcome = project.materialize([DAY, gap, last], daily)
     assert outcome.ok, outcome
     assert {one.rows for one in outcome.materialized if one.day == gap} == {0}
-    failed = [one for one in outcome.checks if not one.passed and one.day == gap]
+    failed = [check for check in outcome.checks if not check.passed and check.day == gap]
     assert {(one.asset, one.check) for one in failed} == {
         ("requests", "has_rows"),
         ("transits", "has_rows"),
@@ -120,9 +120,9 @@ def test_the_event_log_is_what_dagster_would_have_written(
 def _told(instance: dg.DagsterInstance, run: str) -> list[tuple[object, ...]]:
     entries = instance.all_logs(run)
     return sorted(
-        (str(one.dagster_event_type), str(event.asset_key), str(event.partition), event.step_key)
-        for one in entries
-        if (event := one.dagster_event) is not None
+        (str(entry.dagster_event_type), str(event.asset_key), str(event.partition), event.step_key)
+        for entry in entries
+        if (event := entry.dagster_event) is not None
     )
 
 
@@ -173,7 +173,7 @@ def test_days_made_side_by_side_are_those_made_one_after_the_other(project: Proj
         project.settings = project.with_settings("combined", engine={"threads": threads})
         assets = ["log_files", "requests", "page_views", "transits"]
         outcome = materialize(project.settings, days, assets, events.append)
-        assert {one.days for one in outcome.failures} == {(days[4],)}
+        assert {failure.days for failure in outcome.failures} == {(days[4],)}
         made.append(
             {
                 (asset, day): manifest.digest
@@ -185,7 +185,11 @@ def test_days_made_side_by_side_are_those_made_one_after_the_other(project: Proj
     assert made[0] == made[1]
     assert len(made[0]) == 4 * 9 - 3
     kinds = ("published", "failed")
-    said = [(one.kind, one.day) for one in events if one.asset == "requests" and one.kind in kinds]
+    said = [
+        (event.kind, event.day)
+        for event in events
+        if event.asset == "requests" and event.kind in kinds
+    ]
     assert said == [("failed" if day == days[4] else "published", day) for day in days] * 2
 
 
@@ -275,5 +279,7 @@ def test_empty_referrers_of_a_format_that_has_them_are_a_warning(project: Projec
     logs.write(project.logs / "a.log", [logs.line(noon, f"/{n}") for n in range(9)])
     outcome = project.materialize([DAY], ["log_files", "requests", "transits"])
     assert outcome.ok
-    failed = [(one.asset, one.check, one.blocking) for one in outcome.checks if not one.passed]
+    failed = [
+        (check.asset, check.check, check.blocking) for check in outcome.checks if not check.passed
+    ]
     assert failed == [("transits", "referrers_known", False)]

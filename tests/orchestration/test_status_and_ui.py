@@ -108,7 +108,7 @@ def _of_ui(node: dict[str, Any]) -> Said:
     }
     stale = zip(DAYS, node["staleStatusByPartition"], strict=True)
     checks = node["assetChecksOrError"].get("checks", [])
-    last = {one["name"]: one["executionForLatestMaterialization"] for one in checks}
+    last = {check["name"]: check["executionForLatestMaterialization"] for check in checks}
     return Said(
         made=made,
         missing=set(DAYS) - made,

@@ -93,7 +93,7 @@ def test_what_differs_is_made_beside_what_is_there(state: Path) -> None:
     }
     assert any(news["now"])
     assert not any(news["then"])
-    changed = {one.asset: one for one in found.differences}
+    changed = {difference.asset: difference for difference in found.differences}
     labels = changed["page_labels"]
     assert (labels.before, labels.after, labels.changed) == (7, 7, 7)
     assert {"page_totals", "interest_curves", "page_views"}.isdisjoint(changed)
@@ -141,7 +141,7 @@ def test_what_was_never_made_is_no_difference(state: Path, tmp_path: Path) -> No
     for name in ("seed_evaluation", "crawl_simulation", "evaluation_report"):
         shutil.rmtree(own / "tables" / name)
     assert trial(own, labels__q="0.7").differences == ()
-    found = {one.asset for one in trial(own, labels__p="1e6").differences}
+    found = {difference.asset for difference in trial(own, labels__p="1e6").differences}
     assert "page_labels" in found
     assert found.isdisjoint({"seed_evaluation", "crawl_simulation", "evaluation_report"})
 

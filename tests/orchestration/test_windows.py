@@ -97,9 +97,11 @@ def test_everything_is_made_when_nothing_is_named(project: Project) -> None:
     assert [(row["url"], row["views"], row["is_born_before"]) for row in rows] == [
         ("https://example.com/", [3, 3, 3, 3], True)
     ]
-    checked = {one.check for one in outcome.checks if one.asset == "page_histories"}
+    checked = {check.check for check in outcome.checks if check.asset == "page_histories"}
     assert {"views_sum_to_total", "birth_is_first_view", "reliable_share_is_usual"} <= checked
-    assert [one for one in outcome.checks if one.asset in WINDOW_NAMES and not one.passed] == []
+    assert [
+        check for check in outcome.checks if check.asset in WINDOW_NAMES and not check.passed
+    ] == []
 
 
 @pytest.mark.slow
@@ -128,8 +130,8 @@ def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) 
     days = [DAY + n * ONE for n in range(5)]
     outcome = five_days.materialize(days, ["page_totals", "crawl_simulation"])
     assert not outcome.ok
-    assert {one.days for one in outcome.failures} == {(days[0],), (days[1],)}
-    assert {one.asset for one in outcome.failures} == {"crawl_simulation"}
+    assert {failure.days for failure in outcome.failures} == {(days[0],), (days[1],)}
+    assert {failure.asset for failure in outcome.failures} == {"crawl_simulation"}
     assert "transits has 1 of the 4 days" in outcome.failures[0].message
     assert five_days.store.days("page_totals") == days, "which wait for no other day"
     assert five_days.store.days("crawl_simulation") == days[2:]
@@ -200,11 +202,11 @@ def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
         assert [running.store.days(name) for name in HISTORIES] == [made, made]
     # Dagster marks all days of a step, or none.
     found = {
-        str(one.partition_key): one.asset_materialization.metadata
-        for one in running.instance.fetch_materializations(
+        str(record.partition_key): record.asset_materialization.metadata
+        for record in running.instance.fetch_materializations(
             dg.AssetKey("page_histories"), limit=10
         ).records
-        if one.asset_materialization
+        if record.asset_materialization
     }
     assert {key for key, said in found.items() if "mib" in said} == set(map(str, days))
 

@@ -40,7 +40,7 @@ from tests.command_line import call
 def test_a_mistake_is_explained_and_changes_nothing(
     log: Path, state: Path, arguments: list[str], said: str
 ) -> None:
-    filled = [log if one == "{log}" else one for one in arguments]
+    filled = [log if argument == "{log}" else argument for argument in arguments]
     result = call(*filled, *([] if arguments == ["frobnicate"] else ["--state", state]))
     assert result.exit_code == 2, result.output
     assert said in re.sub(r"\s+", " ", result.stderr)

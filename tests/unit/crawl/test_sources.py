@@ -86,7 +86,7 @@ def test_an_index_names_sitemaps_itself_among_them() -> None:
 
 def test_a_sitemap_may_be_a_list() -> None:
     body = b"https://a.example/1\nnonsense\nhttps://a.example/2\n"
-    assert [one.url for one in read_source(BASE, body, kind="sitemap").entries] == [
+    assert [entry.url for entry in read_source(BASE, body, kind="sitemap").entries] == [
         "https://a.example/1",
         "https://a.example/2",
     ]
@@ -129,7 +129,7 @@ def test_hostile_documents_are_bounded(name: str) -> None:
     shown = read_source(BASE, HOSTILE[name], kind="sitemap")
     assert time.process_time() - begun < 10
     assert len(shown.entries) <= 50_000
-    assert not [one for one in shown.entries if "root:" in one.url or "lol" in one.url]
+    assert not [entry for entry in shown.entries if "root:" in entry.url or "lol" in entry.url]
 
 
 def test_bounds_are_told() -> None:

@@ -123,7 +123,7 @@ def test_there_is_no_number_of_pages_at_which_learning_begins() -> None:
     views, truth, sites, sections = pages(2000, seed=2)
     losses = []
     for count in (4, 8, 16, 40, 60, 200, 1000):
-        model = learn(*(one[:count] for one in pages(2000, seed=1)))
+        model = learn(*(page[:count] for page in pages(2000, seed=1)))
         p = model.probability(views, np.full(2000, 7), sites, sections)
         losses.append(score_probability(7, "model", truth, p).log_loss or 0.0)
         assert np.isfinite(p).all()

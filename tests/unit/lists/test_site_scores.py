@@ -211,6 +211,6 @@ def test_tuned_prefixes_are_judged_by_other_pages() -> None:
     assert best.outcome.f_measure == 1.0
     assert best.prefixes == 1
     # The paper's rule takes the ten folders as well, and what they publish later.
-    plain = next(one for one in trials if one.rule == PAPER_RULE)
+    plain = next(trial for trial in trials if trial.rule == PAPER_RULE)
     assert plain.prefixes == 11
     assert plain.outcome.f_measure == f_measure(precision(4, 24), recall(4, 4))

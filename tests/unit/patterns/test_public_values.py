@@ -45,7 +45,7 @@ def test_clients_are_counted_as_sets_are(
     groups[2] = groups[3] | groups[4]
     groups[0] = groups[1] | groups[2]
     tree = hierarchy([-1, 0, 0, 2, 2])
-    assert public_nodes(of, tree, leaf).tolist() == [len(one) >= least for one in groups]
+    assert public_nodes(of, tree, leaf).tolist() == [len(group) >= least for group in groups]
 
 
 def templates(tree: PatternTree) -> set[str]:

@@ -37,7 +37,7 @@ HOST = "https://h.example"
     ],
 )  # fmt: skip
 def test_joined(alternatives: list[str], text: str) -> None:
-    assert joined([one.split() for one in alternatives], "{", "}", "/.?") == text
+    assert joined([alternative.split() for alternative in alternatives], "{", "}", "/.?") == text
 
 
 letters = st.lists(st.sampled_from(["/a", "/b", "/cd", ".x"]), max_size=4)
@@ -46,9 +46,12 @@ letters = st.lists(st.sampled_from(["/a", "/b", "/cd", ".x"]), max_size=4)
 @given(st.lists(letters, min_size=1, max_size=6))
 def test_joined_expressions_mean_their_alternatives(alternatives: list[list[str]]) -> None:
     expression = joined(
-        [[re.escape(piece) for piece in one] for one in alternatives], "(?:", ")", "/"
+        [[re.escape(piece) for piece in alternative] for alternative in alternatives],
+        "(?:",
+        ")",
+        "/",
     )
-    meant = {"".join(one) for one in alternatives}
+    meant = {"".join(alternative) for alternative in alternatives}
     others = {text + more for text in meant for more in ("/a", "/b", ".x", "")} | {"", "/a/b"}
     assert {text for text in others | meant if re.fullmatch(expression, text)} == meant
 

@@ -81,7 +81,7 @@ def written(folder: Path, **changed: Any) -> Path:
 
 
 def call(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(one) for one in arguments])
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def test_json_has_the_lists_and_why_they_are_so(tmp_path: Path) -> None:

@@ -410,7 +410,7 @@ def test_a_verdict_falls_with_the_question_of_its_check(
     manifest = Manifest("page_views", dt.date(2026, 3, 1), (), 1, (), "s")
     table = contracts.PAGE_VIEWS
     names = [rule.name for rule in table.rules]
-    found = [Judgement("page_views", one, manifest.day, False, True, "12") for one in names]
+    found = [Judgement("page_views", name, manifest.day, False, True, "12") for name in names]
 
     def known(*rules: Rule) -> list[str]:
         now = replace(table, rules=rules)

@@ -100,7 +100,7 @@ FRONT = Front(
 
 def figures(found: Front) -> dict[str, tuple[str, str, str]]:
     (block,) = (one for one in front(found).blocks if isinstance(one, Figures))
-    return {one.name: (one.value, one.note, one.tone) for one in block.figures}
+    return {figure.name: (figure.value, figure.note, figure.tone) for figure in block.figures}
 
 
 def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
@@ -148,14 +148,14 @@ def test_without_anything_it_says_what_is_missing() -> None:
 
 
 def test_lists_are_compared_with_those_in_use_on_the_longest_horizon() -> None:
-    forests = [one for one in front(FRONT).blocks if isinstance(one, Forest)]
-    trusted = next(one for one in forests if "trusted" in one.title)
+    forests = [block for block in front(FRONT).blocks if isinstance(block, Forest)]
+    trusted = next(forest for forest in forests if "trusted" in forest.title)
     assert [row.name for row in trusted.rows] == ["prefixes, as published", "list in use"]
 
 
 def test_traffic_is_drawn_over_dates() -> None:
-    charts = [one for one in front(FRONT).blocks if isinstance(one, Chart)]
-    assert {one.x.kind for one in charts} == {"date"}
+    charts = [block for block in front(FRONT).blocks if isinstance(block, Chart)]
+    assert {chart.x.kind for chart in charts} == {"date"}
     html = page(Report(DAY, "Report", (), (front(FRONT),)))
     assert ">31 Jan</text>" in html
     assert re.findall(r"<th[^>]*></th>", html) == []  # the numbers' column of days has a name

@@ -126,9 +126,9 @@ def test_typical_pages_are_of_sites_that_stand_for_their_kind(tables: Tables) ->
         *(life("dealer.example", k, False, 5_000, 1.0) for k in range(40)),
         *(life("wiki.example", k, False, 50 + k, 1.0) for k in range(60)),
     ]
-    tables.write(contracts.PAGE_LABELS, [one["labels"] for one in pages])
-    tables.write(contracts.PAGE_HISTORIES, [one["lives"] for one in pages])
-    tables.write(contracts.PAGE_TRAFFIC, [one["traffic"] for one in pages])
+    tables.write(contracts.PAGE_LABELS, [page["labels"] for page in pages])
+    tables.write(contracts.PAGE_HISTORIES, [page["lives"] for page in pages])
+    tables.write(contracts.PAGE_TRAFFIC, [page["traffic"] for page in pages])
     missing = {"page_histories": SimpleNamespace(extra={"missing_days": []})}
     job = SimpleNamespace(
         **vars(tables), files=tables.files, sources=SimpleNamespace(tables=missing)

@@ -167,7 +167,7 @@ def test_paths_of_sources_are_relative_to_the_state_folder(
     elsewhere = tmp_path / "elsewhere"
     _write(state, f"[[sources]]\npath = 'logs/*.gz'\n[[sources]]\npath = '{elsewhere}'\n")
     monkeypatch.chdir(tmp_path)
-    assert [one.path for one in load_settings(state).sources] == [
+    assert [source.path for source in load_settings(state).sources] == [
         str(state / "logs/*.gz"),
         str(elsewhere),
     ]

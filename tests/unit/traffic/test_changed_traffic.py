@@ -36,11 +36,11 @@ class Window:
 
     def __init__(self, triples: set[Triple], unknown: set[int]) -> None:
         of_page = [
-            [one for one in triples if one[0] == page and page not in unknown]
+            [triple for triple in triples if triple[0] == page and page not in unknown]
             for page in range(len(SITE))
         ]
         from_page = [
-            [one for one in triples if one[2] == page and page not in unknown]
+            [triple for triple in triples if triple[2] == page and page not in unknown]
             for page in range(len(SITE))
         ]
         self.visits = [len(found) for found in of_page]

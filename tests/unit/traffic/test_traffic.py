@@ -37,7 +37,7 @@ def site(page: int) -> int:
 def test_what_is_counted_are_sets(transits: list[Triple], bounds: list[int]) -> None:
     """A transit of several days is there as often, and counts once."""
     first, stop = bounds
-    here = sorted(one for one in transits if first <= one[0] < stop)
+    here = sorted(transit for transit in transits if first <= transit[0] < stop)
     columns = list(zip(*here, strict=True)) or [()] * 3
     moved = Transits(*(np.array(column, np.int64) for column in columns))
 
