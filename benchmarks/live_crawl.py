@@ -186,7 +186,7 @@ def tables(found: dict[str, list[Told]]) -> str:
     rule = "|---|" + "---:|" * len(names)
     lines = ["| crawler | " + " | ".join(names) + " |", rule]
     for name, rows in found.items():
-        mean = np.mean([of_all(told) for told in rows], axis=0)
+        mean = np.mean([of_all(row) for row in rows], axis=0)
         lines.append(f"| {CRAWLERS[name]} | " + " | ".join(map(_cell, names, mean)) + " |")
     lines += ["", "| ours less | " + " | ".join(names) + " |", rule]
     for name in [name for name in found if "instant" in found and name != "instant"]:

@@ -47,8 +47,8 @@ class Window:
         self.referred = [sum(one[2] != NOWHERE for one in found) for found in of_page]
         self.referrals = [len(found) for found in from_page]
         clients = [{one[1] for one in found} for found in of_page]
-        self.clients = [len(found) for found in clients]
-        self.few = [sorted(found) if len(found) < LEAST else [] for found in clients]
+        self.clients = [len(client) for client in clients]
+        self.few = [sorted(client) if len(client) < LEAST else [] for client in clients]
         self.links = Counter(
             (target, referrer)
             for target, _, referrer in triples
