@@ -136,11 +136,11 @@ def _long_search(
 def quality(views: NDArray[Any], method: Method, by_scipy: int) -> tuple[float, float, float]:
     """Share of pages within 0.1 % of the long search's objective; with its label; worst scipy."""
     options = Options(method=method)
-    found = fit(views, options)
+    curves = fit(views, options)
     rng = np.random.default_rng(_SEED)
     good, same, asked = 0, 0, 0
     behind = 0.0
-    for page in np.flatnonzero(found.evaluations > 0):
+    for page in np.flatnonzero(curves.evaluations > 0):
         row = views[page].astype(np.float64)
         birth = int(np.argmax(row > 0))
         y, inside = row[birth:], birth > 0
@@ -155,12 +155,12 @@ def quality(views: NDArray[Any], method: Method, by_scipy: int) -> tuple[float, 
         phi = float(ndtr((math.log(3) - theta[MU]) / math.exp(theta[LOG_SIGMA])))
         if asked < by_scipy:
             witness = scipy_search(row, method, starts=20, seed=int(page))
-            behind = max(behind, found.objective[page] / max(witness.objective, 1e-9) - 1)
+            behind = max(behind, curves.objective[page] / max(witness.objective, 1e-9) - 1)
             if witness.objective < best:
                 best, phi = witness.objective, witness.accumulated(3)
         asked += 1
-        good += bool(found.objective[page] <= 1.001 * best + 1e-9 * float(y @ y))
-        same += (found.phi_n[page] > _Q) == (phi > _Q)
+        good += bool(curves.objective[page] <= 1.001 * best + 1e-9 * float(y @ y))
+        same += (curves.phi_n[page] > _Q) == (phi > _Q)
     return good / asked, same / asked, behind
 
 

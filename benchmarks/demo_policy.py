@@ -60,15 +60,15 @@ class Learned:
 
 def learn(options: DemoOptions, root: Path, days: int, window: int, **settings: Any) -> Learned:
     """Everything up to the policy, from the first `days` days of a corpus, by one window."""
-    made = generate(options, root / "demo")
+    demo = generate(options, root / "demo")
     chosen = load_settings(
         root / "state", window={"days": window, "min_days": window // 2}, **settings
     )
-    store, engine, day = Store.open(chosen), DuckDBEngine(chosen), made.days[days - 1]
-    publish_truth(store, engine, made.truth, [one for one in made.days if one <= day])
+    store, engine, day = Store.open(chosen), DuckDBEngine(chosen), demo.days[days - 1]
+    publish_truth(store, engine, demo.truth, [one for one in demo.days if one <= day])
     for one in _beneath([CRAWL_POLICY]).values():
         build(store, engine, chosen, one, day)
-    return Learned(made, root, chosen, store, day)
+    return Learned(demo, root, chosen, store, day)
 
 
 def _beneath(assets: Iterable[WindowAsset]) -> dict[str, WindowAsset]:

@@ -207,8 +207,8 @@ def later_traffic(visits: pa.Table) -> dict[str, float]:
         leaf = matcher.match_leaves(texts(known.tolist()))
         volume, traffic = np.bincount(leaf, minlength=len(tree)), np.bincount(leaf, drew, len(tree))
         mean = np.where(volume > 0, traffic / np.maximum(volume, 1), usual)
-        found = matcher.match_leaves(texts(later.tolist()))
-        answers[rule] = np.where(found == NOWHERE, usual, mean[np.maximum(found, 0)])
+        leaves = matcher.match_leaves(texts(later.tolist()))
+        answers[rule] = np.where(leaves == NOWHERE, usual, mean[np.maximum(leaves, 0)])
     truth = draws / draws.sum()
     return {name: divergence(truth, one / one.sum()) for name, one in answers.items()}
 

@@ -119,8 +119,8 @@ def learn(pages: int) -> Cost:
     learn_patterns(site(2_000, SEED))  # compiles, or loads what was compiled
     traffic = site(pages, SEED + 1)
     begun, worked = time.perf_counter(), time.process_time()
-    found = learn_patterns(traffic)
-    return _cost(len(traffic.urls), begun, worked, _sizes(found))
+    patterns = learn_patterns(traffic)
+    return _cost(len(traffic.urls), begun, worked, _sizes(patterns))
 
 
 def match(pages: int) -> Cost:

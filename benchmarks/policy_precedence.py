@@ -41,13 +41,15 @@ def learned(seed: int, root: Path) -> tuple[Policy, pa.Table]:
 
 def ways(policy: Policy, urls: list[str]) -> dict[str, Flags]:
     """Whether each URL is fetched now, by each way to decide."""
-    found = policy.match_many(urls)
+    matches = policy.match_many(urls)
     patterns = policy.document["patterns"]
     # The last entry stands for URLs of no pattern, whose place is -1.
-    now = np.array([*(entry["decision"] == "now" for entry in patterns), False])[found.pattern]
-    known = np.array([*(entry["urgency"] is not None for entry in patterns), False])[found.pattern]
-    sure = np.array([*(entry["overrules"] for entry in patterns), False])[found.pattern]
-    under = found.prefix >= 0
+    now = np.array([*(entry["decision"] == "now" for entry in patterns), False])[matches.pattern]
+    known = np.array([*(entry["urgency"] is not None for entry in patterns), False])[
+        matches.pattern
+    ]
+    sure = np.array([*(entry["overrules"] for entry in patterns), False])[matches.pattern]
+    under = matches.prefix >= 0
     return {
         "always the prefix": under | now,
         "always the pattern": np.where(known, now, under),

@@ -65,8 +65,8 @@ def _judge_lists(judged: Judged, day: dt.date, days: int, tables: tuple[Table, T
         return
     urls = judged.lives.urls[page].tolist()
     truth = judged.lives.by_days[page]
-    found = _policy(judged, day).match_many(urls)
-    ours = (found.tier >= 1) & (found.tier <= NOW_TIERS)
+    matches = _policy(judged, day).match_many(urls)
+    ours = (matches.tier >= 1) & (matches.tier <= NOW_TIERS)
     folder = _most_viewed_folder(judged, day)
     rest: dict[str, Flags] = {
         "everything": np.ones(len(urls), np.bool_),

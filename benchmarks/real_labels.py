@@ -88,8 +88,8 @@ def _from_views(judged: Judged, day: dt.date, urls: list[str]) -> dict[str, Flag
     place = {url: row for row, url in enumerate(histories["url"].to_pylist())}
     views = np.array(histories["views"].to_pylist(), np.int64)[[place[url] for url in urls]]
     observed = views[:, judged.first(day) - judged.day(day) - 1 :]
-    found = concentration(observed, N)
+    concentrations = concentration(observed, N)
     return {
-        "raw share so far": found.first_share > Q,
-        "concentration": found.is_defined & (found.value > _PAPER_P),
+        "raw share so far": concentrations.first_share > Q,
+        "concentration": concentrations.is_defined & (concentrations.value > _PAPER_P),
     }

@@ -69,7 +69,7 @@ def _table(
 def lists_of(judged: Judged, day: dt.date, urls: list[str]) -> dict[str, Flags]:
     """Return which URLs each list covers, as it was published on a day."""
     policy = policy_of(judged, day)
-    found = policy.match_many(urls)
+    matches = policy.match_many(urls)
     decided = [entry["decision"] == "now" for entry in policy.document["patterns"]]
     sections = _listed(judged.table("section_scores", day), "is_selected")["prefix"].to_pylist()
     prefixes = judged.table("news_prefixes", day)["prefix"].to_pylist()
@@ -78,8 +78,8 @@ def lists_of(judged: Judged, day: dt.date, urls: list[str]) -> dict[str, Flags]:
         "sites": np.array([site_of(url) in sites for url in urls]),
         "sections": beneath(urls, sections),
         "prefixes": beneath(urls, prefixes),
-        "patterns": np.array([*decided, False])[found.pattern],
-        "policy: now": (found.tier >= 1) & (found.tier <= NOW_TIERS),
+        "patterns": np.array([*decided, False])[matches.pattern],
+        "policy: now": (matches.tier >= 1) & (matches.tier <= NOW_TIERS),
         "everything": np.ones(len(urls), np.bool_),
         "folder majority": _majority(judged, urls, judged.labelled(day)),
         "folder majority of births": _majority(judged, urls, _births(judged, day)),

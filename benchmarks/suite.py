@@ -133,8 +133,8 @@ def is_there(need: str | None) -> bool:
 def call(name: str, way: str, folder: Path, size: str, repeats: int) -> str:
     """One way in a process of its own; what it printed last."""
     command = [sys.executable, "-m", "benchmarks.suite_lines", name, way, str(folder), size]
-    said = subprocess.run([*command, str(repeats)], check=True, stdout=subprocess.PIPE, text=True)
-    return said.stdout.strip().rpartition("\n")[2]
+    result = subprocess.run([*command, str(repeats)], check=True, stdout=subprocess.PIPE, text=True)
+    return result.stdout.strip().rpartition("\n")[2]
 
 
 def versions() -> dict[str, str]:

@@ -81,9 +81,9 @@ def traffic_by_us(folder: Path, size: str) -> Job:
     from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
     def counted(store: Any, day: dt.date) -> int:
-        made = store.read("page_traffic", day, [*_SUMS, *_LISTS])
-        lists = sum(pc.sum(pc.list_value_length(made[name])).as_py() for name in _LISTS)
-        return int(lists + sum(pc.sum(made[name]).as_py() for name in _SUMS))
+        table = store.read("page_traffic", day, [*_SUMS, *_LISTS])
+        lists = sum(pc.sum(pc.list_value_length(table[name])).as_py() for name in _LISTS)
+        return int(lists + sum(pc.sum(table[name]).as_py() for name in _SUMS))
 
     return _published(folder, size, PAGE_TRAFFIC, counted)
 

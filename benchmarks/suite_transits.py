@@ -97,8 +97,10 @@ def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Tab
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        made = make_transits(engine, [str(path)], scratch)
-        store.publish("transits", day, made.rows, inputs=[], settings_digest="", beside=made.urls)
+        transits = make_transits(engine, [str(path)], scratch)
+        store.publish(
+            "transits", day, transits.rows, inputs=[], settings_digest="", beside=transits.urls
+        )
 
 
 def _write_labels(

@@ -42,15 +42,15 @@ def publish_transits(
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        made = make_transits(engine, [str(path)], scratch)
+        transits = make_transits(engine, [str(path)], scratch)
         store.publish(
             "transits",
             day,
-            made.rows,
+            transits.rows,
             inputs=[],
             settings_digest="",
             extra=extra,
-            beside=made.urls,
+            beside=transits.urls,
         )
 
 

@@ -128,12 +128,12 @@ class Corpus:
     """All assets of a small corpus, on its last day."""
 
     def __init__(self, root: Path) -> None:
-        made = generate(OPTIONS, root / "demo")
+        demo = generate(OPTIONS, root / "demo")
         self.settings = load_settings(
             root / "state",
-            sources=[source.model_dump() for source in made.sources],
-            baseline={"path": str(made.truth["baseline"])},
-            calibration={"annotated": str(made.truth["annotated"]), "min_pages": 10},
+            sources=[source.model_dump() for source in demo.sources],
+            baseline={"path": str(demo.truth["baseline"])},
+            calibration={"annotated": str(demo.truth["annotated"]), "min_pages": 10},
             **SETTINGS,
         )
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)

@@ -114,8 +114,8 @@ def installed(command: list[str | Path], work: Path) -> None:
             list(map(str, command)), cwd=work, check=True, capture_output=True, timeout=240
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        said = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()
-        raise NotInstalled(said[-1] if said else str(error)) from error
+        lines = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()
+        raise NotInstalled(lines[-1] if lines else str(error)) from error
 
 
 def environment(work: Path, package: str) -> Path:

@@ -83,13 +83,13 @@ def running(programs: Path) -> Iterator[Server]:
     password.chmod(0o644)
     data, port = folder / "data", free_port()
     try:
-        made = subprocess.run(
+        result = subprocess.run(
             [programs / "initdb", "-D", data, *_INIT, f"--pwfile={password}"],
             capture_output=True,
             text=True,
             **options,
         )
-        assert made.returncode == 0, made.stderr
+        assert result.returncode == 0, result.stderr
         settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", "fsync=off")
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(

@@ -80,8 +80,8 @@ def compare_tables(name: str, day: dt.date, wanted: Store, found: Store) -> None
 
 
 def values(table: pa.Table, column: str) -> list[Any]:
-    found = table.column(column).to_pylist()
-    return [neutral(one) if isinstance(one, str) else one for one in found]
+    rows = table.column(column).to_pylist()
+    return [neutral(row) if isinstance(row, str) else row for row in rows]
 
 
 def neutral(text: str) -> str:

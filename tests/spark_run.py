@@ -60,11 +60,11 @@ SMALL = Corpus(days=4, requests=5_000, window=3)
 
 def installation(root: Path, corpus: Corpus) -> Path:
     """A state folder that knows its logs and has a key of pseudonyms, and has read nothing."""
-    made = generate(corpus.options, root / "demo")
+    demo = generate(corpus.options, root / "demo")
     state = root / "prepared"
     state.mkdir()
     lines = [f"[window]\ndays = {corpus.window}\nmin_days = {corpus.window}\n"]
-    for source in made.sources:
+    for source in demo.sources:
         told = source.model_dump(mode="json", exclude_defaults=True)
         columns = told.pop("columns", {})
         lines.append("[[sources]]")
@@ -72,7 +72,7 @@ def installation(root: Path, corpus: Corpus) -> Path:
         if columns:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
-    lines += ["[crawls]", f"results = [{_quoted(_fetched(root, made.days))}]"]
+    lines += ["[crawls]", f"results = [{_quoted(_fetched(root, demo.days))}]"]
     (state / "settings.toml").write_text("\n".join(lines), "utf-8")
     KeyRing(state / "secrets", 0).key(0)
     return state

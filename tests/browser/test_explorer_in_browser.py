@@ -151,5 +151,5 @@ def test_axe_finds_nothing(tab: Page, address: str, view: str) -> None:
         pytest.skip("axe-core is not there: AXE names its file (docs/testing.md)")
     opened(tab, address, view)
     tab.run(Path(file).read_text("utf-8") + ";0")
-    found = json.loads(tab.run("axe.run().then(r => JSON.stringify(r.violations))"))
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
+    content = json.loads(tab.run("axe.run().then(r => JSON.stringify(r.violations))"))
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in content] == []

@@ -235,8 +235,8 @@ def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> 
     table = contracts.table("requests")
     pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), requests)
     duckdb = DuckDBEngine(load_settings(out))
-    made = make_transits(duckdb, [str(requests)], out)
-    (path,), (named,) = made.rows, made.urls
+    transits = make_transits(duckdb, [str(requests)], out)
+    (path,), (named,) = transits.rows, transits.urls
     target = pq.read_metadata(path).row_group(0).column(2)
     assert (target.path_in_schema, target.compression) == ("target", "SNAPPY")
     assert "DELTA_BINARY_PACKED" in target.encodings
@@ -256,8 +256,8 @@ def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> 
 def test_rows_gives_the_first_rows_of_a_query(engine: Engine, out: Path) -> None:
     path = out / "numbers.parquet"
     pq.write_table(pa.table({"n": [3, 1, 2]}), path)
-    found = engine.rows("SELECT n, n * 2 AS twice FROM t ORDER BY n", {"t": [str(path)]}, limit=2)
-    assert found == [{"n": 1, "twice": 2}, {"n": 2, "twice": 4}]
+    rows = engine.rows("SELECT n, n * 2 AS twice FROM t ORDER BY n", {"t": [str(path)]}, limit=2)
+    assert rows == [{"n": 1, "twice": 2}, {"n": 2, "twice": 4}]
 
 
 def test_rows_that_are_handed_on_can_be_looked_for(engine: Engine, out: Path) -> None:

@@ -81,13 +81,13 @@ def test_a_group_is_whole_however_large(
 ) -> None:
     sizes = {"b": 1, "ü": 40_000, "a": 16_384, "c": 3}  # batches have 16,384 rows
     inputs = sites(tmp_path / "in.parquet", sizes)
-    made = engine.apply_groups(total, inputs, "site", RESULT, out, limits)
+    files = engine.apply_groups(total, inputs, "site", RESULT, out, limits)
     starts = np.cumsum([0, *sizes.values()])
-    assert pq.read_table(made).to_pylist() == [
+    assert pq.read_table(files).to_pylist() == [
         {"site": site, "total": sum(range(start, start + size)), "status": "fine"}
         for start, (site, size) in zip(starts.tolist(), sizes.items(), strict=False)
     ]
-    assert sorted(out.iterdir()) == sorted(made)
+    assert sorted(out.iterdir()) == sorted(files)
 
 
 def together(rows: pa.Table) -> pa.RecordBatch:
@@ -103,10 +103,10 @@ def test_without_limits_whole_groups_come_together(
     """Large ones by themselves, small ones several at a time; each once, and in order."""
     sizes = {f"site {n:04}": 1 + n % 3 for n in range(3_000)} | {"zzz": 20_000}
     inputs = sites(tmp_path / "in.parquet", sizes)
-    made = engine.apply_groups(together, inputs, "site", RESULT, out, None)
-    found = pq.read_table(made).to_pylist()
-    assert [row["site"] for row in found] == list(sizes)
-    assert len({row["total"] for row in found}) < 10
+    files = engine.apply_groups(together, inputs, "site", RESULT, out, None)
+    rows = pq.read_table(files).to_pylist()
+    assert [row["site"] for row in rows] == list(sizes)
+    assert len({row["total"] for row in rows}) < 10
 
 
 def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ def test_a_process_that_is_ended_while_it_starts_is_not_waited_for(
 
 def test_no_groups_give_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
     inputs = sites(tmp_path / "in.parquet", {})
-    made = engine.apply_groups(total, inputs, "site", RESULT, out, APART)
-    assert pq.read_table(made).to_pylist() == []
+    files = engine.apply_groups(total, inputs, "site", RESULT, out, APART)
+    assert pq.read_table(files).to_pylist() == []
 
 
 def test_rows_of_a_group_must_lie_together(engine: Engine, out: Path, tmp_path: Path) -> None:
@@ -217,16 +217,16 @@ def test_a_group_that_goes_wrong_harms_no_other(
     seconds = patience if how == "slow" else 60
     limits = GroupLimits(processes=1, seconds=seconds, memory_mib=300, lost=lost, isolated_rows=0)
     kernel = partial(total, bad=how)
-    made = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits)
-    found = pq.read_table(made).to_pylist()
-    assert [(one["site"], one["total"]) for one in found] == [
+    files = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits)
+    rows = pq.read_table(files).to_pylist()
+    assert [(one["site"], one["total"]) for one in rows] == [
         ("a", 1),
         (how, -3),
         ("b", 5),
         ("c", 6),
     ]
-    said = Counter(one["status"] for one in found)
-    assert said.pop("fine") == 3
-    (lost_because,) = said
+    counts = Counter(one["status"] for one in rows)
+    assert counts.pop("fine") == 3
+    (lost_because,) = counts
     assert lost_because.startswith(status)
     assert "secret" not in lost_because

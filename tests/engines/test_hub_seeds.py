@@ -265,11 +265,11 @@ def test_numbers_choose_what_statements_choose(
         monkeypatch.setattr(hub_seeds, "LINKS_AT_ONCE", most)
         monkeypatch.setattr(hub_seeds, "numbered_hubs", lambda *_: None)
         web.build(HUB_SEEDS)
-        found = web.store.read("hub_seeds", web.day).to_pylist()
+        rows = web.store.read("hub_seeds", web.day).to_pylist()
         if is_same:
-            assert found == seeds
+            assert rows == seeds
         else:  # learned from some hubs, and covered by the first
-            assert {row["url"] for row in found} >= {row["url"] for row in seeds[:2]}
+            assert {row["url"] for row in rows} >= {row["url"] for row in seeds[:2]}
 
 
 @pytest.mark.parametrize("most", [0, 100])

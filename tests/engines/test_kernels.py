@@ -96,11 +96,11 @@ def test_what_passes_is_the_same_and_every_engine_reads_it(
 
 
 def test_an_empty_table_gives_an_empty_table(engine: Engine, out: Path, tmp_path: Path) -> None:
-    made = engine.apply(
+    files = engine.apply(
         double, {"numbers": [numbers(tmp_path / "a.parquet", 0, 0)]}, RESULT, out, 10
     )
-    found = pq.read_table(made)
-    assert (len(found), found.schema.names) == (0, RESULT.arrow_schema.names)
+    table = pq.read_table(files)
+    assert (len(table), table.schema.names) == (0, RESULT.arrow_schema.names)
 
 
 def test_a_few_batches_are_in_memory_whatever_the_rows(tmp_path: Path) -> None:

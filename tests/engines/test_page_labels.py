@@ -192,5 +192,5 @@ def test_labels_are_what_their_contract_says(
         table, out = contracts.PAGE_LABELS, Path(folder, "out")
         out.mkdir()
         files = engine.query("page_labels", inputs, parameters(observed, labels), table, out)
-        found = pq.read_table(files, partitioning=None).to_pylist()
-    assert found == wanted
+        rows = pq.read_table(files, partitioning=None).to_pylist()
+    assert rows == wanted

@@ -37,11 +37,11 @@ def here(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Histories:
     lines += [f"{FAST}/nobody,1", "not a url,1"]
     (root / "annotated.csv").write_text("\n".join(lines), "utf-8")
     views = people.views.astype(np.int64)
-    made = Histories(
+    histories = Histories(
         engine, root, views, urls=urls, calibration={"annotated": "annotated.csv", "by": "site"}
     )
-    made.truth = dict(zip(urls, truth.tolist(), strict=True))  # type: ignore[attr-defined]
-    return made
+    histories.truth = dict(zip(urls, truth.tolist(), strict=True))  # type: ignore[attr-defined]
+    return histories
 
 
 def rows(here: Histories, asset: str) -> list[dict[str, Any]]:
@@ -140,11 +140,11 @@ def test_without_a_file_the_partition_is_empty_and_labels_are_those_of_the_setti
     engine: Engine, tmp_path: Path
 ) -> None:
     views = draw(60, 30, seed=1).views.astype(np.int64)
-    made = Histories(engine, tmp_path, views, labels={"thresholds": "calibrated"})
-    assert rows(made, "calibration") == []
-    assert {row["thresholds"] for row in rows(made, "page_labels")} == {"settings"}
-    assert made.store.manifest("calibration", made.day) is not None
-    assert isinstance(made.day, dt.date)
+    histories = Histories(engine, tmp_path, views, labels={"thresholds": "calibrated"})
+    assert rows(histories, "calibration") == []
+    assert {row["thresholds"] for row in rows(histories, "page_labels")} == {"settings"}
+    assert histories.store.manifest("calibration", histories.day) is not None
+    assert isinstance(histories.day, dt.date)
     assert WINDOW_ASSETS.index(CALIBRATION) < WINDOW_ASSETS.index(PAGE_LABELS)
 
 

@@ -98,16 +98,19 @@ def test_pages_without_a_curve_say_why(here: Histories) -> None:
 
 
 def test_labels_are_those_of_core(here: Histories) -> None:
-    wanted = label(histories(here), Thresholds(), observed=here.observed)
+    labels = label(histories(here), Thresholds(), observed=here.observed)
     for name in ("is_temporal", "is_sure", "is_temporal_by_curve", "is_news", "first_share"):
-        assert here.column("page_labels", name).tolist() == getattr(wanted, name).tolist(), name
-    assert here.column("page_labels", "label_basis").tolist() == wanted.basis.tolist()
-    found = concentration(histories(here), 3, observed=here.observed)
-    assert here.column("page_labels", "concentration").tolist() == found.value.tolist()
-    assert here.column("page_labels", "has_concentration").tolist() == found.is_defined.tolist()
-    assert 0 < wanted.is_temporal.sum() < len(wanted.basis)
-    assert 0 < wanted.is_news.sum() < len(wanted.basis)
-    assert {"share", "curve", "none"} <= set(wanted.basis)
+        assert here.column("page_labels", name).tolist() == getattr(labels, name).tolist(), name
+    assert here.column("page_labels", "label_basis").tolist() == labels.basis.tolist()
+    concentrations = concentration(histories(here), 3, observed=here.observed)
+    assert here.column("page_labels", "concentration").tolist() == concentrations.value.tolist()
+    assert (
+        here.column("page_labels", "has_concentration").tolist()
+        == concentrations.is_defined.tolist()
+    )
+    assert 0 < labels.is_temporal.sum() < len(labels.basis)
+    assert 0 < labels.is_news.sum() < len(labels.basis)
+    assert {"share", "curve", "none"} <= set(labels.basis)
 
 
 @pytest.mark.parametrize("rule", ["curve", "concentration"])
@@ -165,12 +168,12 @@ def test_weekdays_of_a_site_are_removed_where_that_is_asked_for(
         factors = weekday_factors(total, first.weekday(), observed=made.observed)
         assert factors[5] < 0.7 < factors[2]
         table[own] /= factors[weekday]
-    wanted = fit(table, Options("likelihood", n=3.0), observed=made.observed)
-    found = made.store.read("interest_curves", made.day).to_pylist()
-    known = [row["phi_n"] for row in found]
+    curves = fit(table, Options("likelihood", n=3.0), observed=made.observed)
+    rows = made.store.read("interest_curves", made.day).to_pylist()
+    known = [row["phi_n"] for row in rows]
     assert [p for p in known if p is not None] == [
         phi
-        for phi, code in zip(wanted.phi_n, wanted.reason, strict=True)
+        for phi, code in zip(curves.phi_n, curves.reason, strict=True)
         if code <= Reason.AT_BOUND or code == Reason.ONE_DAY
     ]
     assert len(known) > 50

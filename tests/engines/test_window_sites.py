@@ -578,11 +578,11 @@ def _sites_are_those_of_core(
     names, of = np.unique(hosts, return_inverse=True)
     counts = count(of, is_temporal, views, len(names))
     scoring = scoring_of(here.settings)
-    wanted = score(counts, scoring)
+    scores = score(counts, scoring)
     rows = {row["site"]: row for row in here.rows("site_scores", _DAYS - 1) if row["pages"]}
     assert sorted(rows) == names.tolist()
     for column in ("score_1", "score_2", "score", "bound"):
-        assert [rows[name][column] for name in names] == pytest.approx(getattr(wanted, column))
+        assert [rows[name][column] for name in names] == pytest.approx(getattr(scores, column))
     order = ranking(counts, names.tolist(), scoring, among=counts.temporal_pages > 0)
     ranked = sorted((row for row in rows.values() if row["rank"]), key=lambda row: row["rank"])
     assert [row["site"] for row in ranked] == [names[n] for n in order]

@@ -327,8 +327,8 @@ def test_reading_all_days_while_one_is_removed_gives_the_others(
 ) -> None:
     (one := Process(state)).run()
     _once(monkeypatch, "require", lambda: one.store.remove("page_views", FIRST))
-    found = Artifacts(state).read("page_views")
-    assert sorted(set(found["day"].to_pylist())) == DAYS[1:]
+    table = Artifacts(state).read("page_views")
+    assert sorted(set(table["day"].to_pylist())) == DAYS[1:]
     with pytest.raises(MissingPartition):
         Artifacts(state).read("page_views", FIRST)
 

@@ -273,12 +273,12 @@ def test_status_says_all_it_can_and_names_what_is_damaged(here: Here) -> None:
         truncate(here.part(asset, day).with_name("manifest.json"))
     result = call("status", "--json", "--state", here.state)
     assert result.exit_code == 1
-    said = json.loads(result.stdout)
-    for (asset, day), one in zip(broken, sorted(said["damaged"]), strict=True):
+    content = json.loads(result.stdout)
+    for (asset, day), one in zip(broken, sorted(content["damaged"]), strict=True):
         assert f"materialize {asset} --day {day}" in one
-    assert said["assets"]["page_views"]["days"] == len(DAYS)  # as before
-    assert said["assets"]["page_views"]["stale"] == [str(FIRST)]
-    assert said["assets"]["requests"] == whole["assets"]["requests"]
+    assert content["assets"]["page_views"]["days"] == len(DAYS)  # as before
+    assert content["assets"]["page_views"]["stale"] == [str(FIRST)]
+    assert content["assets"]["requests"] == whole["assets"]["requests"]
     told = call("status", "--state", here.state)
     assert told.exit_code == 1
     assert told.stderr.count("is no manifest any more") == 3

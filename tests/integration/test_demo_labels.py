@@ -177,8 +177,8 @@ def test_a_young_page_has_its_early_label(demo: Labelled) -> None:
     assert f"seen for 2 days: {probability}" in shown.stdout
     both = next(row for row in young if row["url"] in known)
     assert "will be temporal with a probability of" in demo.explain(both["url"]).stdout
-    found = json.loads(demo.explain(both["url"], "--json").stdout)
-    assert found["early"]["probability"] == both["probability"]
+    content = json.loads(demo.explain(both["url"], "--json").stdout)
+    assert content["early"]["probability"] == both["probability"]
 
 
 def test_a_page_to_pass_on_names_its_url_and_has_the_readers_colours(
@@ -213,25 +213,25 @@ def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(app, ["show", "labels", *arguments, "--state", str(demo.state)])
 
-    found = json.loads(run("--json").stdout)
+    content = json.loads(run("--json").stdout)
     cells = [(row["is_temporal_by_curve"], row["is_news"]) for row in demo.labels]
-    assert found["temporal"] == sum(row["is_temporal"] for row in demo.labels)
-    assert found["decided_by"] == Counter(row["label_basis"] for row in demo.labels)
-    assert found["pages"] == len(cells)
+    assert content["temporal"] == sum(row["is_temporal"] for row in demo.labels)
+    assert content["decided_by"] == Counter(row["label_basis"] for row in demo.labels)
+    assert content["pages"] == len(cells)
     # A page without a day after its first ones has no concentration.
     scored = sum(row["has_concentration"] for row in demo.labels)
-    assert 0.9 * len(cells) < sum(found["concentration"]["pages"]) == scored
-    assert found["temporal_and_news"] == cells.count((True, True))
-    assert found["news_only"] == cells.count((False, True))
+    assert 0.9 * len(cells) < sum(content["concentration"]["pages"]) == scored
+    assert content["temporal_and_news"] == cells.count((True, True))
+    assert content["news_only"] == cells.count((False, True))
     agreed = cells.count((True, True)) + cells.count((False, False))
-    assert found["agreement"] == pytest.approx(agreed / len(cells))
-    assert found["sure"] == sum(row["is_sure"] for row in demo.labels)
+    assert content["agreement"] == pytest.approx(agreed / len(cells))
+    assert content["sure"] == sum(row["is_sure"] for row in demo.labels)
     phi = [
         row["phi_1"]
         for row in demo.store.read("interest_curves", demo.day).to_pylist()
         if row["phi_1"] is not None
     ]
-    assert found["interest_of_first_day"]["pages"][0] == sum(one < 0.05 for one in phi)
+    assert content["interest_of_first_day"]["pages"][0] == sum(one < 0.05 for one in phi)
     site = demo.labels[0]["site"]
     own = json.loads(run(site.upper(), "--json").stdout)
     assert own["pages"] == sum(row["site"] == site for row in demo.labels)
@@ -254,9 +254,9 @@ def test_before_there_is_a_window_it_says_so(tmp_path: Path) -> None:
 
 def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
     installation = Installation.of(demo.settings)
-    said = details(installation, "interest_curves", demo.day, plots=True)
-    assert said["converged_share"] > 0.9
-    plots = [said[name].value for name in ("interest_of_first_day", "example_1", "example_3")]
+    metadata = details(installation, "interest_curves", demo.day, plots=True)
+    assert metadata["converged_share"] > 0.9
+    plots = [metadata[name].value for name in ("interest_of_first_day", "example_1", "example_3")]
     for plot in plots:
         assert "(data:image/png;base64," in plot
         assert ".example" not in plot
@@ -269,14 +269,14 @@ def test_metadata_shows_examples_without_naming_them(demo: Labelled) -> None:
 
 
 def test_metadata_shows_how_far_early_labels_can_be_believed(demo: Labelled) -> None:
-    said = details(Installation.of(demo.settings), "early_labels", demo.day, plots=True)
-    rows = [record.data for record in said["out_of_time"].records]
+    metadata = details(Installation.of(demo.settings), "early_labels", demo.day, plots=True)
+    rows = [record.data for record in metadata["out_of_time"].records]
     assert {row["days_seen"] for row in rows} == set(AGES)
     by_answer = {row["answer"]: row for row in rows if row["days_seen"] == 7}
     assert by_answer["early label"]["accuracy"] > 0.8
     assert by_answer["early label"]["brier"] < by_answer["site and section alone"]["brier"]
-    assert "(data:image/png;base64," in said["reliability"].value
-    assert said["young_pages"] == demo.store.require("early_labels", demo.day).rows
+    assert "(data:image/png;base64," in metadata["reliability"].value
+    assert metadata["young_pages"] == demo.store.require("early_labels", demo.day).rows
 
 
 def test_metadata_of_a_calibration_shows_its_choices(demo: Labelled, tmp_path: Path) -> None:
@@ -288,9 +288,9 @@ def test_metadata_of_a_calibration_shows_its_choices(demo: Labelled, tmp_path: P
     settings = load_settings(state, calibration={"annotated": annotated})
     installation = Installation.of(settings)
     build(installation.store, installation.engine, settings, CALIBRATION, demo.day)
-    said = details(installation, "calibration", demo.day, plots=True)
-    assert said["annotated_pages"] > 500
-    assert "(data:image/png;base64," in said["heat_map_of_interest"].value
-    choices = [record.data for record in said["choices"].records]
+    metadata = details(installation, "calibration", demo.day, plots=True)
+    assert metadata["annotated_pages"] > 500
+    assert "(data:image/png;base64," in metadata["heat_map_of_interest"].value
+    choices = [record.data for record in metadata["choices"].records]
     assert {row["score"] for row in choices} == {"interest", "concentration"}
     assert min(row["hit"] / row["pages"] for row in choices) > 0.9

@@ -271,18 +271,18 @@ def test_tuning_on_an_earlier_window(demo: Demo) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert f"Window up to {day}: learned from " in shown.stdout
     assert "in use" in shown.stdout
-    said = json.loads(demo.run("try", "rules", "--json").stdout)
-    assert said["best_sites"]["f"] == max(one["f"] for one in said["sites"])
-    assert said["best_prefixes"]["outcome"]["temporal"] > 0
-    in_use = said["prefixes"][0]
-    assert (in_use["kind"], said["sites"][0]["scoring"], said["sites"][0]["top_k"]) == (
+    content = json.loads(demo.run("try", "rules", "--json").stdout)
+    assert content["best_sites"]["f"] == max(one["f"] for one in content["sites"])
+    assert content["best_prefixes"]["outcome"]["temporal"] > 0
+    in_use = content["prefixes"][0]
+    assert (in_use["kind"], content["sites"][0]["scoring"], content["sites"][0]["top_k"]) == (
         "flow",
         None,
         100,
     )
     assert 0 < in_use["rule"]["threshold"] <= 0.5
-    assert 0 < said["born_pages"] < said["learned_pages"]
-    assert said["learned_pages"] + said["judged_pages"] <= len(demo.rows("page_labels", day))
+    assert 0 < content["born_pages"] < content["learned_pages"]
+    assert content["learned_pages"] + content["judged_pages"] <= len(demo.rows("page_labels", day))
     late = demo.run("try", "rules", "--learn-until", day)
     assert (late.exit_code, "--learn-until must be before" in late.stderr) == (2, True)
     nothing = demo.run("try", "rules", "--learn-until", "2020-01-01")

@@ -87,9 +87,9 @@ def test_losses_are_the_true_ones(built: Built) -> None:
 
 def test_views_are_exactly_the_true_views(built: Built) -> None:
     columns = ["day", "site", "url", "views"]
-    made = built.read("page_views", columns)
-    assert len(made) > 1_000
-    assert sorted(made) == sorted(built.truth("views", columns))
+    table = built.read("page_views", columns)
+    assert len(table) > 1_000
+    assert sorted(table) == sorted(built.truth("views", columns))
 
 
 def test_transits_are_exactly_the_true_transits(built: Built) -> None:
@@ -97,6 +97,6 @@ def test_transits_are_exactly_the_true_transits(built: Built) -> None:
     # each client went.
     edge = ["day", "referrer", "target"]
     assert Counter(built.read("transits", edge)) == Counter(built.truth("transits", edge))
-    made = Counter(client for (client,) in built.read("transits", ["client"]))
+    counts = Counter(client for (client,) in built.read("transits", ["client"]))
     true = Counter(client for (client,) in built.truth("transits", ["client"]))
-    assert sorted(made.values()) == sorted(true.values())
+    assert sorted(counts.values()) == sorted(true.values())

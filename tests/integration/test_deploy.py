@@ -58,9 +58,9 @@ def test_systemd_knows_all_that_the_units_say(repository: Path, name: str) -> No
         pytest.skip("needs systemd-analyze")
     unit = repository / "deploy" / "systemd" / f"{name}.service"
     done = subprocess.run([program, "verify", unit], capture_output=True, text=True, check=False)
-    said = done.stderr.splitlines()
+    lines = done.stderr.splitlines()
     # The programs are where the package is installed to, which is not here.
-    assert [line for line in said if "/opt/temporal/bin/" not in line] == []
+    assert [line for line in lines if "/opt/temporal/bin/" not in line] == []
 
 
 def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:

@@ -76,10 +76,10 @@ def test_the_first_hour_ends_with_an_answer(
     assert callable(log)
     read = call(state, "ingest", *log(shared_data, tmp_path))
     assert read.exit_code == 0, read.output
-    made = call(state, "materialize")
-    assert made.exit_code == 0, made.output
-    said = " ".join(made.output.split())
-    assert "Sites to watch" in said or "neither prefixes nor patterns" in said
+    result = call(state, "materialize")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.output.split())
+    assert "Sites to watch" in text or "neither prefixes nor patterns" in text
     shown = call(state, "policy")
     assert shown.exit_code == 0, shown.output
     report = json.loads(call(state, "policy", "--json").stdout)

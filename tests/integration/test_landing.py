@@ -797,10 +797,10 @@ def test_a_reading_killed_before_it_was_entered_leaves_only_waste(
     settings = _settings(state, folder)
     refresh(settings)
     (record,) = (state / "landing" / "files").iterdir()
-    known = json.loads(record.read_text("utf-8"))
+    content = json.loads(record.read_text("utf-8"))
     record.unlink()  # as if killed between moving the segments and entering the file
     (file,) = refresh(settings).landed
-    assert file.id == known["id"]
+    assert file.id == content["id"]
     assert _rows(settings) == 6
 
 

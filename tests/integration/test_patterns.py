@@ -283,10 +283,10 @@ def test_a_site_is_shown(portal: Portal) -> None:
 def test_a_node_can_be_looked_into(portal: Portal) -> None:
     ranks = portal.ranks("portal.example")
     story, front = ranks[STORY]["pattern"], ranks["/"]["pattern"]
-    said = json.loads(portal.say("portal.example", "--node", story, "--json").stdout)
-    assert len(said["pages"]) == said["volume"] == DAYS * NEWS
-    assert said["came_from"] == [{"pattern": front, "transits": 400}]
-    assert said["went_to"] == []
+    content = json.loads(portal.say("portal.example", "--node", story, "--json").stdout)
+    assert len(content["pages"]) == content["volume"] == DAYS * NEWS
+    assert content["came_from"] == [{"pattern": front, "transits": 400}]
+    assert content["went_to"] == []
     whole = json.loads(portal.say("portal.example", "--node", 0, "--json").stdout)
     assert (len(whole["pages"]), sum(one["transits"] for one in whole["went_to"])) == (83, 580)
     shown = portal.say("portal.example", "--node", story, "--limit", 2)
@@ -315,12 +315,12 @@ def test_urls_find_their_patterns(portal: Portal) -> None:
         ],
         input=lines + "\n\n",
     )
-    found = json.loads(result.stdout)
-    assert [row["url"] for row in found] == urls
-    assert [row["pattern"] for row in found] == [
+    content = json.loads(result.stdout)
+    assert [row["url"] for row in content] == urls
+    assert [row["pattern"] for row in content] == [
         ranks[STORY]["pattern"], ranks[THREAD]["pattern"], None, None,
     ]  # fmt: skip
-    assert found[2]["reason"] == "no URL of a page"
+    assert content[2]["reason"] == "no URL of a page"
     assert STORY in portal.say("portal.example", "--match", unseen).stdout
 
 
@@ -341,10 +341,10 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
     pq.write_table(pa.table({"url": pages, "html": bodies}), mirror)
     result = portal.say("--quality", "--periods", 2, "--mirror", mirror, "--json")
     assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
-    assert said["learned"] == ["2026-03-01", "2026-03-04"]
-    assert said["periods"] == [["2026-03-05", "2026-03-08"]]
-    patterns, urls = said["methods"]["cut by links"], said["methods"]["single URLs"]
+    content = json.loads(result.stdout)
+    assert content["learned"] == ["2026-03-01", "2026-03-04"]
+    assert content["periods"] == [["2026-03-05", "2026-03-08"]]
+    patterns, urls = content["methods"]["cut by links"], content["methods"]["single URLs"]
     # Of later pages, the 20 new stories were not known.
     assert patterns["later"] == [{"urls": 1.0, "visits": 1.0}]
     assert urls["later"][0]["urls"] == pytest.approx(55 / 75)

@@ -34,8 +34,8 @@ PATIENCE = 400
 
 def blocks(page: str, language: str) -> list[str]:
     """Return the fenced blocks of a language, without the indentation of a list."""
-    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
-    return [textwrap.dedent(text) for _, text in found]
+    matches = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(text) for _, text in matches]
 
 
 @pytest.fixture(scope="module")
@@ -100,13 +100,13 @@ def site(
 
 
 def test_doctor_says_where_the_history_lies(site: Site) -> None:
-    found = json.loads(site.call("doctor", "--json").stdout)
-    (home,) = (one for one in found if one["check"] == "dagster home")
+    content = json.loads(site.call("doctor", "--json").stdout)
+    (home,) = (one for one in content if one["check"] == "dagster home")
     assert home["status"] == "ok"
     assert home["detail"].endswith("history in PostgreSQL, database dagster at 127.0.0.1")
     assert history(load_settings(site.state)).is_current
     # The packages that the page has installed agree with the lock.
-    assert not re.search("psycopg", found[1]["detail"])
+    assert not re.search("psycopg", content[1]["detail"])
 
 
 def test_the_daemon_works_off_a_backfill_of_three_days(site: Site) -> None:
@@ -195,11 +195,11 @@ def test_a_server_that_is_gone_is_named(site: Site) -> None:
     site.server.stop()
     for words in (["status"], ["materialize"], ["doctor"]):
         done = site.call(*words)
-        said = " ".join((done.stdout + done.stderr).split())
-        assert done.returncode == 1, said
-        assert "docs/postgres.md" in said.replace("│", "").replace(" ", ""), said
-        assert "Traceback" not in said
-        assert "Retrying" not in said
+        text = " ".join((done.stdout + done.stderr).split())
+        assert done.returncode == 1, text
+        assert "docs/postgres.md" in text.replace("│", "").replace(" ", ""), text
+        assert "Traceback" not in text
+        assert "Retrying" not in text
     assert "page_views" in site.call("status").stdout
 
 
@@ -208,6 +208,6 @@ def test_a_variable_that_is_not_set_is_named(site: Site, monkeypatch: pytest.Mon
     monkeypatch.delenv("DAGSTER_POSTGRES_PASSWORD")
     done = site.call("materialize")
     assert done.returncode == 1
-    said = " ".join(done.stderr.split())
-    assert "DAGSTER_POSTGRES_PASSWORD, and it is not set" in said
-    assert "Traceback" not in said
+    text = " ".join(done.stderr.split())
+    assert "DAGSTER_POSTGRES_PASSWORD, and it is not set" in text
+    assert "Traceback" not in text

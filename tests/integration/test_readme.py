@@ -140,9 +140,11 @@ def test_the_settings_page_is_written_from_the_code(repository: Path) -> None:
     assert page == settings_page.page(), settings_page.COMMAND
     expert = (repository / "docs" / "settings-expert.md").read_text("utf-8")
     assert expert == settings_page.expert_page(), settings_page.COMMAND
-    found = re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", page, re.MULTILINE)
-    assert {name for name, _ in found} == set(EVERYDAY)
-    rows = dict(found) | dict(re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", expert, re.MULTILINE))
+    matches = re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", page, re.MULTILINE)
+    assert {name for name, _ in matches} == set(EVERYDAY)
+    rows = dict(matches) | dict(
+        re.findall(r"^\| `([a-z0-9_.]+)` \| (.+) \|$", expert, re.MULTILINE)
+    )
     wanted = settings_of(Settings) - {"state", "sources"}
     assert set(rows) == wanted | {f"sources.{name}" for name in settings_of(LogSource)}
     assert rows["labels.q"] == (

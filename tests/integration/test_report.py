@@ -235,9 +235,9 @@ def test_a_day_without_a_window_names_the_last_that_has_one(made: Made, tmp_path
     asked = ["report", "--day", str(later), "--no-earlier", "--state", str(state)]
     shown = CliRunner().invoke(app, asked)
     assert shown.exit_code == 1
-    said = " ".join(shown.output.split())
-    assert f"no report of {later} yet. 1 day is there, and 7 are needed" in said
-    assert f"The last day with enough: temporal-assets report --day {LAST}" in said
+    text = " ".join(shown.output.split())
+    assert f"no report of {later} yet. 1 day is there, and 7 are needed" in text
+    assert f"The last day with enough: temporal-assets report --day {LAST}" in text
 
 
 def test_settings_make_it_stale(made: Made) -> None:

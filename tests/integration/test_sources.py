@@ -363,8 +363,8 @@ def test_what_was_read_of_a_source_can_be_forgotten(log: Path, tmp_path: Path, s
     call("ingest", log, other, "--host", "a.example", "--state", state)
     call("materialize", "--state", state)
     call("sources", "remove", other, "--forget", "--state", state)
-    made = call("materialize", "--state", state)
-    assert made.exit_code == 0
+    result = call("materialize", "--state", state)
+    assert result.exit_code == 0
     status = json.loads(call("status", "--json", "--state", state).stdout)
     assert status["log_files"]["lines"] == 60
     assert status["assets"]["requests"]["rows"] == 60

@@ -188,11 +188,11 @@ def test_labels_of_earlier_versions_are_migrated(
     done = CliRunner().invoke(
         app, ["doctor", "upgrade", "--yes", "--json", "--state", str(settings.state)]
     )
-    said = json.loads(done.stdout)
-    assert (said["migrated"], said["outdated"]) == (1, [])
+    content = json.loads(done.stdout)
+    assert (content["migrated"], content["outdated"]) == (1, [])
     # Its histories are not there to be compared with: what cannot be judged is said, not passed.
     assert done.exit_code == 1
-    assert all("the check could not be done" in one["message"] for one in said["checks"])
+    assert all("the check could not be done" in one["message"] for one in content["checks"])
     assert store.read("page_labels", DAY).to_pylist() == [
         {"thresholds": "settings"}
         | row

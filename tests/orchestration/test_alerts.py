@@ -208,12 +208,20 @@ def test_what_cannot_be_delivered_is_neither_lost_nor_doubled(running: Project) 
     for n in (1, 2, 3):
         fail(ticks, {"dagster/partition": f"2026-03-0{n}"})
     poor.deaf_to = {"03-02"}
-    told = ticks.tick()
-    assert (told.messages, told.moved, told.troubles) == (4, True, ["poor hears nothing"])
+    requests = ticks.tick()
+    assert (requests.messages, requests.moved, requests.troubles) == (
+        4,
+        True,
+        ["poor hears nothing"],
+    )
     assert [title[13:23] for title in good.titles] == ["2026-03-01", "2026-03-02", "2026-03-03"]
     assert [title[13:23] for title in poor.titles] == ["2026-03-01"]
-    told = ticks.tick()
-    assert (told.messages, told.moved, told.troubles) == (0, False, ["poor hears nothing"])
+    requests = ticks.tick()
+    assert (requests.messages, requests.moved, requests.troubles) == (
+        0,
+        False,
+        ["poor hears nothing"],
+    )
     poor.deaf_to = set()
     assert ticks.tick().messages == 2
     assert poor.titles == good.titles
@@ -232,9 +240,9 @@ def test_an_error_that_nobody_thought_of_stops_one_channel_only(
     ticks.tick()
     fail(ticks, {"dagster/partition": "2026-03-01"})
     monkeypatch.setattr(bad, "deliver", stumbles)
-    told = ticks.tick()
-    assert (told.messages, told.moved) == (1, True)
-    (trouble,) = told.troubles
+    requests = ticks.tick()
+    assert (requests.messages, requests.moved) == (1, True)
+    (trouble,) = requests.troubles
     assert trouble.startswith("bad: RuntimeError at test_alerts.py:")
     monkeypatch.undo()
     ticks.tick()

@@ -218,12 +218,12 @@ def test_a_verdict_is_of_one_content(project: Project, three_days: list[dt.date]
     state = project.settings.state
     manifest = project.store.manifest("requests", DAY)
     assert manifest is not None
-    kept = verdicts.read(state, manifest)
-    assert {one.check for one in kept} == set(contracts.REQUESTS.check_names)
+    table = verdicts.read(state, manifest)
+    assert {one.check for one in table} == set(contracts.REQUESTS.check_names)
     worse = verdicts.Judgement("requests", "no_nulls", DAY, False, True, "12, expected at most 0.")
     verdicts.record(state, manifest, [worse])
     assert verdicts.blockers(verdicts.read(state, manifest)) == [worse]
-    assert len(verdicts.read(state, manifest)) == len(kept)
+    assert len(verdicts.read(state, manifest)) == len(table)
 
 
 def test_small_days_are_measured_in_one_statement_as_each_alone(

@@ -169,8 +169,8 @@ def test_who_must_not_wait_need_not(copied: Settings) -> None:
         count = "SELECT count(*) AS n FROM page_views"
         assert temporal_assets.open(copied.state, verify=False).query(count).num_rows == 1
         place = ["--state", str(copied.state)]
-        said = CliRunner().invoke(app, ["query", count, *place])
-        assert (said.exit_code, "does not hold the bytes" in said.stderr) == (1, True)
+        result = CliRunner().invoke(app, ["query", count, *place])
+        assert (result.exit_code, "does not hold the bytes" in result.stderr) == (1, True)
         assert CliRunner().invoke(app, ["query", count, "--no-verify", *place]).exit_code == 0
     finally:
         victim.write_bytes(before)
@@ -207,5 +207,5 @@ def test_a_day_that_goes_while_views_are_made_is_no_damage(
     monkeypatch.setattr(catalogue, "create_view", late)
     sql = "SELECT min(day) AS day FROM page_views"
     for verify in (True, False):
-        found = temporal_assets.open(copied.state, verify=verify).query(sql).to_pylist()
-        assert found == [{"day": first + dt.timedelta(days=1)}]
+        rows = temporal_assets.open(copied.state, verify=verify).query(sql).to_pylist()
+        assert rows == [{"day": first + dt.timedelta(days=1)}]

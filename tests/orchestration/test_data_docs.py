@@ -40,8 +40,8 @@ def test_suites_results_and_pages_can_be_opened(project: Project, tmp_path: Path
     results = sorted((folder / "gx" / "uncommitted" / "validations" / "requests").iterdir())
     assert [result.name for result in results] == [str(day) for day in days]
     (file,) = results[0].rglob("*.json")
-    found = json.loads(file.read_text("utf-8"))
-    assert found["statistics"]["evaluated_expectations"] > 3
+    content = json.loads(file.read_text("utf-8"))
+    assert content["statistics"]["evaluated_expectations"] > 3
     assert "requests" in page.read_text("utf-8")
 
 
@@ -87,9 +87,9 @@ def test_every_table_has_a_suite_of_its_rows(table: contracts.Table) -> None:
 def test_without_a_day_the_command_says_what_to_do(project: Project, tmp_path: Path) -> None:
     project.settings.make_state()
     (project.settings.state / "settings.toml").write_text("")
-    said = CliRunner().invoke(
+    result = CliRunner().invoke(
         app,
         ["status", "--data-docs", str(tmp_path / "d"), "--state", str(project.settings.state)],
     )
-    assert said.exit_code == 1
-    assert "materialize" in said.stderr
+    assert result.exit_code == 1
+    assert "materialize" in result.stderr

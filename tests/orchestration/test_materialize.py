@@ -112,8 +112,8 @@ def test_the_event_log_is_what_dagster_would_have_written(
         assert outcome.ok
         with dg.DagsterInstance.from_config(str(project.settings.state / "dagster")) as instance:
             told.append(_told(instance, outcome.run_ids[-1]))
-            made = instance.get_materialized_partitions(dg.AssetKey("page_views"))
-            assert made == {day.isoformat() for day in three_days}
+            partitions = instance.get_materialized_partitions(dg.AssetKey("page_views"))
+            assert partitions == {day.isoformat() for day in three_days}
     assert told[0] == told[1]
 
 
@@ -204,8 +204,8 @@ def test_the_error_of_a_run_names_the_days(running: Project) -> None:
     assert failure is not None
     described = failure.user_failure_data.description
     assert described.startswith("1 of 2 days failed: 2026-03-02. The others are published.")
-    made = running.instance.get_materialized_partitions(dg.AssetKey("requests"))
-    assert made == {"2026-03-01"}
+    partitions = running.instance.get_materialized_partitions(dg.AssetKey("requests"))
+    assert partitions == {"2026-03-01"}
 
 
 def test_an_unexpected_error_is_not_lost(

@@ -147,8 +147,8 @@ def test_pages_that_were_damaged_are_made_again_with_their_day(
     assert late.assets == ("evaluation_report", RELEASED_POLICY)
     run("materialize", settings=killed)
     assert registry.due(Store.open(killed), killed) is None
-    made = (folder / "evaluation.html").read_text("utf-8")
-    assert made == (whole / "state" / "report" / "evaluation.html").read_text("utf-8")
+    text = (folder / "evaluation.html").read_text("utf-8")
+    assert text == (whole / "state" / "report" / "evaluation.html").read_text("utf-8")
 
 
 def test_a_policy_whose_files_were_damaged_is_made_again(whole: Path, killed: Settings) -> None:

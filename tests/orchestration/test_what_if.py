@@ -154,11 +154,11 @@ def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> 
     found = trial(own, sites__top_k="99")
     assert "page_labels" in found.outdated
     assert "page_totals" not in found.outdated
-    told = call("try", "settings", "sites.top_k=99", "--state", own)
-    said = " ".join(told.stderr.split())
-    assert "not all of this is of the settings tried" in said
-    assert "page_labels" in said
-    assert f"--day {DAY} --state" in said
+    result = call("try", "settings", "sites.top_k=99", "--state", own)
+    text = " ".join(result.stderr.split())
+    assert "not all of this is of the settings tried" in text
+    assert "page_labels" in text
+    assert f"--day {DAY} --state" in text
 
 
 def test_files_beside_the_state_folder_are_found(state: Path, tmp_path: Path) -> None:

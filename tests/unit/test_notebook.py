@@ -60,9 +60,9 @@ def test_a_folder_of_something_else_is_no_state(tmp_path: Path) -> None:
 def test_sums_are_numbers_that_pandas_sorts(viewed: Path) -> None:
     numbers = "sum(views) AS views, avg(views)::DECIMAL(9, 2) AS mean"
     sql = f"SELECT url, {numbers} FROM page_views GROUP BY url"  # noqa: S608 - ours
-    found = temporal_assets.open(viewed).query(sql)
-    assert [str(field.type) for field in found.schema] == ["string", "int64", "double"]
-    assert found.to_pandas().sort_values("views")["views"].tolist() == [3, 6, 30]
+    files = temporal_assets.open(viewed).query(sql)
+    assert [str(field.type) for field in files.schema] == ["string", "int64", "double"]
+    assert files.to_pandas().sort_values("views")["views"].tolist() == [3, 6, 30]
     most = temporal_assets.open(viewed).query(
         "SELECT sum(9223372036854775807) AS n FROM page_views"
     )

@@ -50,9 +50,9 @@ def test_the_doctor_says_how_closely_it_has_looked(
     built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def published(*options: str) -> tuple[str, str]:
-        found = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
+        content = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
         return next(
-            (one["status"], one["detail"]) for one in found if one["check"] == "published files"
+            (one["status"], one["detail"]) for one in content if one["check"] == "published files"
         )
 
     state, _ = built
@@ -78,8 +78,8 @@ def test_the_doctor_sends_a_test_message_when_asked(
     built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def alerts(*options: str) -> tuple[str, str]:
-        found = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
-        return next((one["status"], one["detail"]) for one in found if one["check"] == "alerts")
+        content = json.loads(call("doctor", "--json", "--state", state, *options).stdout)
+        return next((one["status"], one["detail"]) for one in content if one["check"] == "alerts")
 
     state, _ = built
     nobody = "nobody to tell: alerts.webhook and alerts.to are not set"
@@ -112,8 +112,8 @@ def test_the_doctor_tries_other_channels_after_an_error_that_nobody_thought_of(
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__WEBHOOK", "https://a.example/SECRET")
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__TO", '["ops@example.org"]')
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__SMTP_PORT", str(server.port))
-        found = json.loads(call("doctor", "--json", "--alert", "--state", state).stdout)
-    (said,) = (one for one in found if one["check"] == "alerts")
+        content = json.loads(call("doctor", "--json", "--alert", "--state", state).stdout)
+    (said,) = (one for one in content if one["check"] == "alerts")
     poor, good = said["detail"].splitlines()
     assert said["status"] == "broken"
     assert poor.startswith("not sent to the webhook at a.example: RuntimeError at test_doctor.py:")

@@ -54,18 +54,18 @@ def test_ingest_counts_every_line_by_what_became_of_it(
 def test_ingest_says_which_files_keep_other_options(log: Path, state: Path) -> None:
     call("ingest", log, "--host", "a.example", "--state", state)
     other = call("ingest", log.parent, "--host", "b.example", "--state", state)
-    said = " ".join(other.stderr.split())
-    assert f"1 file of {log.parent} with options of another source, as {log} of {log}" in said
+    text = " ".join(other.stderr.split())
+    assert f"1 file of {log.parent} with options of another source, as {log} of {log}" in text
     own = call("ingest", log, "--host", "b.example", "--state", state)
     assert "options of another source" not in own.stderr
 
 
 def test_ingest_says_what_to_do_where_lines_do_not_name_their_site(log: Path, state: Path) -> None:
     result = call("ingest", log, "--state", state)
-    said = " ".join(result.stderr.split())
-    assert "lines do not name their site" in said
-    assert "--host www.example.com" in said
-    assert "materialize" not in result.stdout + said
+    text = " ".join(result.stderr.split())
+    assert "lines do not name their site" in text
+    assert "--host www.example.com" in text
+    assert "materialize" not in result.stdout + text
 
 
 def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: Path) -> None:
@@ -75,9 +75,9 @@ def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: P
         (folder / f"{n:02}.png").write_bytes(bytes(range(30)) * 9)
     result = call("ingest", folder, "--state", state)
     assert result.exit_code == 1
-    said = " ".join(result.stderr.split())
-    assert said.count("no text but binary") == 11  # ten files, and the source as a whole
-    assert "and 15 more files that cannot be read" in said
+    text = " ".join(result.stderr.split())
+    assert text.count("no text but binary") == 11  # ten files, and the source as a whole
+    assert "and 15 more files that cannot be read" in text
     listed = call("ingest", folder, "--json", "--state", state)
     assert len(json.loads(listed.stdout)["files"]) == 25
 
@@ -161,9 +161,9 @@ def test_a_format_without_referrers_is_said_plainly(
     log.write_text(line)
     result = call("ingest", log, "--host", "a.example", "--state", state)
     assert result.exit_code == 0
-    said = " ".join(result.stderr.split())
-    assert f"1 file in a format without referrers ({name})" in said
-    assert way in said
+    text = " ".join(result.stderr.split())
+    assert f"1 file in a format without referrers ({name})" in text
+    assert way in text
 
 
 def test_help_lists_every_format() -> None:

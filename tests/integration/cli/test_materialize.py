@@ -105,8 +105,8 @@ def test_a_late_file_makes_its_day_stale_until_it_is_built(
     assert before["requests"]["stale"] == ["2026-01-31"]
     assert before["transits"]["stale"] == ["2026-01-31"]
     named = ("page_views", "transits", "--json", "--state", state)
-    made = json.loads(call("materialize", *named).stdout)
-    assert made["days"] == ["2026-01-31"]
+    content = json.loads(call("materialize", *named).stdout)
+    assert content["days"] == ["2026-01-31"]
     assert answer(state, "SELECT views FROM page_views WHERE day = '2026-01-31'") == [{"views": 2}]
     after = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
     assert after["requests"]["stale"] == []
@@ -225,6 +225,6 @@ def test_a_report_of_too_few_days_says_what_is_missing(built: tuple[Path, Any]) 
     state, _ = built
     result = call("report", "--state", state)
     assert result.exit_code == 1
-    said = " ".join(result.stderr.split())
-    assert "no report of 2026-01-31 yet. 2 days are there, and 7 are needed" in said
-    assert "Read more days: temporal-assets ingest PATH" in said
+    text = " ".join(result.stderr.split())
+    assert "no report of 2026-01-31 yet. 2 days are there, and 7 are needed" in text
+    assert "Read more days: temporal-assets ingest PATH" in text

@@ -18,9 +18,9 @@ def test_an_export_tells_its_files_as_json(tmp_path: Path) -> None:
         "policy", "export", "scrapy", "--policy", tmp_path / "policy.json", "--to", out, "--json"
     )
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
-    assert (told["target"], told["folder"], told["removed"]) == ("scrapy", str(out), [])
-    sizes = {one["file"]: one["bytes"] for one in told["written"]}
+    content = json.loads(result.stdout)
+    assert (content["target"], content["folder"], content["removed"]) == ("scrapy", str(out), [])
+    sizes = {one["file"]: one["bytes"] for one in content["written"]}
     assert sizes == {str(path): path.stat().st_size for path in out.rglob("*") if path.is_file()}
 
 

@@ -138,9 +138,9 @@ def test_a_reader_that_leaves_early_is_no_error_to_shout_about(built: tuple[Path
     assert process.stderr
     process.stdout.readline()
     process.stdout.close()
-    said = process.stderr.read()
+    table = process.stderr.read()
     process.wait(timeout=120)
-    assert said == ""
+    assert table == ""
 
 
 def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path) -> None:

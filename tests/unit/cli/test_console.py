@@ -122,10 +122,10 @@ def test_of_many_days_that_failed_few_reasons_are_shown(
     failures = [Failed("requests", (day,), f"reason {day.day}") for day in days]
     alone = Failed("page_labels", (days[-1],), "reason of labels")
     show_outcome(Outcome(failures=(*failures, alone)))
-    said = " ".join(capsys.readouterr().err.split())
-    assert [n for n in range(1, 8) if f"reason {n}" in said] == [1, 2, 3]
-    assert "and 4 more reasons, requests of 2026-01-04..2026-01-07: the UI has them all" in said
-    assert "page_labels of 2026-01-07: reason of labels" in said
+    text = " ".join(capsys.readouterr().err.split())
+    assert [n for n in range(1, 8) if f"reason {n}" in text] == [1, 2, 3]
+    assert "and 4 more reasons, requests of 2026-01-04..2026-01-07: the UI has them all" in text
+    assert "page_labels of 2026-01-07: reason of labels" in text
 
 
 def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[str]) -> None:

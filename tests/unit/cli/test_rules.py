@@ -25,6 +25,10 @@ def test_they_are_settings(tmp_path: Path) -> None:
         [PrefixTrial("flow", PrefixRule(), 1, rule.outcome)],
     )
     text = _advice(Tuned(DAY, DAY, 1, 1, 1, others[0], [], others[1]), site, rule)
-    found = load_settings(tmp_path, **tomllib.loads(text.partition("\n")[2]))
-    assert (found.sites.rule, found.sites.alpha, found.sites.top_k) == ("confident", 4.0, 7)
-    assert (found.prefixes.rule, found.prefixes.threshold) == ("confident", 0.3)
+    settings = load_settings(tmp_path, **tomllib.loads(text.partition("\n")[2]))
+    assert (settings.sites.rule, settings.sites.alpha, settings.sites.top_k) == (
+        "confident",
+        4.0,
+        7,
+    )
+    assert (settings.prefixes.rule, settings.prefixes.threshold) == ("confident", 0.3)

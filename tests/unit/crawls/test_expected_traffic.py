@@ -41,9 +41,9 @@ def test_where_links_tell_the_future_links_decide():
     rank /= rank.sum()
     before, now = (rng.poisson(5, PAGES).astype(np.float64) for _ in range(2))
     later = rng.poisson(2000 * rank).astype(np.float64)
-    found = expected_traffic(evidence(now, rank=rank), evidence(before, rank=rank), later)
+    traffic = expected_traffic(evidence(now, rank=rank), evidence(before, rank=rank), later)
     best = set(order(rank)[:40].tolist())
-    assert len(best & set(order(found)[:40].tolist())) >= 36
+    assert len(best & set(order(traffic)[:40].tolist())) >= 36
     by_prior = expected_traffic(evidence(now, rank=rank))
     assert len(best & set(order(by_prior)[:40].tolist())) < 15
 
@@ -53,10 +53,10 @@ def test_where_counts_tell_the_future_counts_decide():
     interest = rng.pareto(1.2, PAGES)
     before, later, now = (rng.poisson(20 * interest).astype(np.float64) for _ in range(3))
     pattern = rng.permutation(interest) * 20  # says nothing
-    found = expected_traffic(evidence(now, pattern), evidence(before, pattern), later)
+    traffic = expected_traffic(evidence(now, pattern), evidence(before, pattern), later)
     best = set(order(interest)[:40].tolist())
     by_prior = expected_traffic(evidence(now, pattern))
-    shared = [len(best & set(order(scores)[:40].tolist())) for scores in (found, by_prior)]
+    shared = [len(best & set(order(scores)[:40].tolist())) for scores in (traffic, by_prior)]
     assert shared[0] >= 32 > shared[1]
 
 
@@ -68,8 +68,8 @@ def test_little_traffic_keeps_the_prior():
     later = np.zeros(PAGES)
     later[:3] = 1
     given_ = evidence(now, pattern)
-    found = expected_traffic(given_, evidence(before, pattern), later)
-    agreement = np.corrcoef(np.argsort(order(found)), np.argsort(order(given_.prior())))[0, 1]
+    traffic = expected_traffic(given_, evidence(before, pattern), later)
+    agreement = np.corrcoef(np.argsort(order(traffic)), np.argsort(order(given_.prior())))[0, 1]
     assert agreement > 0.9
 
 
@@ -82,9 +82,9 @@ def test_every_page_gets_a_number(pages, seed, scale):
         return evidence(values, rng.pareto(1, pages), rng.dirichlet(np.ones(pages)))
 
     later = np.round(scale * rng.pareto(1, pages))
-    found = expected_traffic(some(), some(), later)
-    assert np.isfinite(found).all()
-    assert (found >= 0).all()
+    traffic = expected_traffic(some(), some(), later)
+    assert np.isfinite(traffic).all()
+    assert (traffic >= 0).all()
 
 
 def test_expected_traffic_is_in_the_unit_of_the_counts():
@@ -92,8 +92,8 @@ def test_expected_traffic_is_in_the_unit_of_the_counts():
     rng = np.random.default_rng(4)
     interest = rng.gamma(2, 2, PAGES)
     before, later, now = (rng.poisson(interest).astype(np.float64) for _ in range(3))
-    found = expected_traffic(evidence(now), evidence(before), later)
-    assert found.mean() == pytest.approx(now.mean() / 2, rel=0.5)
+    traffic = expected_traffic(evidence(now), evidence(before), later)
+    assert traffic.mean() == pytest.approx(now.mean() / 2, rel=0.5)
 
 
 def test_counts_come_first_and_what_is_expected_of_other_pages_after_them() -> None:

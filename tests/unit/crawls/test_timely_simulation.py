@@ -126,14 +126,14 @@ def test_impossible_crawls_are_refused():
 
 
 def test_every_strategy_keeps_to_the_budget():
-    known = Knowledge(
+    knowledge = Knowledge(
         hub_hours=np.array([1.0, NEVER, 3.0, NEVER, NEVER]),
         expected=np.array([0.0, 1, 2, 3, 4]),
         new_per_hour=0.5,
         fronts=np.array([True, False, False, False, False]),
         listed=np.array([True, True, False, False, True]),
     )
-    made = strategies(world(), known, 4.0)
+    made = strategies(world(), knowledge, 4.0)
     assert list(made) == ["baseline", "breadth_first", "page_rank", "nutch", "ours"]
     # 3.5 of 4 fetches an hour are left for hubs: 2.625 for the first, 0.875 for the other.
     assert made["ours"].interval.tolist() == pytest.approx([8 / 21, NEVER, 8 / 7, NEVER, NEVER])
@@ -168,8 +168,8 @@ def test_ours_visits_hubs_at_the_best_intervals_for_what_is_left_of_the_budget()
     rates, views, half_lives, leave = np.array([9.0, 1.0]), np.full(2, 5.0), np.full(2, 0.5), 0.1
     facts = HubFacts(np.array([0, 2]), rates, views, half_lives, np.full(2, leave))
     # The suggested intervals were for another number of visits: their ratios are not the best.
-    known = Knowledge(np.array([1.0, NEVER, 1.0, NEVER, NEVER]), np.ones(5), 0.5, hubs=facts)
-    made = strategies(world(), known, 1.0)["ours"].interval
+    knowledge = Knowledge(np.array([1.0, NEVER, 1.0, NEVER, NEVER]), np.ones(5), 0.5, hubs=facts)
+    made = strategies(world(), knowledge, 1.0)["ours"].interval
     best = intervals(rates, views, half_lives, 0.5 * 24, 1 / 60 / 24, 7.0, leave) * 24
     np.testing.assert_allclose(made[[0, 2]], best)
     assert (1 / made[[0, 2]]).sum() == pytest.approx(0.5)
@@ -178,8 +178,10 @@ def test_ours_visits_hubs_at_the_best_intervals_for_what_is_left_of_the_budget()
 
 def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
     facts = HubFacts(np.array([0]), *(np.array([one]) for one in (24.0, 10.0, 0.5, 0.1)))
-    known = Knowledge(np.full(5, NEVER), np.array([0.0, 10, 10, 0.001, 10]), 1.0, None, None, facts)
-    made = strategies(world(), known, 2.0)["split"]
+    knowledge = Knowledge(
+        np.full(5, NEVER), np.array([0.0, 10, 10, 0.001, 10]), 1.0, None, None, facts
+    )
+    made = strategies(world(), knowledge, 2.0)["split"]
     assert made.is_allowed.tolist() == [True, True, True, False, True]
     # Two fetches an hour: one for the page that is born in each, and less than one for the hub.
     assert 0.95 < made.interval[0] < 2.0
@@ -187,8 +189,8 @@ def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
 
 
 def test_what_is_not_known_is_not_used():
-    known = Knowledge(np.full(5, NEVER), np.zeros(5), 100.0)
-    made = strategies(world(), known, 1.0)
+    knowledge = Knowledge(np.full(5, NEVER), np.zeros(5), 100.0)
+    made = strategies(world(), knowledge, 1.0)
     assert "baseline" not in made
     assert simulate_timely(world(), made["ours"], 1.0, 10.0).fetches == 0
     # However many pages are born, a fifth of the budget is for hubs.

@@ -356,8 +356,8 @@ def test_links_are_those_of_the_html(corpus):
     assert urls >= set(pq.read_table(corpus.truth["pages"])["url"].to_pylist())
     assert [url for url in urls if canonical_url(url) != url] == []
     for page in mirrored:
-        found = re.findall(r'<a href="([^"]*)"', page["html"])
-        assert sorted(map(html.unescape, found)) == sorted(links[page["url"]])
+        matches = re.findall(r'<a href="([^"]*)"', page["html"])
+        assert sorted(map(html.unescape, matches)) == sorted(links[page["url"]])
         assert set(links[page["url"]]) <= urls
 
 

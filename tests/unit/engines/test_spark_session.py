@@ -27,9 +27,9 @@ def settings(state: Path, **spark: Any) -> Settings:
 def refusal(wanted: Settings) -> str:
     with pytest.raises(EngineError) as caught:
         open_session(wanted)
-    said = str(caught.value)
-    assert "\n" not in said
-    return said
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
 
 
 @pytest.fixture

@@ -45,22 +45,22 @@ def spark(text: str, *inputs: str) -> str:
     ],
 )
 def test_functions_of_lists(duckdb: str, wanted: str) -> None:
-    made = spark(f"SELECT {duckdb} AS x FROM t")  # noqa: S608
-    assert made == f"SELECT {wanted} AS x FROM {{t}} AS t"  # noqa: S608
+    session = spark(f"SELECT {duckdb} AS x FROM t")  # noqa: S608
+    assert session == f"SELECT {wanted} AS x FROM {{t}} AS t"  # noqa: S608
 
 
 def test_absent_keys_are_joined_and_not_broadcast() -> None:
     text = "SELECT a FROM t WHERE a NOT IN (SELECT a FROM u WHERE a NOT IN (SELECT a FROM v))"
-    made = spark(text, "t", "u", "v")
-    assert "IN (" not in made
-    assert made.count("NOT EXISTS(") == 2
-    assert "FROM {u} AS u WHERE NOT EXISTS" in made
-    assert made.endswith("absent WHERE absent.absent_key = a)")
+    session = spark(text, "t", "u", "v")
+    assert "IN (" not in session
+    assert session.count("NOT EXISTS(") == 2
+    assert "FROM {u} AS u WHERE NOT EXISTS" in session
+    assert session.endswith("absent WHERE absent.absent_key = a)")
 
 
 def test_lists_side_by_side_are_one_generator() -> None:
-    made = spark("SELECT k, unnest(a) AS x, unnest(b) AS y FROM t")
-    assert made == (
+    session = spark("SELECT k, unnest(a) AS x, unnest(b) AS y FROM t")
+    assert session == (
         "SELECT k, together.x, together.y FROM {t} AS t "
         "LATERAL VIEW INLINE(ARRAYS_ZIP(a, b)) together AS x, y"
     )

@@ -138,22 +138,22 @@ def test_the_papers_order_can_be_ahead() -> None:
 def test_reach_by_hand() -> None:
     graph: Graph = {0: {1, 4}, 1: {5, 6}, 2: {0, 5}, 4: {4, 7}}
     wanted = np.isin(np.arange(12), [4, 5, 6, 7])
-    found = reach(links(graph), wanted, [2, 0, 0])
+    reached = reach(links(graph), wanted, [2, 0, 0])
     # 2 leads to 5, and over 0 to 4; 0 to 4, and over 1 and 4 to 6 and 7.
-    assert found.one_hop.tolist() == [1, 2, 2]
-    assert found.two_hops.tolist() == [2, 4, 4]
+    assert reached.one_hop.tolist() == [1, 2, 2]
+    assert reached.two_hops.tolist() == [2, 4, 4]
 
 
 @given(
     graph=graphs, seeds=st.lists(st.integers(0, 11), max_size=5), wanted=st.sets(st.integers(0, 11))
 )
 def test_reach_is_what_walking_says(graph: Graph, seeds: list[int], wanted: set[int]) -> None:
-    found = reach(links(graph), np.isin(np.arange(12), sorted(wanted)), seeds)
+    reached = reach(links(graph), np.isin(np.arange(12), sorted(wanted)), seeds)
     for n in range(len(seeds)):
         one = set().union(*(graph.get(seed, set()) for seed in seeds[: n + 1]))
         two = one.union(*(graph.get(page, set()) for page in one))
-        assert found.one_hop[n] == len(one & wanted)
-        assert found.two_hops[n] == len(two & wanted)
+        assert reached.one_hop[n] == len(one & wanted)
+        assert reached.two_hops[n] == len(two & wanted)
 
 
 def new_links(table: np.ndarray) -> NewLinks:
@@ -420,13 +420,13 @@ def test_pages_of_one_day_have_a_half_life() -> None:
         shown=[50_000, 50_000],
         missed=[0, 20_000],
     )
-    found = interest_of(brief)
-    assert found.half_life[0] < 0.1
-    assert found.half_life[1] > 1
-    assert found.missed == pytest.approx([0.0, 0.4], abs=0.01)
+    interest = interest_of(brief)
+    assert interest.half_life[0] < 0.1
+    assert interest.half_life[1] > 1
+    assert interest.missed == pytest.approx([0.0, 0.4], abs=0.01)
     # Half of what is left at rate d leaves at rate s: L = s / (d + s).
-    fade = np.log(2) / found.half_life
-    assert found.leave / (fade + found.leave) == pytest.approx(found.missed)
+    fade = np.log(2) / interest.half_life
+    assert interest.leave / (fade + interest.leave) == pytest.approx(interest.missed)
 
 
 def test_hubs_with_little_are_drawn_to_the_others_and_nothing_is_not_a_number() -> None:
@@ -439,9 +439,9 @@ def test_hubs_with_little_are_drawn_to_the_others_and_nothing_is_not_a_number() 
         shown=[10, 50_000],
         missed=[10, 0],
     )
-    found = interest_of(few)
-    assert found.half_life[0] == pytest.approx(found.half_life[1], rel=0.2)
-    assert found.missed[0] < 0.1
+    interest = interest_of(few)
+    assert interest.half_life[0] == pytest.approx(interest.half_life[1], rel=0.2)
+    assert interest.missed[0] < 0.1
     for nothing in (sums(views=[0, 0]), sums(views=[])):
         empty = interest_of(nothing)
         assert np.isfinite(empty.half_life).all()

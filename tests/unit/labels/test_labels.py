@@ -44,10 +44,10 @@ def test_concentration_without_a_missing_day() -> None:
 def test_concentration_over_days_of_each_page() -> None:
     views = np.array([[6, 3, 1, 0, 0, 0]] * 3)
     days = np.array([1, 2, 3])
-    found = concentration(views, days)
+    concentrations = concentration(views, days)
     for page, m in enumerate(days.tolist()):
         alone = concentration(views[page : page + 1], m)
-        assert (found.value[page], found.first_share[page]) == (
+        assert (concentrations.value[page], concentrations.first_share[page]) == (
             alone.value[0],
             alone.first_share[0],
         )
@@ -88,17 +88,17 @@ LIVES = {
 
 
 def test_each_rule_decides_by_its_evidence() -> None:
-    found = label(list(LIVES.values()))
-    assert found.basis.tolist() == ["share", "share", "share", "curve", "none", "limit"]
-    np.testing.assert_allclose(found.first_share[:3], [0.9, 0.6, 0.7])
-    assert found.is_temporal.tolist()[:3] == [True, False, False]
-    assert not found.is_temporal[4]
-    assert found.is_temporal[5]
+    labels = label(list(LIVES.values()))
+    assert labels.basis.tolist() == ["share", "share", "share", "curve", "none", "limit"]
+    np.testing.assert_allclose(labels.first_share[:3], [0.9, 0.6, 0.7])
+    assert labels.is_temporal.tolist()[:3] == [True, False, False]
+    assert not labels.is_temporal[4]
+    assert labels.is_temporal[5]
     # 95 % intervals: 0.83 to 0.94, 0.50 to 0.69, 0.60 to 0.78.
-    assert found.is_sure.tolist()[:3] == [True, True, False]
+    assert labels.is_sure.tolist()[:3] == [True, True, False]
     by_curve = label(list(LIVES.values()), rule="curve")
     assert set(by_curve.basis) == {"curve", "none", "limit"}
-    assert by_curve.is_temporal.tolist() == found.is_temporal_by_curve.tolist()
+    assert by_curve.is_temporal.tolist() == labels.is_temporal_by_curve.tolist()
     news = label(list(LIVES.values()), Thresholds(m=2), "concentration")
     assert set(news.basis) == {"concentration"}
     assert news.is_temporal.tolist() == news.is_news.tolist()
@@ -109,8 +109,8 @@ def test_a_missing_day_leaves_the_label_to_the_curve_only_if_it_is_one_of_the_fi
     page = [LIVES["observed"]]
     for missing, basis in ((3, "curve"), (5, "share"), (1, "share")):
         observed = np.arange(10) != missing
-        found = label(np.array(page) * observed, observed=observed)
-        assert found.basis.tolist() == [basis], missing
+        labels = label(np.array(page) * observed, observed=observed)
+        assert labels.basis.tolist() == [basis], missing
 
 
 def test_agreement_by_hand() -> None:

@@ -597,10 +597,10 @@ def test_a_decompression_bomb(read: Reader, monkeypatch: pytest.MonkeyPatch) -> 
     member = gzip.compress(b"a" * 20_000_000)
     path = read.folder / "access.log"
     path.write_bytes(member * 8)
-    kept = read.read(LogSource(path=str(path), format="combined"), Settings())
-    assert kept.problem is not None
-    assert "expands" in kept.problem
-    assert kept.reasons == {"too_long": 1}
+    table = read.read(LogSource(path=str(path), format="combined"), Settings())
+    assert table.problem is not None
+    assert "expands" in table.problem
+    assert table.reasons == {"too_long": 1}
 
 
 def test_an_empty_file(read: Reader) -> None:

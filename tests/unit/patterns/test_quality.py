@@ -83,11 +83,11 @@ def test_layout_similarity() -> None:
 def test_pages_of_one_pattern_are_compared_with_random_pairs() -> None:
     article, longer, table = tag_paths(ARTICLE), tag_paths(LONGER), tag_paths(TABLE)
     pages = {(0, 7): [article, longer], (0, 3): [table, table], (0, 5): [], (0, 9): [table]}
-    found = layout_consistency(pages, 200, seed=1)
-    assert found.within > 0.98
-    assert found.random < 0.7
-    assert (found.pairs_within, found.pairs_random) == (200, 200)
-    assert found == layout_consistency(pages, 200, seed=1)
+    similarity = layout_consistency(pages, 200, seed=1)
+    assert similarity.within > 0.98
+    assert similarity.random < 0.7
+    assert (similarity.pairs_within, similarity.pairs_random) == (200, 200)
+    assert similarity == layout_consistency(pages, 200, seed=1)
 
 
 def test_random_pairs_are_of_one_site() -> None:
@@ -100,7 +100,7 @@ def test_random_pairs_are_of_one_site() -> None:
 
 
 def test_too_few_pages_give_no_similarity() -> None:
-    found = layout_consistency({(0, 1): [tag_paths(TABLE)]}, 10, seed=1)
-    assert math.isnan(found.within)
-    assert math.isnan(found.random)
-    assert (found.pairs_within, found.pairs_random) == (0, 0)
+    similarity = layout_consistency({(0, 1): [tag_paths(TABLE)]}, 10, seed=1)
+    assert math.isnan(similarity.within)
+    assert math.isnan(similarity.random)
+    assert (similarity.pairs_within, similarity.pairs_random) == (0, 0)

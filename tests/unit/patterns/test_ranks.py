@@ -39,8 +39,8 @@ def test_counting_transits() -> None:
     referrer = np.array([0, 1, -1, 2, 3, 0])
     target = np.array([2, 2, 2, 0, 2, -1])
     count = np.array([5.0, 7.0, 100.0, 2.0, 50.0, 9.0])
-    found = count_transits(pattern_of_url, 2, referrer, target, count)
-    assert found.toarray().tolist() == [[0.0, 12.0], [2.0, 0.0]]
+    counts = count_transits(pattern_of_url, 2, referrer, target, count)
+    assert counts.toarray().tolist() == [[0.0, 12.0], [2.0, 0.0]]
 
 
 def test_merging_patterns_adds_their_transits() -> None:
@@ -279,7 +279,7 @@ def test_transits_are_counted_as_one_by_one(patterns: int, links: int, seed: int
     for source, goal, times in zip(referrer, target, count, strict=True):
         if min(source, goal) >= 0 and min(pattern_of_url[source], pattern_of_url[goal]) >= 0:
             expected[pattern_of_url[source], pattern_of_url[goal]] += times
-    found = count_transits(pattern_of_url, patterns, referrer, target, count)
-    assert found.toarray().tolist() == expected.tolist()
-    assert found.nnz == np.count_nonzero(expected)
-    assert found.has_canonical_format
+    counts = count_transits(pattern_of_url, patterns, referrer, target, count)
+    assert counts.toarray().tolist() == expected.tolist()
+    assert counts.nnz == np.count_nonzero(expected)
+    assert counts.has_canonical_format

@@ -47,5 +47,5 @@ def test_a_sample_finds_the_sections_and_counts_all_pages() -> None:
 def test_patterns_of_a_sample_have_the_visits_of_all() -> None:
     count, none = len(URLS), np.zeros(0, np.int64)
     traffic = SiteTraffic(texts(URLS), np.ones(count), np.zeros(count), none, none, np.zeros(0))
-    found = learn_patterns(traffic, TreeOptions(most_urls=500))
-    assert found.graph.visits.sum() == found.graph.volume.sum() == count
+    patterns = learn_patterns(traffic, TreeOptions(most_urls=500))
+    assert patterns.graph.visits.sum() == patterns.graph.volume.sum() == count

@@ -94,10 +94,10 @@ def test_a_site_without_referrers_keeps_the_visit_cut() -> None:
     traffic = SiteTraffic(
         with_links.urls, with_links.visits, np.zeros(len(with_links.urls)), none, none, np.zeros(0)
     )
-    found = learn_patterns(traffic)
-    assert not found.ranks.has_transits
-    assert not found.transit_cut.has_transits
-    assert shown(found, "by_transit") == shown(found, "by_visit")
+    patterns = learn_patterns(traffic)
+    assert not patterns.ranks.has_transits
+    assert not patterns.transit_cut.has_transits
+    assert shown(patterns, "by_transit") == shown(patterns, "by_visit")
 
 
 def test_less_weight_of_the_data_merges_more() -> None:

@@ -78,7 +78,7 @@ def test_a_merged_pattern_names_its_sections() -> None:
     assert text.template() == "/{deep/{sab|sac}|saa}/{date}/{digits}.shtml"
     assert text.key_values()["path[0]"] == "{deep|saa}"
     assert text.key_values()["extension"] == "shtml"
-    found = compile_matcher(cut).match_leaves(
+    leaves = compile_matcher(cut).match_leaves(
         texts(
             [
                 f"{HOST}/saa/20250401/7.shtml",
@@ -89,7 +89,7 @@ def test_a_merged_pattern_names_its_sections() -> None:
             ]
         )
     )
-    assert found.tolist() == [0, 0, NOWHERE, NOWHERE, NOWHERE]
+    assert leaves.tolist() == [0, 0, NOWHERE, NOWHERE, NOWHERE]
 
 
 def test_all_nodes_at_once_are_written_alike() -> None:

@@ -72,10 +72,10 @@ def used_or_refused(file: Path) -> None:
         use(file)
         return
     except PolicyError as error:
-        said = str(error)
-    assert said.startswith(str(file))
-    assert "\n" not in said
-    assert len(said) < len(str(file)) + 300
+        text = str(error)
+    assert text.startswith(str(file))
+    assert "\n" not in text
+    assert len(text) < len(str(file)) + 300
 
 
 @settings(max_examples=300, deadline=None)

@@ -211,8 +211,8 @@ def test_no_url_hurts(ask: Callable[..., Answers]) -> None:
 
 def unsafe(expression: str) -> str | None:
     """What an expression has that RE2 refuses, or a group that repeats without end."""
-    found = re.search(r"\(\?[^:]|\\[1-9]|\)(?:[*+]|\{[0-9]+,\})|[*+}?][+]", expression)
-    return found[0] if found else None
+    match = re.search(r"\(\?[^:]|\\[1-9]|\)(?:[*+]|\{[0-9]+,\})|[*+}?][+]", expression)
+    return match[0] if match else None
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -388,16 +388,16 @@ def test_browsertrix(policy: Policy, doc: Document) -> None:
 
 @pytest.mark.parametrize("target", ["crawlee", "crawl4ai"])
 def test_crawlee(policy: Policy, doc: Document, target: str) -> None:
-    told = json.loads(TARGETS[target](doc)["policy-links.json"])
-    check(policy, URLS, lambda url: allow_and_deny(told["include"], told["exclude"], url))
+    content = json.loads(TARGETS[target](doc)["policy-links.json"])
+    check(policy, URLS, lambda url: allow_and_deny(content["include"], content["exclude"], url))
     for url in both(URLS):
-        score = next((score for e, score in told["scores"] if re.search(e, url)), 0)
+        score = next((score for e, score in content["scores"] if re.search(e, url)), 0)
         assert score == (16 - policy.match(url).tier) / 15
-    assert [start["url"] for start in told["start"]] == hubs_in_order(policy)
+    assert [start["url"] for start in content["start"]] == hubs_in_order(policy)
     for url in both(URLS):
-        if any(fnmatch.fnmatchcase(url, glob) for glob in told["globs"]):
+        if any(fnmatch.fnmatchcase(url, glob) for glob in content["globs"]):
             assert policy.match(url).prefix is not None
-    assert sum(fnmatch.fnmatchcase(u, g) for u in both(URLS) for g in told["globs"]) > 10
+    assert sum(fnmatch.fnmatchcase(u, g) for u in both(URLS) for g in content["globs"]) > 10
 
 
 def test_scrapy(policy: Policy, doc: Document) -> None:
@@ -595,10 +595,10 @@ def test_pages_that_differ_by_scheme_are_accepted_as_match_says(
             ]
             assert not is_wanted or all(fast), url
     for target in ("crawlee", "crawl4ai"):
-        told = json.loads(files[target]["policy-links.json"])
-        assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
-    told = json.loads(files["browsertrix"]["crawl-config.yaml"])
-    assert (told["include"], told["exclude"]) == (lists["allow"], lists["deny"])
+        content = json.loads(files[target]["policy-links.json"])
+        assert (content["include"], content["exclude"]) == (lists["allow"], lists["deny"])
+    content = json.loads(files["browsertrix"]["crawl-config.yaml"])
+    assert (content["include"], content["exclude"]) == (lists["allow"], lists["deny"])
 
 
 # --------------------------------------------------------------- what comes before what is skipped
@@ -718,7 +718,7 @@ def test_prefixes_come_in_the_order_of_their_sites(by_domain: bool) -> None:
         else ["www.best.example", "www.worst.example"]
     )
     prefixes = {"https://www.best.example/news/": 0.6, "https://www.worst.example/news/": 0.9}
-    made = Tables(
+    tables = Tables(
         pa.Table.from_pylist(
             [
                 {"site": site, "rank": rank, "score": 0.9, "clients": 9}
@@ -736,12 +736,12 @@ def test_prefixes_come_in_the_order_of_their_sites(by_domain: bool) -> None:
         ),
         PATTERNS.empty_table(),
     )
-    found = assemble(made, PROVENANCE, Choices(), includes_subdomains=by_domain)
+    found = assemble(tables, PROVENANCE, Choices(), includes_subdomains=by_domain)
     assert [entry["tier"] for entry in found["prefixes"]] == [5, 7]
 
 
 def test_a_host_below_a_listed_domain_has_its_tier() -> None:
-    made = Tables(
+    tables = Tables(
         pa.Table.from_pylist(
             [{"site": "example.com", "rank": 1, "score": 0.9, "clients": 9}], SITES
         ),
@@ -755,11 +755,11 @@ def test_a_host_below_a_listed_domain_has_its_tier() -> None:
         PREFIXES.empty_table(),
         PATTERNS.empty_table(),
     )
-    found = assemble(made, PROVENANCE, Choices(), includes_subdomains=True)
+    found = assemble(tables, PROVENANCE, Choices(), includes_subdomains=True)
     policy = Policy(found)
     for url in ("https://www.example.com/x", "https://other.example.com/x"):
         assert policy.match(url).tier == tier_of(url, rules(found)) == 13
-    apart = assemble(made, PROVENANCE, Choices())
+    apart = assemble(tables, PROVENANCE, Choices())
     assert [(entry["site"], entry["tier"]) for entry in apart["sites"]] == [
         ("example.com", 13),
         ("www.example.com", 15),

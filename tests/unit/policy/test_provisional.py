@@ -66,10 +66,10 @@ def test_a_policy_of_before_the_fields_is_read() -> None:
 def test_an_export_says_that_it_is_provisional_and_no_longer(tmp_path: Path) -> None:
     made = provisional(0.9) | {"notes": ["2 days are there"]}
     export(made, "plain-text", tmp_path / "out")  # type: ignore[arg-type]
-    said = (tmp_path / "out" / PROVISIONAL_FILE).read_text("utf-8")
-    assert NEWS in said
-    assert SHOP not in said
-    assert "2 days are there" in said
+    text = (tmp_path / "out" / PROVISIONAL_FILE).read_text("utf-8")
+    assert NEWS in text
+    assert SHOP not in text
+    assert "2 days are there" in text
     exported = export(document(), "plain-text", tmp_path / "out")
     assert exported.removed == (tmp_path / "out" / PROVISIONAL_FILE,)
 
@@ -103,20 +103,20 @@ def test_a_policy_of_nothing_is_exported_with_a_warning(tmp_path: Path) -> None:
         tmp_path, sites=[], hubs=[], prefixes=[], patterns=[], trees=[], notes=["Too few days."]
     )
     assert is_empty(read(file))
-    said = call("policy", "export", "scrapy", "--to", tmp_path / "out", "--policy", file)
-    assert said.exit_code == 0
-    assert "names nothing to fetch" in said.stderr
-    assert "Too few days." in said.stderr
+    result = call("policy", "export", "scrapy", "--to", tmp_path / "out", "--policy", file)
+    assert result.exit_code == 0
+    assert "names nothing to fetch" in result.stderr
+    assert "Too few days." in result.stderr
 
 
 def test_a_crawl_without_a_hub_says_so_and_ends(tmp_path: Path) -> None:
     file = written(tmp_path, hubs=[], notes=["There is no hub: nobody was led to new pages."])
-    said = call(
+    result = call(
         "crawl", "--to", tmp_path / "out", "--contact", "https://a.example/", "--policy", file
     )
-    assert said.exit_code == 1
-    assert "names no hub, feed or sitemap" in " ".join(said.stderr.split())
-    assert "nobody was led to new pages" in " ".join(said.stderr.split())
+    assert result.exit_code == 1
+    assert "names no hub, feed or sitemap" in " ".join(result.stderr.split())
+    assert "nobody was led to new pages" in " ".join(result.stderr.split())
     assert not (tmp_path / "out").exists()
 
 

@@ -100,8 +100,8 @@ def test_arrows_end_at_nodes_and_no_name_is_cut() -> None:
     name = "/news/{year}/{month}/{day}/{word}-{word}-{digits}/{word}/index.html?page={digits}"
     nodes = (Node(name, 900.0, 0.9), Node("b", 1.0, None), Node("c", 50.0, 0.1))
     svg = graph(Graph("t", "s", nodes, ((0, 1, 5.0), (1, 2, 1.0), (2, 0, 9.0))), "n")
-    found = re.findall(r'class="node [^"]*" cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', svg)
-    circles = [tuple(map(float, one)) for one in found][:3]
+    matches = re.findall(r'class="node [^"]*" cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', svg)
+    circles = [tuple(map(float, match)) for match in matches][:3]
     tips = [
         tuple(map(float, one)) for one in re.findall(r'class="head" d="M([\d.]+) ([\d.]+)L', svg)
     ]

@@ -77,10 +77,10 @@ def test_a_setting_that_is_fixed_now_is_an_error_that_says_its_value(
     _write(state, f"[{section}]\n{field} = 3\n")
     with pytest.raises(SettingsError) as raised:
         load_settings(state)
-    said = str(raised.value)
-    assert said.startswith(f"{state / SETTINGS_FILE}: {section}")
-    assert GONE[name] in said
-    assert "found" not in said
+    text = str(raised.value)
+    assert text.startswith(f"{state / SETTINGS_FILE}: {section}")
+    assert GONE[name] in text
+    assert "found" not in text
     (state / SETTINGS_FILE).unlink()
     monkeypatch.setenv(f"TEMPORAL_ASSETS_{section}__{field}".upper(), "3")
     with pytest.raises(SettingsError, match="environment: ") as raised:

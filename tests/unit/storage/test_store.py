@@ -296,9 +296,9 @@ def test_numbers_of_urls_are_read_as_urls(store: Store) -> None:
     named = [dict(zip(("referrer", "target", "client"), row, strict=True)) for row in rows]
     publish_transits(store, DAY, named)
     publish_transits(store, DAY + dt.timedelta(1), [])
-    found = store.read("transits", [DAY, DAY + dt.timedelta(1)])
-    assert found.schema == contracts.TRANSITS.arrow_schema
-    assert found.to_pylist() == [{"day": DAY, **row} for row in named]
+    table = store.read("transits", [DAY, DAY + dt.timedelta(1)])
+    assert table.schema == contracts.TRANSITS.arrow_schema
+    assert table.to_pylist() == [{"day": DAY, **row} for row in named]
     assert store.read("transits", DAY, ["target"])["target"].to_pylist() == [row[1] for row in rows]
 
 

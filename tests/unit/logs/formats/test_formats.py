@@ -238,10 +238,10 @@ def test_the_forwarded_address_where_there_is_one(
 
 
 def test_the_document_shows_what_is_inferred() -> None:
-    found = re.search(
+    match = re.search(
         r"^```nginx_inferred\n(.*?)^```\n+```\n(.*?)\n```$",
         DOCUMENT.read_text(),
         re.MULTILINE | re.DOTALL,
     )
-    assert found
-    assert resolve(LogSource(path="x"), found[1].encode()).name == found[2]
+    assert match
+    assert resolve(LogSource(path="x"), match[1].encode()).name == match[2]

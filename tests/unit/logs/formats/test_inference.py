@@ -223,8 +223,8 @@ def test_near_misses_of_real_servers(line: str) -> None:
     assert found.name == NEAR_MISSES[line]
     assert pages([line])[0][0] == 0
     # What is shown can be given.
-    given = resolve(LogSource(path="x", format=found.name), f"{line}\n".encode())
-    assert pages([line], given) == pages([line], found)
+    resolved = resolve(LogSource(path="x", format=found.name), f"{line}\n".encode())
+    assert pages([line], resolved) == pages([line], found)
 
 
 def test_the_sites_of_a_log_are_told_apart() -> None:
@@ -243,22 +243,22 @@ def test_a_host_that_was_named_decides_which_field_is_one() -> None:
 
 def test_of_two_hosts_referrers_tell_the_site() -> None:
     line = KNOWN["combined"].replace("{size}", "{size} backend7.example.net") + " {host}"
-    found = resolve(SOURCE, "\n".join(lines_of(line, 30)).encode())
-    assert found.name.endswith("$host")
-    assert not found.doubts
+    resolved = resolve(SOURCE, "\n".join(lines_of(line, 30)).encode())
+    assert resolved.name.endswith("$host")
+    assert not resolved.doubts
 
 
 def test_of_two_hosts_that_nothing_tells_apart_a_doubt_is_said() -> None:
     line = KNOWN["common"] + " backend7.example.net site.example"
-    found = resolve(SOURCE, "\n".join(lines_of(line)).encode())
-    assert "looks like one as well" in found.doubts[0]
+    resolved = resolve(SOURCE, "\n".join(lines_of(line)).encode())
+    assert "looks like one as well" in resolved.doubts[0]
 
 
 def test_a_balancer_before_the_visitor_is_passed_over_and_said() -> None:
     line = "10.0.0.7 " + KNOWN["combined"].replace("{size}", "{size} 0.003 {host}")
-    found = resolve(SOURCE, "\n".join(lines_of(line, 40)).encode())
-    assert found.name.startswith("nginx:- $remote_addr")
-    assert "hardly changes" in found.doubts[0]
+    resolved = resolve(SOURCE, "\n".join(lines_of(line, 40)).encode())
+    assert resolved.name.startswith("nginx:- $remote_addr")
+    assert "hardly changes" in resolved.doubts[0]
 
 
 def test_a_real_combined_log_is_not_second_guessed() -> None:
@@ -284,19 +284,19 @@ def test_what_says_no_page_is_no_access_log(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.binary(max_size=120), max_size=6))
 def test_whatever_lines_hold_nothing_breaks(lines: list[bytes]) -> None:
-    found = infer(b"\n".join(lines))
-    assert found is None or server_format(*found.directive.split(":", 1)).layout
+    inferred = infer(b"\n".join(lines))
+    assert inferred is None or server_format(*inferred.directive.split(":", 1)).layout
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([*'-[]":. \t', "GET /a HTTP/1.1", "1.2.3.4", "200"]), max_size=40))
 def test_no_punctuation_breaks_it(parts: list[str]) -> None:
-    found = infer("".join(parts).encode() * 2)
-    assert found is None or server_format(*found.directive.split(":", 1)).layout
+    inferred = infer("".join(parts).encode() * 2)
+    assert inferred is None or server_format(*inferred.directive.split(":", 1)).layout
 
 
 def test_what_is_shown_holds_nothing_of_the_log() -> None:
-    found = infer("\n".join(lines_of(KNOWN["combined"] + " {host}")).encode())
-    assert found is not None
+    inferred = infer("\n".join(lines_of(KNOWN["combined"] + " {host}")).encode())
+    assert inferred is not None
     for secret in ("203.0", "example", "news", "Mozilla"):
-        assert secret not in found.directive + "".join(found.doubts)
+        assert secret not in inferred.directive + "".join(inferred.doubts)

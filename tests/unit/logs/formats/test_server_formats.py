@@ -189,8 +189,8 @@ def test_any_text_is_a_layout_or_refused(server: str, pieces: list[str]) -> None
 
 def test_words_of_a_log_shipper_come_before_them_too() -> None:
     line = b"2024-05-06T07:08:09Z stdout F " + written(MAIN)
-    found = resolve(LogSource(path="x", format=f"nginx:{MAIN}"), line * 3)
-    assert found.name == "nginx's own after 3 words"
-    assert found.has_referrer
-    assert found.layout is not None
-    assert found.layout.has(Slot.FORWARDED)
+    resolved = resolve(LogSource(path="x", format=f"nginx:{MAIN}"), line * 3)
+    assert resolved.name == "nginx's own after 3 words"
+    assert resolved.has_referrer
+    assert resolved.layout is not None
+    assert resolved.layout.has(Slot.FORWARDED)
