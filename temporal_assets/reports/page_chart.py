@@ -20,8 +20,10 @@ from temporal_assets.reports.document import Axis, Chart, Series
 _HEIGHT: Final = 10
 """Lines of the chart."""
 
-_POINTS: Final = 120
-"""Points of a drawn curve."""
+_POINTS: Final = 80
+"""Points of a drawn curve in its first days, and as many in all others."""
+_STEEP: Final = 6.0
+"""Days after birth in which a curve may be steep."""
 
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _CURVE: Final = "•"
@@ -78,7 +80,10 @@ def _fine(
 
     The density itself may rise far above every day within an hour, and a day is what bars count.
     """
-    times = np.linspace(max(b - 0.5, 0.0), days, _POINTS)
+    start = max(b - 0.5, 0.0)
+    steep = min(start + _STEEP, float(days))
+    rest = np.linspace(steep, days, _POINTS + 1)[1:] if steep < days else np.empty(0)
+    times = np.append(np.linspace(start, steep, _POINTS), rest)
     age = times - b
     within = accumulated(age + 0.5, mu, sigma) - accumulated(np.maximum(age - 0.5, 0.0), mu, sigma)
     return times.tolist(), (amplitude * within + base).tolist()

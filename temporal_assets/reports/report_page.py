@@ -250,7 +250,11 @@ def _table(table: Table) -> Iterator[str]:
     box = "scroll tall" if is_long else "scroll"
     yield f'<div class="{box}" role="region" tabindex="0" aria-label="{name}"><table>'
     count = f" ({len(table.rows):,} rows)" if is_long else ""
-    yield f"<caption>{_text(table.title)}{count}</caption><thead><tr>"
+    yield f"<caption>{_text(table.title)}{count}</caption>"
+    if not table.rows:
+        yield f'</table><p class="note">{_text(table.note or "Nothing.")}</p></div>\n'
+        return
+    yield "<thead><tr>"
     for column in table.columns:
         kind = "" if column.kind == "text" else ' class="n"'
         yield f'<th scope="col"{kind}>{_text(column.name)}</th>'
@@ -280,7 +284,7 @@ def _decimals(values: Iterable[Cell]) -> int:
     if all(value == round(value) for value in numbers):
         return 0
     most = max(numbers, default=0.0)
-    return 1 if most >= 100 else 2 if most >= 1 else 3
+    return 1 if most >= 10 else 2 if most >= 1 else 3
 
 
 def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:

@@ -38,7 +38,7 @@ _NAMED: Final = 8
 """At most so many places of an axis are named: more overlap on a phone."""
 
 _LONGEST_TICK: Final = 14
-_TICK_LETTER: Final = 9.2
+_TICK_LETTER: Final = 10.0
 """Width of a letter of a tick on a phone, about: the last tick moves in so far."""
 _DOTS: Final = 40
 """Lines with no more points show them."""
@@ -151,7 +151,8 @@ class Scale:
         bars = [curve for curve in series if curve.mark == "bars" and curve.x]
         if self.is_x and bars:
             half = _bar_width(bars[0]) / 2
-            low, high = min(low, min(values) - half), max(high, max(values) + half)
+            first, last = min(bars[0].x), max(bars[0].x)
+            low, high = min(low, first - half), max(high, last + half)
         self.low, self.high = low, high if high > low else low + 1.0
         if not axis.is_log and not axis.ticks and not self.is_x and axis.high is None:
             step = _step(self.high - self.low, axis.kind)

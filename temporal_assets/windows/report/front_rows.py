@@ -150,12 +150,12 @@ def _budget(reader: Reader) -> Iterator[Row]:
 def _watched(reader: Reader) -> Iterator[Row]:
     for row in reader.rows(_INTERVALS, "crawl_policy", "hub_seeds"):
         name, interval = row["name"].partition("//")[2], every(row["interval_seconds"])
-        yield {"kind": "hub", "name": name, "why": f"visit every {interval}"}
+        yield {"kind": "hub", "name": name, "why": f"every {interval}"}
     for row in reader.rows(_PREFIXES, "news_prefixes"):
-        why = f"{row['news_pages']:,} of {row['pages']:,} pages are news"
+        why = f"{row['news_pages']:,} of {row['pages']:,} news"
         yield {"kind": "prefix", "name": row["name"], "why": why}
     for row in reader.rows(_SITES, "site_scores"):
-        why = f"{row['temporal_pages']:,} of {row['pages']:,} pages are temporal"
+        why = f"{row['temporal_pages']:,} of {row['pages']:,} temporal"
         yield {"kind": "site", "name": row["name"], "why": why}
 
 

@@ -42,6 +42,18 @@ def test_days_are_written_as_dates_and_the_last_one_always() -> None:
     assert f'viewBox="0 0 {WIDTH} {HEIGHT - 22}"' in svg  # no room for a name that is not there
 
 
+def test_bars_by_day_end_with_their_last_day_although_a_curve_goes_on_to_its_evening() -> None:
+    days = tuple(float(DAY + n) for n in range(60))
+    bars = Series("views", "bars", 5, days, (1.0,) * 60)
+    curve = Series("curve", "line", 1, (DAY - 0.5, DAY + 59.5), (0.0, 1.0))
+    axis = Axis("", "date", DAY - 0.5, DAY + 59.5)
+    drawn = chart(Chart("t", "", axis, Axis("", "count", 0.0), (bars, curve)), "n")
+    last = dt.date.fromordinal(DAY + 59)
+    assert f">{last.day} {last:%b}<" in drawn
+    after = last + dt.timedelta(1)
+    assert f">{after.day} {after:%b}<" not in drawn
+
+
 def test_a_missing_day_breaks_the_line() -> None:
     days = (1.0, 2.0, 3.0, 6.0, 7.0)
     series = (Series("views", "line", 0, tuple(DAY + day for day in days), (5.0,) * 5),)

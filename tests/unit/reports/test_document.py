@@ -23,7 +23,7 @@ from temporal_assets.reports.document import (
     section_content,
     section_of,
 )
-from temporal_assets.reports.report_page import page, written
+from temporal_assets.reports.report_page import block, page, written
 from tests.reports import report
 
 
@@ -109,3 +109,14 @@ def test_marks_of_one_cell_of_a_heat_map_can_all_be_read() -> None:
     marks = ((0, 1, "settings"), (0, 1, "used"), (0, 0, "best"))
     drawn = heat_map(HeatMap("t", "s", *axes, ((1.0, 2.0),), marks), "h")
     assert re.findall(r'class="mark"[^>]*>(\w+)<', drawn) == ["su", "b"]
+
+
+def test_numbers_of_a_column_have_the_same_digits_and_an_empty_table_says_so() -> None:
+    columns = (Column("hub"), Column("new", "number"))
+    drawn = block(Table("Hubs", columns, (("a", 0.44), ("b", 1.2345), ("c", 0.0291))), "n")
+    assert [part.partition("<")[0] for part in drawn.split('<td class="n">')[1:]] == [
+        *("0.44", "1.23", "0.03"),
+    ]
+    empty = block(Table("Changed", columns, (), note="There is no earlier list."), "n")
+    assert "<thead>" not in empty
+    assert "There is no earlier list." in empty

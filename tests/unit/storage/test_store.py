@@ -6,6 +6,8 @@ import datetime as dt
 import gc
 import multiprocessing
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -72,6 +74,21 @@ def test_publishing_the_same_content_again_changes_no_byte(store: Store, tmp_pat
     before = tree(tmp_path / "tables")
     publish(store, DAY, views(DAY, x=3))
     assert tree(tmp_path / "tables") == before
+
+
+def test_reading_does_not_import_pandas(store: Store) -> None:
+    """PyArrow's data sets do, which costs every command that reads a table two seconds."""
+    publish(store, DAY, views(DAY, a=1))
+    script = (
+        "import sys, pathlib, datetime as dt; from temporal_assets.storage.store import Store;"
+        f"store = Store({str(store.root)!r}, pathlib.Path({str(store.state)!r}));"
+        f"assert store.read('page_views', dt.date.fromisoformat('{DAY}')).num_rows == 1;"
+        "print('pandas' in sys.modules)"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert shown.stdout.split() == ["False"], shown.stderr
 
 
 def test_publishing_replaces_the_day_and_keeps_one_generation_for_readers(store: Store) -> None:
