@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -38,17 +40,34 @@ def test_the_two_commands_stand_alone_on_their_lines(repository: Path) -> None:
 
 
 def test_ci_runs_the_two_commands_of_the_readme(repository: Path) -> None:
-    spec = importlib.util.spec_from_file_location("ci_steps", repository / ".ci" / "steps.py")
+    steps = script(repository, "steps")
+    assert steps.readme_commands() == COMMANDS
+    assert {"demo", "tests", "lint", "types", "spark", "browser"} <= steps.STEPS.keys()
+
+
+def script(repository: Path, name: str) -> Any:
+    """A module of `.ci`, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"ci_{name}", repository / ".ci" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    steps = importlib.util.module_from_spec(spec)
-    sys.modules["ci_steps"] = steps  # dataclasses look for their module
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look for their module
     try:
-        spec.loader.exec_module(steps)
-        assert steps.readme_commands() == COMMANDS
-        assert {"demo", "tests", "lint", "types", "spark", "browser"} <= steps.STEPS.keys()
+        spec.loader.exec_module(module)
+        return module
     finally:
-        del sys.modules["ci_steps"]
+        del sys.modules[spec.name]
+
+
+def test_links_of_the_site_have_the_titles_of_their_pages(repository: Path) -> None:
+    hook = script(repository, "site_links").on_page_markdown
+    config = {"docs_dir": str(repository / "docs")}
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="crawlers/scrapy.md"))
+    text = "([policy.md](../policy.md#the-files)), [here](nutch.md), [units](../../deploy/systemd)"
+    assert hook(text, page, config) == (
+        "([The crawl policy](../policy.md#the-files)), [here](nutch.md),"
+        " units (`deploy/systemd` in the repository)"
+    )
 
 
 def test_ci_names_its_steps(repository: Path) -> None:
