@@ -26,7 +26,13 @@ _PAPER_P: Final = 1.91
 
 def labels(judged: Judged) -> list[Table]:
     """Judge labels against both truths."""
-    parts = [_of_day(judged, day) for day in judged.decisions(judged.real.most)]
+    parts = [
+        _of_day(judged, day)
+        for day in judged.decisions(judged.real.most)
+        if len(judged.table("page_labels", day))
+    ]
+    if not parts:  # no page has the views of a reliable one
+        return []
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     page, group = columns.pop("page"), columns.pop("group")
     tables = []

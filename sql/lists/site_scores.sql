@@ -24,7 +24,7 @@ SELECT
     flow_score,
     flow_bound,
     flow_basis,
-    CASE WHEN pages > 0 THEN merit END AS merit,
+    CASE WHEN pages > 0 OR $by_flow AND flow_pages > 0 THEN merit END AS merit,
     clients,
     first_seen,
     last_seen,

@@ -38,8 +38,8 @@ class Section:
 
     @property
     def share(self) -> float:
-        """Share of news among its pages."""
-        return self.news_pages / self.pages
+        """Share of news among its reliable pages; 0 where there are none, and only young ones."""
+        return self.news_pages / max(self.pages, 1)
 
 
 def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Section]:

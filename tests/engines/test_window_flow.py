@@ -15,7 +15,7 @@ from temporal_assets.contracts import Table
 from temporal_assets.engines.base import Engine
 from temporal_assets.windows.lists.page_flow import flow_from
 from temporal_assets.windows.patterns.pattern_ranks import FLOW_OF_PATTERNS, RANKED
-from tests.sites import FIRST, Labelled
+from tests.sites import ASSETS, FIRST, Labelled
 from tests.tables import write_table
 
 DAYS = 30
@@ -98,6 +98,33 @@ def test_a_window_without_flow_goes_by_its_stock(engine: Engine, tmp_path: Path)
     assert prefix["score"] > 0.9
     (site,) = here.rows("site_scores", 7)
     assert site["is_selected"]
+
+
+def test_a_site_of_which_no_page_has_many_views_is_listed_by_its_flow(
+    flowing: Labelled,
+) -> None:
+    """Nothing of it has a history or a label: a site with few readers."""
+    rows = flowing.rows("page_flow", LAST)
+    few = [
+        {"site": "few.example", "url": f"https://few.example/news/{n}", "birth": flowing.day(LAST)}
+        | {"views": 4, "is_reliable": False, "temporal": 0.9, "basis": "early"}
+        for n in range(8)
+    ]
+    flowing.publish("page_flow", flowing.day(LAST), [*rows, *few])
+    known = {"site": "few.example", "views": 4, "visits": 4, "clients": 2, "few_clients": [1, 2]}
+    known |= {"referred": 0, "referrals": 0, "links": [], "is_new": True}
+    came = [known | {"url": row["url"], "few_clients": [1, n]} for n, row in enumerate(few)]
+    traffic = flowing.rows("page_traffic", LAST)
+    flowing.publish("page_traffic", flowing.day(LAST), [*traffic, *came])
+    flowing.make(LAST, [one for one in ASSETS if one.name != "page_flow"])
+    trees = {row["prefix"]: row for row in flowing.rows("prefix_trees", LAST)}
+    for name in ("few.example/", "few.example/news/"):
+        counts = [trees[name][column] for column in ("pages", "flow_pages", "clients", "views")]
+        assert counts == [0, 8, 8, 0]
+    assert trees["few.example/"]["flow_temporal_pages"] == pytest.approx(7.2)
+    assert "few.example/" in {row["prefix"] for row in flowing.rows("news_prefixes", LAST)}
+    sections = {row["prefix"]: row for row in flowing.rows("section_scores", LAST)}
+    assert sections["few.example/"]["is_selected"]
 
 
 @pytest.mark.parametrize(("days", "unseen"), [(60, 7), (14, 7), (9, 4), (2, 1)])

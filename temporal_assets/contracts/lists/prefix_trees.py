@@ -31,14 +31,14 @@ _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(
     name="prefix_trees",
-    version=4,
+    version=5,
     description=(
         "Every folder and program with the counts of all reliable pages in it and beneath it: the"
         " URL prefix trees of NP 5.2, one a host. A URL with a query is a page of its program."
-        " Counts of all pages are the papers' stock; those of pages born in the window are the flow"
-        " (`page_flow`), from which lists are made."
+        " Counts of reliable pages are the papers' stock; those of pages born in the window are the"
+        " flow (`page_flow`), reliable or not, from which lists are made."
     ),
-    grain="one folder or program with reliable pages",
+    grain="one folder or program with reliable pages or pages of the flow",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
         ColumnSpec("site", Type.VARCHAR, "Host of the pages.", sources=("page_labels.site",)),
@@ -58,7 +58,9 @@ PREFIX_TREES: Final = Table(
             "First day of the window with views of one of its pages.",
             sources=("page_histories.birth",),
         ),
-        ColumnSpec("own_pages", Type.BIGINT, "Pages directly in it, not in a section beneath."),
+        ColumnSpec(
+            "own_pages", Type.BIGINT, "Reliable pages directly in it, not in a section beneath."
+        ),
         ColumnSpec(
             "own_flow_pages",
             Type.BIGINT,
@@ -71,7 +73,7 @@ PREFIX_TREES: Final = Table(
             "Older pages directly in it, not in a section beneath.",
             sources=("page_flow.url", "page_labels.phi_n"),
         ),
-        ColumnSpec("pages", Type.BIGINT, "Pages in it and beneath."),
+        ColumnSpec("pages", Type.BIGINT, "Reliable pages in it and beneath."),
         ColumnSpec(
             "temporal_pages",
             Type.BIGINT,
@@ -100,7 +102,8 @@ PREFIX_TREES: Final = Table(
         ColumnSpec(
             "flow_pages",
             Type.BIGINT,
-            "Flow: those of its pages that were born in the observed part of the window.",
+            "Flow: pages in it and beneath that were born in the observed part of the window,"
+            " reliable or, while they are young, not.",
             sources=("page_flow.url",),
         ),
         ColumnSpec(
@@ -171,12 +174,12 @@ PREFIX_TREES: Final = Table(
         no_rows(
             "parts_within_wholes",
             "prefix_trees",
-            "own_pages < 0 OR own_pages > pages OR pages < 1 OR temporal_pages > pages"
+            "own_pages < 0 OR own_pages > pages OR pages + flow_pages < 1 OR temporal_pages > pages"
             " OR news_pages > pages OR temporal_views > views"
             " OR temporal_pages > curve_pages OR curve_pages > pages"
             " OR news_pages > aged_pages OR aged_pages > pages"
-            " OR own_flow_pages > own_pages OR flow_pages > pages OR flow_temporal_pages < 0"
-            " OR flow_temporal_pages > flow_pages + 0.000001 OR flow_pages + old_pages > pages"
+            " OR own_flow_pages > flow_pages OR flow_temporal_pages < 0"
+            " OR flow_temporal_pages > flow_pages + 0.000001 OR old_pages > pages"
             " OR old_temporal_pages > old_pages OR own_old_pages > own_pages"
             " OR recent_views > views OR clients < 1"
             " OR view_squares < views",

@@ -142,8 +142,8 @@ def prefix_table(rows: Sequence[Row], total: int) -> Section:
         "no_judgement",
         (
             f"New URLs under {counted(total, 'prefix')} are worth"
-            f" fetching now: {percent(news / pages)} of {counted(pages, 'page')} under them are"
-            " news"
+            f" fetching now: {percent(news / max(pages, 1))} of {counted(pages, 'page')} under them"
+            " are news"
             " (the paper found 439).",
         ),
         (

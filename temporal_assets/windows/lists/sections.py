@@ -8,11 +8,13 @@ the definition of a section (`core.text.url_sections`), sums and scores.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.core.text.url_sections import sections
@@ -47,6 +49,19 @@ PAGE_SECTIONS: Final = passing(
     ),
 )
 
+FLOW_SECTIONS: Final = passing(
+    name="flow_sections",
+    description="The innermost section of every page of the flow that is not reliable.",
+    grain="page",
+    columns=(
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "The page."),
+        ColumnSpec("section", Type.VARCHAR, "The deepest folder or program it lies in."),
+        ColumnSpec("birth", Type.DATE, "First day with views."),
+        ColumnSpec("temporal", Type.DOUBLE, "Probability that it is temporal."),
+    ),
+)
+
 SECTION_PATHS: Final = passing(
     name="section_paths",
     description="Every section with itself and those above it.",
@@ -66,6 +81,11 @@ def write_page_sections(engine: Engine, labels: list[str], out: Path) -> list[st
     return _apply(engine, page_sections, {"page_labels": labels}, PAGE_SECTIONS, out)
 
 
+def write_flow_sections(engine: Engine, flow: Sequence[str], out: Path) -> list[str]:
+    """Files of FLOW_SECTIONS from those of `page_flow`."""
+    return _apply(engine, flow_sections, {"page_flow": flow}, FLOW_SECTIONS, out)
+
+
 def write_section_paths(engine: Engine, inputs: Inputs, out: Path) -> list[str]:
     """Files of SECTION_PATHS from a table with distinct sections, called `section` or `prefix`."""
     return _apply(engine, section_paths, inputs, SECTION_PATHS, out)
@@ -76,6 +96,14 @@ def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
     deepest = sections(from_arrow(batch.column("url"))).innermost()
     columns = {name: batch.column(name) for name in _LABELS}
     return _batch(PAGE_SECTIONS, columns | {"section": to_arrow(deepest)})
+
+
+def flow_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows of FLOW_SECTIONS for rows of `page_flow`; reliable pages have rows of PAGE_SECTIONS."""
+    few = batch.filter(pc.invert(batch.column("is_reliable")))
+    deepest = sections(from_arrow(few.column("url"))).innermost()
+    columns = {name: few.column(name) for name in ("site", "url", "birth", "temporal")}
+    return _batch(FLOW_SECTIONS, columns | {"section": to_arrow(deepest)})
 
 
 def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:

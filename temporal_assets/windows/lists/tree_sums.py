@@ -8,7 +8,11 @@ from typing import Any, Final
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.windows.lists.sections import write_page_sections, write_section_paths
+from temporal_assets.windows.lists.sections import (
+    write_flow_sections,
+    write_page_sections,
+    write_section_paths,
+)
 
 SUMS_SQL: Final = ("section_sums", "tree_sums", "few_pages")
 """The statements, in the order they run."""
@@ -85,14 +89,20 @@ def write_tree_sums(
     of_window = dict(parameters)
     enough = {"enough": of_window.pop("enough")}
     pages = write_page_sections(engine, list(inputs["page_labels"]), out)
+    few_views = write_flow_sections(engine, list(inputs["page_flow"]), out)
     of_pages = {
         "page_sections": pages,
         "page_histories": inputs["page_histories"],
         "page_flow": inputs["page_flow"],
+        "flow_sections": few_views,
     }
     section_sums = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
     sums = {"section_sums": [str(path) for path in section_sums]}
     sections = {"section_paths": write_section_paths(engine, sums, out)}
     trees = [*map(str, engine.query("tree_sums", sums | sections, {}, TREE_SUMS, out))]
-    of_trees = sections | {"tree_sums": trees, "page_sections": pages}
+    of_trees = sections | {
+        "tree_sums": trees,
+        "page_sections": pages,
+        "flow_sections": few_views,
+    }
     return trees, [*map(str, engine.query("few_pages", of_trees, enough, FEW_PAGES, out))]
