@@ -64,9 +64,9 @@ class DayRequests:
     @property
     def robots(self) -> Mapping[str, int]:
         """Pages left out, by reason; in the order of reasons."""
-        reasons = whole_table(self.bots, ["reason", "pages"])
-        pages = reasons.group_by("reason").aggregate([("pages", "sum")]).sort_by("reason")
-        return {row["reason"]: row["pages_sum"] for row in pages.to_pylist()}
+        reasons = whole_table(self.bots, ["reason", "pages"]).to_pandas()
+        pages = reasons.groupby("reason")["pages"].sum()
+        return {str(reason): int(count) for reason, count in pages.items()}
 
     def write(self, out: Path) -> list[Path]:
         """Write files of the contract, by time, client, url and referrer."""

@@ -77,7 +77,7 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     folder.mkdir()
     client_files = count_clients(job.engine, job.settings, visits, front_files, folder)
     pages, clients = (whole_table(files) for files in (front_files, client_files))
-    rows = pages.join(clients, "page", join_type="inner")
+    rows = pages.join(clients, "page", join_type="inner", use_threads=False)
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     first: dict[str, int] = {}
     rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
