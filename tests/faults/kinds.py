@@ -121,7 +121,10 @@ def cleaning(world: World, dice: random.Random, folder: Path) -> Outcome:
         lambda: in_child(lambda: work(state)),
         lambda: in_child(lambda: _read_for(state, world.usual)),
     )
-    if cleaned.status not in ("done", "killed") or {worked.status, read.status} != {"done"}:
+    is_refused = worked.status == "said" and "were removed by" in worked.text
+    if cleaned.status not in ("done", "killed") or read.status != "done":
+        raise Lost(f"cleaning {cleaned}, reading {read}")
+    if worked.status != "done" and not is_refused:  # a day that went while it was begun
         raise Lost(f"cleaning {cleaned}, work {worked}, reading {read}")
     world.is_sound(state)
     world.must(in_child(lambda: _clean(state)))
