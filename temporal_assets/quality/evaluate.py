@@ -205,7 +205,9 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
         return not_judged(nothing, usual)
     for reported in past.told_of(drift.name):
         usual = usual.around(_noise(drift, reported, measured))
-    low, high = usual.low if usual.low > 0 else None, usual.high if usual.high < inf else None
+    # Dagster stores no number of numpy's.
+    low = float(usual.low) if usual.low > 0 else None
+    high = float(usual.high) if usual.high < inf else None
     note = _TOLD if low is None and high is None else ""
     return replace(nothing, minimum=low, maximum=high, note=note)
 

@@ -112,13 +112,17 @@ def test_nothing_can_lock_up_the_queue(running: Project) -> None:
 
 
 def test_runs_of_the_command_line_are_among_those_of_their_job(running: Project) -> None:
-    """Jobs and Timeline of the UI ask for runs with the tag of the code location."""
+    """Jobs of the UI asks for the tag of the code location, the timeline for the location."""
     logs.write(running.logs / "a.log", logs.day_of_lines(DAY))
     refresh(running.settings)
     assert running.materialize([DAY]).ok
     label = "__repository__@temporal_assets.definitions"
     found = running.instance.get_runs(dg.RunsFilter(tags={".dagster/repository": label}))
     assert len(found) == len(running.instance.get_runs()) > 0
+    for run in found:
+        assert run.remote_job_origin is not None
+        assert run.remote_job_origin.location_name == "temporal_assets.definitions"
+        assert run.remote_job_origin.repository_origin.repository_name == "__repository__"
 
 
 def test_log_files_are_read_by_one_run_at_a_time(project: Project) -> None:

@@ -18,7 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from dagster import AssetExecutionContext, AssetObservation, DagsterInstance, EventLogEntry
+from dagster import (
+    AssetExecutionContext,
+    AssetObservation,
+    DagsterInstance,
+    DagsterRun,
+    EventLogEntry,
+)
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationPlanned,
 )
@@ -29,6 +35,11 @@ from dagster._core.events import (
     DagsterEventBatchMetadata,
 )
 from dagster._core.instance.ref import InstanceRef
+from dagster._core.remote_origin import (
+    ManagedGrpcPythonEnvCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
@@ -36,11 +47,18 @@ from dagster._core.storage.event_log.schema import (
 )
 from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage, _event_logs_directory
+from dagster._core.storage.runs.sqlite import SqliteRunStorage
+from dagster._core.storage.sqlite_storage import (
+    DagsterSqliteStorage,
+    _event_logs_directory,
+    _runs_directory,
+)
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._serdes import ConfigurableClassData, serialize_value
 from sqlalchemy import Connection, CursorResult, Engine, create_engine
 from sqlalchemy.pool import NullPool, Pool, StaticPool
 
+from temporal_assets.defs.runs.tags import OF_LOCATION
 from temporal_assets.machine.database import quiet_attempts
 
 _BATCH: Final = 1000
@@ -220,11 +238,35 @@ class BatchedEventLog(SqliteEventLogStorage):
         return self._open[shard]
 
 
+class RunsOfLocation(SqliteRunStorage):
+    """Runs as Dagster keeps them; those of commands with the code location that they belong to.
+
+    Dagster sets it on runs that its daemon starts. The timeline of the UI shows no run without it,
+    whatever its tags say.
+    """
+
+    def add_run(self, dagster_run: DagsterRun) -> DagsterRun:
+        """Keep a run, under the code location that its tag names."""
+        repository, _, location = dagster_run.tags.get(_LABEL, "").partition("@")
+        if dagster_run.remote_job_origin is None and location:
+            module = LoadableTargetOrigin(module_name=location)
+            place = ManagedGrpcPythonEnvCodeLocationOrigin(module, location)
+            origin = RemoteRepositoryOrigin(place, repository)
+            dagster_run = dagster_run._replace(
+                remote_job_origin=RemoteJobOrigin(origin, dagster_run.job_name)
+            )
+        return super().add_run(dagster_run)
+
+
+_LABEL: Final = next(iter(OF_LOCATION))
+
+
 class BatchedStorage(DagsterSqliteStorage):
-    """Dagster's storage in SQLite with the event log of this module."""
+    """Dagster's storage in SQLite with the event log and the runs of this module."""
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         super().__init__(base_dir, inst_data)
+        self._run_storage = RunsOfLocation.from_local(_runs_directory(base_dir))
         self._event_log_storage = BatchedEventLog(_event_logs_directory(base_dir))
 
     @classmethod

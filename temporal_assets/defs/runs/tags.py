@@ -18,8 +18,8 @@ EXPECTED_DAY: Final = "expected_day"
 """The day that the logs should reach, of a nightly run that has no partition to make."""
 
 OF_LOCATION: Final = {".dagster/repository": "__repository__@temporal_assets.definitions"}
-"""Tag of the runs of our code location, by the name that Dagster gives it: Jobs and Timeline of the
-UI show only runs with it. Dagster puts it on runs that it starts by itself."""
+"""Tag of the runs of our code location, by the name that Dagster gives it: *Jobs* of the UI shows
+only runs with it. Dagster puts it on runs that it starts by itself."""
 
 _DAY: Final = "dagster/partition"
 _FIRST: Final = "dagster/asset_partition_range_start"

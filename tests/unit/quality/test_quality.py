@@ -152,6 +152,12 @@ def test_four_weeks_show_what_a_week_of_a_small_site_hides() -> None:
     assert early.note == "only 7 of the weeks before can be compared"
 
 
+@pytest.mark.parametrize("drift", [FACTOR, WEEK, FOUR_WEEKS], ids=lambda drift: drift.name)
+def test_ranges_are_numbers_that_dagster_can_store(drift: Drift) -> None:
+    (one,) = evaluate_drifts([drift], {drift.name: 1e6}, past([1e6, 1.1e6] * 60, drift))
+    assert [type(end) for end in (one.minimum, one.maximum)] == [float, float]
+
+
 def test_an_empty_day_is_told_where_it_is_unlikely() -> None:
     (many,) = evaluate_drifts([EMPTY], {"rows": 0.0}, past([60.0] * 9, EMPTY))
     assert many.is_outside
