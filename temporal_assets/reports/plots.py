@@ -39,7 +39,7 @@ def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y:
 def drawn(block: Drawn) -> str:
     """A chart as Markdown that holds its picture, smaller where it weighs too much."""
     for zoom in _ZOOMS:
-        png = as_png([block], zoom=zoom)
+        png = as_png([block], zoom=zoom, is_clear=True)
         if len(png) <= MAX_PNG_BYTES:
             break
     return as_markdown(png, block.title)

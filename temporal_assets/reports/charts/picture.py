@@ -1,7 +1,8 @@
 """Pictures that stand alone: the charts of the report as SVG and PNG, with titles and legends.
 
 Dagster's event log, `--png` and `--graph` take these. They are drawn by the same functions as the
-report's, in the light colours of its stylesheet. Not here: drawing itself (`svg_chart`, `svg_map`,
+report's, in the light colours of its stylesheet; clear ones have no ground and lines that can be
+read on white and on black, because Dagster's pages may be either. Not here: drawing itself (`svg_chart`, `svg_map`,
 `svg_forest`).
 """
 
@@ -43,7 +44,7 @@ def drawing(block: Drawn, number: str) -> str:
     return svg_forest.forest(block, number)
 
 
-def as_svg(blocks: Sequence[Drawn], title: str = "") -> str:
+def as_svg(blocks: Sequence[Drawn], title: str = "", *, is_clear: bool = False) -> str:
     """Return one SVG with the blocks below each other, to be opened or embedded anywhere."""
     parts: list[str] = []
     top = float(_MARGIN)
@@ -56,19 +57,21 @@ def as_svg(blocks: Sequence[Drawn], title: str = "") -> str:
     width = WIDTH + 2 * _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 {width} {height:g}"'
-        f' width="{width}" height="{height:g}"><style>{_style()}</style>'
+        f' width="{width}" height="{height:g}"><style>{_style(is_clear)}</style>'
         f'<rect class="ground" width="100%" height="100%"/>{"".join(parts)}</svg>'
     )
 
 
-def as_png(blocks: Sequence[Drawn], title: str = "", zoom: float = 1.0) -> bytes:
+def as_png(
+    blocks: Sequence[Drawn], title: str = "", zoom: float = 1.0, *, is_clear: bool = False
+) -> bytes:
     """The same as PNG, 504 pixels wide at `zoom` 1."""
     import resvg_py
 
     with as_file(files("temporal_assets.reports.charts").joinpath(_FONT)) as font:
         return bytes(
             resvg_py.svg_to_bytes(
-                svg_string=as_svg(blocks, title),
+                svg_string=as_svg(blocks, title, is_clear=is_clear),
                 font_files=[str(font)],
                 # The same picture on every machine, whatever fonts it has.
                 skip_system_fonts=True,
@@ -109,18 +112,26 @@ def _lines(text: str, letters: int) -> Iterator[str]:
 
 
 @cache
-def _style() -> str:
+def _style(is_clear: bool) -> str:
     """The stylesheet of charts in light colours; renderers of SVG know no variables."""
     folder = files("temporal_assets.reports")
     palette = folder.joinpath("report.css").read_text("utf-8")
     colours = dict(_DEFINED.findall(palette[: palette.index("}")]))
+    if is_clear:
+        colours |= _CLEAR
     charts = _PHONE.sub("", folder.joinpath("charts/charts.css").read_text("utf-8"))
-    return _VARIABLE.sub(lambda match: colours[match[1]], charts + _OWN)
+    ground = "none" if is_clear else "var(--paper)"
+    own = f"{_OWN}.ground {{ fill: {ground}; }}"
+    return _VARIABLE.sub(lambda match: colours[match[1]], charts + own)
+
+
+_GREY: Final = "#6f7a87"
+"""Contrast 4.3 to white, 4.5 to the dark pages of Dagster."""
+_CLEAR: Final = {"ink": _GREY, "muted": _GREY, "line": "rgba(125, 138, 152, .4)"}
 
 
 _OWN: Final = (
     ".plot text { font-family: 'DejaVu Sans', sans-serif; }"
     ".plot .title { fill: var(--ink); font-size: 13px; }"
     ".plot .heading { fill: var(--ink); font-size: 15px; }"
-    ".ground { fill: var(--paper); }"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import struct
 
 import pytest
@@ -50,9 +51,25 @@ def test_a_picture_has_colours_of_its_own_and_reads_nothing_from_elsewhere() -> 
     assert "href" not in svg
 
 
+def luminance(colour: str) -> float:
+    """Of `#rrggbb`, as contrasts are reckoned."""
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_picture_for_dagster_is_no_white_block_and_reads_on_white_and_on_black() -> None:
+    svg = as_svg([bars("t", ["a"], [1], "x", "y")], "title", is_clear=True)
+    assert ".ground { fill: none; }" in svg
+    (letters,) = set(re.findall(r"\.plot \.(?:label|title|heading) { fill: (#\w{6});", svg))
+    light = luminance(letters) + 0.05
+    assert 1.05 / light > 4
+    assert light / 0.05 > 4
+
+
 def test_a_picture_that_weighs_too_much_is_drawn_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     block = bars("t", [str(n) for n in range(8)], list(range(8)), "x", "y")
-    whole = len(as_png([block]))
+    whole = len(as_png([block], is_clear=True))
     monkeypatch.setattr(plots, "MAX_PNG_BYTES", whole - 1)
     text = drawn(block)
     png = base64.b64decode(text.removesuffix(")").split(",")[1])
