@@ -2,8 +2,8 @@
 
 Dagster's event log, `--png` and `--graph` take these. They are drawn by the same functions as the
 report's, in the light colours of its stylesheet; clear ones have no ground and lines that can be
-read on white and on black, because Dagster's pages may be either. Not here: drawing itself (`svg_chart`, `svg_map`,
-`svg_forest`).
+read on white and on black, because Dagster's pages may be either. Not here: drawing itself
+(`svg_chart`, `svg_map`, `svg_forest`).
 """
 
 from __future__ import annotations
