@@ -1,6 +1,6 @@
 -- page_labels: whether each page is temporal, by the rule of the settings and by each paper's own (TW 4.2, NP 4.1)
 -- inputs: calibration, interest_curves, page_histories
--- parameters: day, first, days, seen_before, calibrated, section, rule, n, n_days, least_days, q, m, p
+-- parameters: day, first, days, seen_before, calibrated, section, rule, n, n_days, least_days, cut_part, q, m, p
 -- output: page_labels
 -- grain: url
 WITH used AS (
@@ -21,6 +21,7 @@ SELECT
     url,
     CASE label_basis
         WHEN 'share' THEN first_share > q
+        WHEN 'cut_share' THEN first_share > cut_q
         WHEN 'concentration' THEN concentration > p
         WHEN 'none' THEN FALSE
         ELSE phi_n > q
@@ -29,6 +30,11 @@ SELECT
     CASE label_basis
         -- The threshold is outside of the share's 95 % interval (Wilson): 3.8415 is 1.96 squared.
         WHEN 'share' THEN (first_share - q) * (first_share - q) > 3.8415 * q * (1 - q) / total
+        -- The share of a cut life looks as exact as any other: the curve must be sure of the same.
+        WHEN 'cut_share' THEN CASE
+            WHEN first_share > cut_q THEN coalesce(phi_n_low > q, FALSE)
+            ELSE coalesce(phi_n_high <= q, FALSE)
+        END
         WHEN 'concentration' THEN (m_share - m_cut) * (m_share - m_cut) > 3.8415 * m_cut * (1 - m_cut) / total
         WHEN 'none' THEN FALSE
         ELSE coalesce(phi_n_low > q OR phi_n_high <= q, FALSE)
@@ -50,6 +56,8 @@ FROM (
         lives.url,
         lives.total,
         lives.q,
+        -- Of a page that may be older than the window, views of earlier days are missing.
+        lives.q + (1 - lives.q) / $cut_part AS cut_q,
         lives.m,
         lives.p,
         lives.thresholds,
@@ -63,8 +71,8 @@ FROM (
         CASE
             WHEN $rule = 'concentration' AND lives.days > lives.m_days THEN 'concentration'
             WHEN $rule = 'concentration' THEN 'none'
-            WHEN $rule = 'observed' AND NOT lives.is_born_before AND lives.days >= $least_days
-                AND lives.n_days >= $n_days THEN 'share'
+            WHEN $rule = 'observed' AND lives.days >= $least_days AND lives.n_days >= $n_days
+                THEN CASE WHEN lives.is_born_before THEN 'cut_share' ELSE 'share' END
             WHEN curves.phi_n IS NULL THEN 'none'
             WHEN curves.reason = 'one_day' THEN 'limit'
             ELSE 'curve'

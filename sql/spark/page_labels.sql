@@ -1,7 +1,7 @@
 -- page_labels: translated from sql/labels/page_labels.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: calibration, interest_curves, page_histories
--- parameters: calibrated, day, days, first, least_days, m, n, n_days, p, q, rule, section, seen_before
+-- parameters: calibrated, cut_part, day, days, first, least_days, m, n, n_days, p, q, rule, section, seen_before
 WITH used AS (
   SELECT
     scope,
@@ -23,6 +23,8 @@ SELECT
   CASE label_basis
     WHEN 'share'
     THEN first_share > q
+    WHEN 'cut_share'
+    THEN first_share > cut_q
     WHEN 'concentration'
     THEN concentration > p
     WHEN 'none'
@@ -39,6 +41,12 @@ SELECT
     ) > 3.8415 * q * (
       1 - q
     ) / total
+    WHEN 'cut_share'
+    THEN CASE
+      WHEN first_share > cut_q
+      THEN COALESCE(phi_n_low > q, FALSE)
+      ELSE COALESCE(phi_n_high <= q, FALSE)
+    END
     WHEN 'concentration'
     THEN (
       m_share - m_cut
@@ -68,6 +76,9 @@ FROM (
     lives.url,
     lives.total,
     lives.q,
+    lives.q + (
+      1 - lives.q
+    ) / :cut_part AS cut_q,
     lives.m,
     lives.p,
     lives.thresholds,
@@ -83,11 +94,8 @@ FROM (
       THEN 'concentration'
       WHEN :rule = 'concentration'
       THEN 'none'
-      WHEN :rule = 'observed'
-      AND NOT lives.is_born_before
-      AND lives.days >= :least_days
-      AND lives.n_days >= :n_days
-      THEN 'share'
+      WHEN :rule = 'observed' AND lives.days >= :least_days AND lives.n_days >= :n_days
+      THEN CASE WHEN lives.is_born_before THEN 'cut_share' ELSE 'share' END
       WHEN curves.phi_n IS NULL
       THEN 'none'
       WHEN curves.reason = 'one_day'

@@ -121,22 +121,27 @@ def labelled(url: str, life: Row, observed: list[bool], own: Row, labels: Labels
     c = m_share * days / m_days if has_concentration else 1.0
     by_curve = life["phi_n"] is not None and life["phi_n"] > own["q"]
     is_news = has_concentration and c > own["p"]
-    is_observed = not life["is_born_before"] and days >= 5
+    is_observed = days >= 5
     is_observed &= sum(observed[born : born + n_days]) == n_days
     if labels.rule == "concentration":
         basis = "concentration" if has_concentration else "none"
     elif labels.rule == "observed" and is_observed:
-        basis = "share"
+        basis = "cut_share" if life["is_born_before"] else "share"
     elif life["phi_n"] is None:
         basis = "none"
     else:
         basis = "limit" if life["reason"] == "one_day" else "curve"
-    decided = {"share": share > own["q"], "concentration": is_news, "none": False}
+    cut_q = own["q"] + (1 - own["q"]) / 6
+    decided = {"share": share > own["q"], "cut_share": share > cut_q}
+    decided |= {"concentration": is_news, "none": False}
     low, high = life["phi_n_low"], life["phi_n_high"]
     curve_is_sure = (low is not None and low > own["q"]) or (high is not None and high <= own["q"])
     cut = own["p"] * m_days / days
     sure = {
         "share": (share - own["q"]) ** 2 > 3.8415 * own["q"] * (1 - own["q"]) / total,
+        "cut_share": (low is not None and low > own["q"])
+        if share > cut_q
+        else (high is not None and high <= own["q"]),
         "concentration": (m_share - cut) ** 2 > 3.8415 * cut * (1 - cut) / total,
         "none": False,
     }

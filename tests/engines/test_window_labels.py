@@ -110,7 +110,7 @@ def test_labels_are_those_of_core(here: Histories) -> None:
     )
     assert 0 < labels.is_temporal.sum() < len(labels.basis)
     assert 0 < labels.is_news.sum() < len(labels.basis)
-    assert {"share", "curve", "none"} <= set(labels.basis)
+    assert {"share", "cut_share", "none"} <= set(labels.basis)
 
 
 @pytest.mark.parametrize("rule", ["curve", "concentration"])

@@ -153,6 +153,7 @@ def _of_site(query: str, table: str, site: str | None) -> str:
 
 _BASES: Final = {
     "share": "the share of the first days",
+    "cut_share": "the same of pages that may be older than the window",
     "curve": "the curve",
     "limit": "all views on one day",
     "concentration": "concentration",

@@ -35,7 +35,7 @@ _MOST_FETCHES: Final = 1_000
 _TABLES: Final = ("page_histories", "interest_curves", "page_labels")
 
 _DECIDED: Final = {
-    "curve": "the curve decides, because the window cuts the page's life or a first day is missing",
+    "curve": "the curve decides, because one of the page's first days is missing",
     "limit": "all views are on one day",
     "concentration": "concentration decides (`labels.rule`)",
     "none": "nothing decides yet",
@@ -292,6 +292,15 @@ def _of_curve(row: dict[str, Any]) -> str:
 
 def _of_basis(row: dict[str, Any]) -> str:
     sure = "sure" if row["is_sure"] else "not sure"
+    if row["label_basis"] == "cut_share":
+        from temporal_assets.core.labels.labels import cut_of_older
+
+        sign = ">" if row["is_temporal"] else "≤"
+        return (
+            f"{row['first_share']:.1%} of its views fell in the first {row['n']:g} days that are"
+            f" known of it ({sign} {cut_of_older(row['q']):.0%}, because it may be older than the"
+            f" window; {sure})"
+        )
     if row["label_basis"] == "share":
         sign = ">" if row["is_temporal"] else "≤"
         return (

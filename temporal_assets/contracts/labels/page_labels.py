@@ -47,9 +47,10 @@ PAGE_LABELS: Final = Table(
             "label_basis",
             Type.VARCHAR,
             "What decided `is_temporal`: `share` (`first_share` > `q`: the life has been observed"
-            " from its first day, for five days or more); `curve` (`phi_n` > `q`: the life is cut"
-            " by the window, or one of its first `n` days is missing); `limit` (all views on one"
-            " day: the same, of ever narrower curves); `concentration` (where that is the rule);"
+            " from its first day, for five days or more); `cut_share` (`first_share` > `q` + (1 -"
+            " `q`) / 6: the same of a page that may be older than the window); `curve` (`phi_n` >"
+            " `q`: one of its first `n` days is missing); `limit` (all views on one day: the same,"
+            " of ever narrower curves); `concentration` (where that is the rule);"
             " `none` (nothing yet: the label is false, see `early_labels`).",
             sources=("page_histories.birth", "interest_curves.reason"),
         ),
@@ -141,6 +142,7 @@ PAGE_LABELS: Final = Table(
             "is_temporal_by_curve <> coalesce(phi_n > q, FALSE)"
             " OR is_news <> (concentration > p AND has_concentration)"
             " OR is_temporal <> CASE label_basis WHEN 'share' THEN first_share > q"
+            " WHEN 'cut_share' THEN first_share > q + (1 - q) / 6"
             " WHEN 'concentration' THEN is_news WHEN 'none' THEN FALSE"
             " ELSE is_temporal_by_curve END",
             protects="Every label can be explained by its score and its threshold.",
@@ -149,9 +151,9 @@ PAGE_LABELS: Final = Table(
         no_rows(
             "basis_is_known",
             "page_labels",
-            "label_basis NOT IN ('share', 'curve', 'limit', 'concentration', 'none')"
+            "label_basis NOT IN ('share', 'cut_share', 'curve', 'limit', 'concentration', 'none')"
             " OR (label_basis IN ('curve', 'limit') AND phi_n IS NULL)"
-            " OR (label_basis = 'share' AND first_share IS NULL)"
+            " OR (label_basis IN ('share', 'cut_share') AND first_share IS NULL)"
             " OR (label_basis = 'none' AND is_sure)",
             protects="What decided a label was there to decide it.",
             remedy=_AT_FAULT,

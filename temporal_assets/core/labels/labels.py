@@ -51,13 +51,27 @@ LEAST_DAYS: Final = MIN_LIFE
 right more often than the curve from the fifth day on (docs/interest-curves.md)."""
 
 
+CUT_PART: Final = 6
+"""The share of a page that was there on the first day of the data is compared with q + (1 - q) / 6,
+0.75 for 0.7: it may have lost views of earlier days. The curve is right less often, and thresholds
+from 0.7 to 0.8 are much the same (docs/interest-curves.md)."""
+
+
+def cut_of_older(q: ArrayLike) -> NDArray[np.float64]:
+    """Return the threshold of the share of pages that may be older than the data."""
+    cut = np.asarray(q, np.float64)
+    return np.asarray(cut + (1 - cut) / CUT_PART)
+
+
 class Basis(StrEnum):
     """Evidence that decided a label."""
 
     SHARE = "share"
     """Share of the views so far in the first n days of a life whose first days were observed."""
+    CUT_SHARE = "cut_share"
+    """The same share of a page that may be older than the window, with a higher threshold."""
     CURVE = "curve"
-    """Interest curve: the life is cut by the window, or one of its first n days is missing."""
+    """Interest curve: one of the first n days is missing."""
     LIMIT = "limit"
     """All views on one day: the limit of ever narrower curves."""
     CONCENTRATION = "concentration"
@@ -108,20 +122,28 @@ def label(
     news = concentration(table, thresholds.m, observed=there)
     born = np.maximum(curves.birth - 1, 0).astype(np.int64)
     first, days = first_and_all(born, np.full(len(table), n_days), days_before(there))
-    is_observed = (born > np.argmax(there)) & (days >= LEAST_DAYS) & (first >= n_days)
+    is_observed = (days >= LEAST_DAYS) & (first >= n_days)
+    is_cut = is_observed & (born <= np.argmax(there))
     basis = np.where(curves.tells_interest, Basis.CURVE, Basis.NONE)
     basis = np.where(curves.reason == Reason.ONE_DAY, Basis.LIMIT, basis)
     is_sure = (curves.phi_low > thresholds.q) | (curves.phi_high <= thresholds.q)
     total = np.maximum((table * there).sum(axis=1), 1)
+    cut = np.where(is_cut, cut_of_older(thresholds.q), thresholds.q)
     if rule == "observed":
-        basis = np.where(is_observed, Basis.SHARE, basis)
+        basis = np.where(is_observed, np.where(is_cut, Basis.CUT_SHARE, Basis.SHARE), basis)
         is_sure = np.where(is_observed, _is_sure(share, thresholds.q, total), is_sure)
+        # The share of a cut life looks as exact as any other: the curve must be sure of the same.
+        agrees = np.where(
+            share > cut, curves.phi_low > thresholds.q, curves.phi_high <= thresholds.q
+        )
+        is_sure = np.where(is_cut, agrees, is_sure)
     elif rule == "concentration":
         basis = np.where(news.is_defined, Basis.CONCENTRATION, Basis.NONE)
         m_first, _ = first_and_all(born, np.full(len(table), thresholds.m), days_before(there))
         is_sure = _is_sure(news.first_share, thresholds.p * m_first / np.maximum(days, 1), total)
     by_curve, is_news = curves.is_above(thresholds.q), news.is_defined & (news.value > thresholds.p)
-    is_temporal = np.where(basis == Basis.SHARE, share > thresholds.q, by_curve)
+    has_share = (basis == Basis.SHARE) | (basis == Basis.CUT_SHARE)
+    is_temporal = np.where(has_share, share > cut, by_curve)
     if rule == "concentration":
         is_temporal = is_news
     is_sure = is_sure & (basis != Basis.NONE)

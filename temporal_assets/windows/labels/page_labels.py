@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets import contracts
-from temporal_assets.core.labels.labels import LEAST_DAYS
+from temporal_assets.core.labels.labels import CUT_PART, LEAST_DAYS
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.settings import Labels
 from temporal_assets.windows.frame.asset import Job, WindowAsset
@@ -27,6 +27,7 @@ def rule_parameters(labels: Labels) -> dict[str, Any]:
         "n": labels.n,
         "n_days": math.ceil(labels.n),
         "least_days": LEAST_DAYS,
+        "cut_part": CUT_PART,
         "q": labels.q,
         "m": labels.m,
         "p": labels.p,
