@@ -40,7 +40,7 @@ from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.logs.read.paths import STATE_MARK
 from temporal_assets.machine.durable import replace_text
-from temporal_assets.machine.troubles import said_of, without_unwritten
+from temporal_assets.machine.troubles import said, said_of, without_unwritten
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
@@ -436,7 +436,7 @@ class _Operation:
     ) -> bool:
         """Make assets in one run, or what finishes them. Returns whether it succeeded."""
         before = len(self.events)
-        installation = Installation.of(self.settings, self._report)
+        installation = Installation.of(self.settings, self._report, refreshes_catalogue=False)
         # Built anew for every run: reading logs may have brought earlier days.
         defs = build_defs(self.settings, {INSTALLATION: installation})
         run_id = str(uuid4())
@@ -465,7 +465,17 @@ class _Operation:
             )
         if not result.success and not self._is_explained(self.events[before:]):
             self.failures.append(Failed(", ".join(assets), tuple(days), _error(result)))
+        if any(event.kind == "published" for event in self.events[before:]):
+            self._refresh_catalogue()
         return result.success
+
+    def _refresh_catalogue(self) -> None:
+        """Show what a run has published to SQL clients, or say why that is not possible."""
+        try:
+            catalogue.refresh(Store.open(self.settings))
+        except Exception as error:
+            why = said(error) or f"{type(error).__name__}: {error}"
+            self.failures.append(Failed(catalogue.CATALOGUE, (), why))
 
     def outcome(self) -> Outcome:
         """Everything that has happened; later checks of a day replace earlier ones."""

@@ -142,7 +142,8 @@ def make_days(
     with step_log(context), closing(_attempts(installation, make, left, rows)) as attempts:
         for day, parts in zip(left, attempts, strict=True):
             _enter(context, installation, assets, day, parts, done)
-    catalogue.refresh(installation.store)
+    if installation.refreshes_catalogue:
+        catalogue.refresh(installation.store)
     if done.waiting:
         (day, why), more = next(iter(done.waiting.items())), len(done.waiting) - 1
         others = f" (and {more} more days)" if more else ""

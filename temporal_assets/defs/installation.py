@@ -39,8 +39,23 @@ class Installation:
     attempts: dict[str, Attempts] = field(default_factory=dict)
     """Attempts, by asset, of steps of the run that wait to be tried again. In another process, as
     other executors have it, every day is made again: that is slower, and the same."""
+    refreshes_catalogue: bool = True
+    """False if whoever started the run rebuilds the catalogue when it is over: it takes as long as
+    making a small table, and a run has dozens of these."""
 
     @classmethod
-    def of(cls, settings: Settings, report: Callable[[Event], None] = _silent) -> Installation:
+    def of(
+        cls,
+        settings: Settings,
+        report: Callable[[Event], None] = _silent,
+        *,
+        refreshes_catalogue: bool = True,
+    ) -> Installation:
         """The installation the settings describe."""
-        return cls(settings, Store.open(settings), engine_of(settings), report)
+        return cls(
+            settings,
+            Store.open(settings),
+            engine_of(settings),
+            report,
+            refreshes_catalogue=refreshes_catalogue,
+        )

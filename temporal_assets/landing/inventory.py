@@ -137,6 +137,8 @@ class LandedFile:
     """Number of records whose referrer is the URL of a web page."""
     may_pass: bool = False
     """True if the fault says nothing of the content: rights, or a disk that did not answer."""
+    server_sites: tuple[str, ...] = ()
+    """Names that the server has for its sites, if no line names the host: `s-port=8080`."""
 
     @property
     def name(self) -> str:
@@ -167,6 +169,7 @@ class LandedFile:
             fields = unsealed(text)
             fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
             fields["supersedes"] = tuple(fields["supersedes"])
+            fields["server_sites"] = tuple(fields.get("server_sites", ()))
             fields["days"] = {
                 dt.date.fromisoformat(day): _share(share) for day, share in fields["days"].items()
             }

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.landing.reading import why_unreadable
-from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share
+from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share, several_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner, reason_of
 from temporal_assets.logs.formats import detect, directives, formats
@@ -30,7 +30,7 @@ from temporal_assets.logs.privacy.redact import redact
 from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.records import Block, Column, Records, Reject, remedy
-from temporal_assets.logs.read.streams import open_stream
+from temporal_assets.logs.read.streams import HEAD_BYTES, open_stream
 from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import LogSource, Reading, Settings
 
@@ -87,7 +87,7 @@ class Preview:
     @property
     def is_useless(self) -> bool:
         """Return whether nothing of the sample could be used, however much more there is."""
-        return self.error is not None
+        return self.error is not None or bool(self.sampled and not self.kept)
 
 
 def preview(source: LogSource, settings: Settings) -> Preview:
@@ -96,7 +96,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
     looked_at = _spread(files)
     first: Preview | None = None
     failures: list[str] = []
-    sites: dict[tuple[str, ...], LogPath] = {}
+    sites: dict[str, str] = {}
     for path in looked_at:
         if first is not None and source.host is None:
             break  # further files are only asked for the sites that they are of
@@ -110,7 +110,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
             continue
         if sample is None:
             continue
-        sites |= {site: path for site in sample.sites if site not in sites}
+        sites |= {site: str(path) for site in sorted(sample.sites) if site not in sites}
         if first is None:
             first = _of(sample, path, len(files), source, settings)
     if first is None:
@@ -119,7 +119,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
         return Preview(source, files[0], len(files), source.format, (), 0, 0, {}, empty, why)
     doubts = [*first.doubts]
     if source.host is not None and len(sites) > 1:
-        doubts.insert(0, _several_sites(source.host, sites))
+        doubts.insert(0, several_sites(source.host, sites))
     if failures:
         doubts.append(f"{len(failures)} of {len(looked_at)} files cannot be read: {failures[0]}")
     return replace(first, doubts=tuple(doubts))
@@ -138,7 +138,7 @@ def _spread(files: Sequence[LogPath]) -> list[LogPath]:
 class _Sample:
     fmt: Format
     records: Records
-    sites: frozenset[tuple[str, ...]]
+    sites: frozenset[str]
     """Names by which a server calls its sites, if no line names the host."""
 
 
@@ -153,7 +153,8 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
     if fmt.syntax is Syntax.PARQUET:
         records = _first_rows(path, source, reading)
         return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())
-    block = Block(np.frombuffer(_whole_lines(head), np.uint8), 1, last=True)
+    is_all = len(head) < HEAD_BYTES
+    block = Block(np.frombuffer(head if is_all else _whole_lines(head), np.uint8), 1, last=True)
     records = formats.parse(block, fmt, source, reading)
     sites = directives.sites_of(head) if fmt.syntax is Syntax.DIRECTIVES else frozenset()
     return _Sample(fmt, _rows(records, _LINES), sites) if len(records) else None
@@ -307,7 +308,8 @@ def _doubts(
     rejected = sum(lost for reason, lost in reasons.items() if reason in _REJECTS)
     if not kept and rejected <= _DOUBTFUL_REJECTS * lines:
         why = ", ".join(f"{reason} {lost:,}" for reason, lost in reasons.most_common(3))
-        yield f"none of the first {lines:,} lines is a page request that can be used ({why})"
+        first = f"none of the first {lines:,} lines" if lines > 1 else "not even the one line there"
+        yield f"{first} is a page request that can be used ({why})"
     if rejected > _DOUBTFUL_REJECTS * lines:
         worst = max((r for r in reasons if r in _REJECTS), key=lambda reason: reasons[reason])
         yield f"{rejected:,} of {lines:,} lines are rejected, most as {worst}. {remedy(worst)}"
@@ -327,12 +329,3 @@ def _doubts(
 
 
 _REJECTS: Final = frozenset(reject.label for reject in Reject) - {Reject.NONE.label}
-
-
-def _several_sites(host: str, sites: dict[tuple[str, ...], LogPath]) -> str:
-    """Return what to say where one host is named for what a server calls several sites."""
-    named = "; ".join(f"{' '.join(site)} in {path}" for site, path in list(sites.items())[:3])
-    return (
-        f"these are {len(sites)} sites of the server ({named}), and all would become {host}: read"
-        " each with its own --host, or let the server log cs-host"
-    )

@@ -29,7 +29,7 @@ from temporal_assets.landing.inventory import (
 from temporal_assets.landing.segments import DaySegments, SegmentWriter
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
-from temporal_assets.logs.formats import detect, formats
+from temporal_assets.logs.formats import detect, directives, formats
 from temporal_assets.logs.formats.columns import ColumnsError
 from temporal_assets.logs.formats.formats import Format, Syntax
 from temporal_assets.logs.formats.patterns import PatternError
@@ -287,6 +287,7 @@ class LogReader:
                 ),
                 days=content.days,
                 problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,
+                server_sites=_server_sites(stream, fmt),
             )
         return Draft(file, content.folder)
 
@@ -387,6 +388,11 @@ class LogReader:
             # Of two threads that come at once, both go on with the first one's.
             self._cleaners.setdefault(item.options, cleaner)
         return self._cleaners[item.options]
+
+
+def _server_sites(stream: streams.LogStream, fmt: Format) -> tuple[str, ...]:
+    is_named = fmt.syntax is Syntax.DIRECTIVES
+    return tuple(sorted(directives.sites_of(stream.head))) if is_named else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -31,6 +31,20 @@ USELESS_REFERRERS: Final = (
     "If another column holds the rest of them, join both: --column 'referrer={HOST}{PATH}'; else"
     " nothing will be known of the links that led to pages"
 )
+
+
+def several_sites(host: str, sites: Mapping[str, str]) -> str:
+    """Return what to say where one host is named for what a server calls several sites.
+
+    Args:
+        host: The one that is named.
+        sites: Names that the server has for them, each with a file of it.
+    """
+    named = "; ".join(f"{site} in {path}" for site, path in list(sites.items())[:3])
+    return (
+        f"these are {len(sites)} sites of the server ({named}), and all become {host}: read each"
+        " with its own --host, or let the server log cs-host"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +134,9 @@ def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
         faults.append(_nothing(source, lines, losses))
     elif rejected > _DOUBTFUL * lines:
         warnings.append(_rejected(source, lines, losses))
+    sites = {site: file.sightings[0].path for file in whole for site in file.server_sites}
+    if source.host is not None and len(sites) > 1:
+        warnings.append(f"{source.path}: {several_sites(source.host, sites)}")
     referrers = Share(
         sum(file.referrers_given for file in whole), sum(file.referrers_usable for file in whole)
     )

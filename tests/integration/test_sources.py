@@ -277,10 +277,55 @@ def test_two_sites_of_iis_do_not_become_one_in_silence(tmp_path: Path, state: Pa
     iis(tmp_path / "logs" / "u_ex260130_2.log", 8080)
     both = call("ingest", tmp_path / "logs", "--host", "a.example", "--dry-run", "--state", state)
     assert "these are 2 sites of the server (s-port=8080" in said(both)
-    assert "and all would become a.example" in said(both)
+    assert "and all become a.example" in said(both)
     one = tmp_path / "logs" / "u_ex260130_1.log"
     alone = call("ingest", one, "--host", "a.example", "--dry-run", "--state", state)
     assert "sites of the server" not in said(alone)
+
+
+def test_two_sites_under_one_host_are_doubted_until_that_is_mended(
+    tmp_path: Path, state: Path
+) -> None:
+    one = iis(tmp_path / "logs" / "u_ex260130_1.log", 80)
+    two = iis(tmp_path / "logs" / "u_ex260130_2.log", 8080)
+    read = call("ingest", tmp_path / "logs", "--host", "a.example", "--yes", "--state", state)
+    assert read.exit_code == 0, read.output
+    doubt = "these are 2 sites of the server"
+    for command in ("sources", "status", "doctor"):
+        assert doubt in said(call(command, "--state", state)), command
+    call("sources", "remove", tmp_path / "logs", "--state", state)
+    hosts = ("--host", "a.example", "--host", "b.example")
+    assert call("ingest", one, two, *hosts, "--state", state).exit_code == 0
+    for command in ("sources", "status", "doctor"):
+        assert doubt not in said(call(command, "--state", state)), command
+
+
+def test_one_site_on_the_two_ports_of_the_web_is_one(tmp_path: Path, state: Path) -> None:
+    for n, port in enumerate((80, 443)):
+        iis(tmp_path / "logs" / f"u_ex260130_{n}.log", port)
+    both = call("ingest", tmp_path / "logs", "--host", "a.example", "--dry-run", "--state", state)
+    assert both.exit_code == 0, both.output
+    assert "sites of the server" not in said(both)
+
+
+def test_a_dry_run_of_what_gives_nothing_fails_as_reading_it_would(
+    tmp_path: Path, state: Path
+) -> None:
+    file = write(tmp_path / "access.log", [combined(n) for n in range(30)])
+    nameless = call("ingest", file, "--dry-run", "--state", state)
+    assert nameless.exit_code == 1
+    assert "--host www.example.com" in said(nameless)
+    assert call("ingest", file, "--host", "a.b", "--dry-run", "--state", state).exit_code == 0
+
+
+def test_a_line_without_an_end_is_shown(tmp_path: Path, state: Path) -> None:
+    file = tmp_path / "u_ex260130.log"
+    head = IIS.format(fields=FIELDS)
+    last = "2026-01-30 10:00:00 10.0.0.4 GET /p/1 - 80 203.0.113.7 Mozilla/5.0+(X11) 200"
+    file.write_text(head + last, "utf-8")
+    result = call("ingest", file, "--host", "a.example", "--dry-run", "--state", state)
+    assert result.exit_code == 0
+    assert "Usable in 1 line:" in said(result)
 
 
 def test_iis_is_told_the_field_that_it_lacks(tmp_path: Path, state: Path) -> None:

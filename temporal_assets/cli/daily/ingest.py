@@ -149,7 +149,7 @@ def _ingest(
     if dry_run:
         if as_json:
             console.write_json([preview_report(shown_preview) for shown_preview in previews])
-        return not all(shown_preview.error for shown_preview in previews)
+        return not all(shown_preview.is_useless for shown_preview in previews)
     if not as_json:
         ask(previews, yes)
     return _read(settings, sources, previews, yes, as_json, is_stored=is_stored)

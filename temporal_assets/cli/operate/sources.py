@@ -221,7 +221,7 @@ def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json:
     useless = [
         shown_preview
         for shown_preview in previews
-        if shown_preview.error or (shown_preview.sampled and not shown_preview.kept and not yes)
+        if shown_preview.error or (shown_preview.is_useless and not yes)
     ]
     if useless:
         names = ", ".join(shown_preview.source.path for shown_preview in useless)

@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     unique,
@@ -146,9 +146,9 @@ INTEREST_CURVES: Final = Table(
             protects="Pages without a row would have no label.",
             remedy="`page_histories` was made again since: materialise the day again.",
         ),
-        has_rows("reliable pages"),
     ),
     drifts=(
+        has_rows_as_usual("reliable pages"),
         Drift(
             name="converged_share_is_usual",
             measure="avg(CASE WHEN is_converged THEN 1.0 ELSE 0.0 END)",

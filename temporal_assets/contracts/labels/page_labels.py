@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     unique,
@@ -182,9 +182,9 @@ PAGE_LABELS: Final = Table(
             protects="Labels are those of the curves that are published, of every page.",
             remedy="`interest_curves` was made again since: materialise the day again.",
         ),
-        has_rows("reliable pages"),
     ),
     drifts=(
+        has_rows_as_usual("reliable pages"),
         Drift(
             name="temporal_share_is_usual",
             measure="avg(CASE WHEN is_temporal THEN 1.0 ELSE 0.0 END)",

@@ -7,7 +7,7 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     rows_drift,
@@ -238,7 +238,9 @@ PREFIX_TREES: Final = Table(
             protects="A page lies in one section beneath each, and its own.",
             remedy=_AT_FAULT,
         ),
-        has_rows("reliable pages"),
     ),
-    drifts=(rows_drift("folders and programs"),),
+    drifts=(
+        has_rows_as_usual("reliable pages"),
+        rows_drift("folders and programs"),
+    ),
 )

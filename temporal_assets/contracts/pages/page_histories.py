@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows,
+    has_rows_as_usual,
     no_rows,
     not_null,
     unique,
@@ -150,9 +150,9 @@ PAGE_HISTORIES: Final = Table(
             protects="Every day's views are those that `page_views` holds of the same pages.",
             remedy="`page_views` of a day was made again since. " + _AGAIN,
         ),
-        has_rows("reliable pages"),
     ),
     drifts=(
+        has_rows_as_usual("reliable pages"),
         Drift(
             name="reliable_share_is_usual",
             measure=("count(*) / nullif(CAST((SELECT count(*) FROM page_totals) AS DOUBLE), 0)"),

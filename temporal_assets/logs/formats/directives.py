@@ -136,8 +136,11 @@ def header_of(head: bytes) -> Header:
 _SITES: Final = ("s-sitename", "s-port")
 """Fields by which IIS tells its sites apart."""
 
+_WEB: Final = {"s-port=80": "s-port=80 or 443", "s-port=443": "s-port=80 or 443"}
+"""The two ports that one site has as a rule: plain and encrypted."""
 
-def sites_of(head: bytes) -> frozenset[tuple[str, ...]]:
+
+def sites_of(head: bytes) -> frozenset[str]:
     """Return what the server calls the sites of some lines, where none of them names its host."""
     header = header_of(head)
     places = [header.fields.index(name) for name in _SITES if name in header.fields]
@@ -145,9 +148,8 @@ def sites_of(head: bytes) -> frozenset[tuple[str, ...]]:
         return frozenset()
     lines = [line.split() for line in head.decode("latin-1").split("\n") if line[:1] != "#"]
     whole = [line for line in lines[:-1] if len(line) == len(header.fields)]
-    return frozenset(
-        tuple(f"{header.fields[place]}={line[place][:40]}" for place in places) for line in whole
-    )
+    names = ([f"{header.fields[place]}={line[place][:40]}" for place in places] for line in whole)
+    return frozenset(" ".join(_WEB.get(part, part) for part in parts) for parts in names)
 
 
 def advance(block: Block, header: Header) -> Header:

@@ -55,7 +55,7 @@ there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own 
 _EXPANSION_SLACK: Final = 64 << 20
 """Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
 
-_HEAD: Final = 64 << 10
+HEAD_BYTES: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
 
 _HOLE: Final = bytes(16)
@@ -201,7 +201,7 @@ class LogStream:
             self.version = version_of(_stat(path, self._file))
             """Of the file that is read, whatever has its name by now."""
             self._texts = self._text()
-            self.head = self._first(_HEAD)
+            self.head = self._first(HEAD_BYTES)
             """The first 64 KiB of text or less, for detection; of a file that is refused, what it
             begins with."""
         except BaseException:

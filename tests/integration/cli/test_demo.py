@@ -48,6 +48,32 @@ def test_the_demo_shows_no_page_that_few_clients_opened(demo: tuple[Path, Any]) 
     assert min(row["views"] for row in report["summary"]["pages"]) >= 5
 
 
+def test_a_demo_that_failed_somewhere_ends_with_one_and_says_where(
+    demo: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.cli.daily import demo as command
+    from temporal_assets.operate import Failed, Outcome
+
+    state, _ = demo
+    failed = Outcome(failures=(Failed("transits", (dt.date(2025, 3, 4),), "the disk is full"),))
+    monkeypatch.setattr(command, "_built", lambda *_: failed)
+    size = ("--days", "2", "--requests", "20000")
+    result = call("demo", *size, "--state", state)
+    assert result.exit_code == 1
+    assert "transits of 2025-03-04: the disk is full" in " ".join(result.stderr.split())
+    as_json = call("demo", *size, "--json", "--state", state)
+    assert as_json.exit_code == 1
+    assert json.loads(as_json.stdout)["ok"] is False
+
+
+@pytest.mark.parametrize("wrong", [("--size", "huge"), ("--days", "0"), ("--until", "yesterday")])
+def test_a_demo_that_is_called_wrongly_ends_with_two_and_writes_nothing(
+    wrong: tuple[str, str], state: Path
+) -> None:
+    assert call("demo", *wrong, "--state", state).exit_code == 2
+    assert not state.exists()
+
+
 @pytest.mark.slow
 def test_the_same_demo_goes_on_with_its_days_and_a_new_one_ends_yesterday(
     demo: tuple[Path, Any], tmp_path: Path

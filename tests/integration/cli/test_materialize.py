@@ -228,3 +228,39 @@ def test_a_report_of_too_few_days_says_what_is_missing(built: tuple[Path, Any]) 
     text = " ".join(result.stderr.split())
     assert "no report of 2026-01-31 yet. 2 days are there, and 7 are needed" in text
     assert "Read more days: temporal-assets ingest PATH" in text
+
+
+def test_the_catalogue_is_rebuilt_once_a_run(
+    windows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.ops import catalogue
+    from temporal_assets.settings import load_settings
+    from temporal_assets.storage.store import Store
+
+    rebuilt: list[Store] = []
+    refresh = catalogue.refresh
+    monkeypatch.setattr(
+        catalogue, "refresh", lambda store: (rebuilt.append(store), refresh(store))[1]
+    )
+    result = call("materialize", "--json", "--state", windows)
+    assert result.exit_code == 0, result.output
+    assets = {row["asset"] for row in json.loads(result.stdout)["built"]}
+    assert len(assets) > 20
+    assert len(rebuilt) <= 3  # days, windows, and what killed runs left
+    assert catalogue.is_current(Store.open(load_settings(windows)))
+
+
+def test_a_catalogue_that_cannot_be_rebuilt_is_told(
+    windows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from temporal_assets.ops import catalogue
+
+    def refuse(_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(catalogue, "refresh", refuse)
+    result = call("materialize", "page_views", "--state", windows)
+    assert result.exit_code == 1
+    assert "catalogue.duckdb: the disk of the state folder is full" in " ".join(
+        result.stderr.split()
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,3 +62,33 @@ def test_a_crawl_says_where_it_can_be_reached(tmp_path: Path, contact: str) -> N
         "crawl", "--to", tmp_path, "--contact", "http://a.b/", "--policy", tmp_path / "none"
     )
     assert (result.exit_code, "none\n" in result.stderr) == (2, True)
+
+
+def test_a_policy_of_another_day_is_shown_or_said_how_to_make(
+    all_built: tuple[Path, dict[str, Any]],
+) -> None:
+    state, built = all_built
+    days = {row["day"] for row in built["built"] if row["asset"] == "crawl_policy"}
+    (latest,) = days
+    shown = call("policy", "--day", latest, "--json", "--state", state)
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["day"] == latest
+    newest = json.loads(call("policy", "--json", "--state", state).stdout)
+    assert json.loads(shown.stdout) == newest
+    missing = call("policy", "--day", "2026-01-02", "--state", state)
+    assert missing.exit_code == 1
+    said = " ".join(missing.stderr.split())
+    assert f"there is no policy of 2026-01-02; there are policies of {latest}" in said
+    assert "materialize crawl_policy --day 2026-01-02" in said
+    named = call("policy", "--day", latest, "--policy", state / "policy", "--state", state)
+    assert named.exit_code == 2
+    assert "--policy and --day exclude each other" in named.stderr
+
+
+def test_an_earlier_day_has_the_policy_that_was_made_for_it(built_windows: Path) -> None:
+    state, day = built_windows, "2026-01-03"
+    made = call("materialize", "crawl_policy", "--day", day, "--state", state)
+    assert made.exit_code == 0, made.output
+    earlier = json.loads(call("policy", "--day", day, "--json", "--state", state).stdout)
+    latest = json.loads(call("policy", "--json", "--state", state).stdout)
+    assert (earlier["day"], latest["day"]) == (day, "2026-01-04")
