@@ -214,7 +214,7 @@ def test_an_unexpected_error_is_not_lost(
     def fail(_: object) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(days_module.catalogue, "refresh", fail)
+    monkeypatch.setattr(days_module, "digest_of", fail)
     outcome = project.materialize(three_days, ["log_files", "requests"])
     assert not outcome.ok
     (failure,) = outcome.failures
