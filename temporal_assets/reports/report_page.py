@@ -113,7 +113,7 @@ def _body(report: Report) -> Iterator[str]:
         yield from _front(section)
     yield '<details class="data" open><summary>The data</summary><dl class="facts">'
     for name, value in report.facts:
-        yield f"<div><dt>{_text(name)}</dt><dd>{_broken(value)}</dd></div>"
+        yield f"<div><dt>{_text(name)}</dt><dd>{broken(value)}</dd></div>"
     yield "</dl></details>\n"
     yield from _contents(rest)
     yield f'<p class="note">{_text(_TRIALS_SAID)}</p>\n'
@@ -230,7 +230,7 @@ def _block(block: Block, number: str) -> Iterator[str]:
 
 
 def _figure(drawn: str, title: str, numbers: Table) -> Iterator[str]:
-    yield f"<figure><figcaption>{_broken(title)}</figcaption>{drawn}"
+    yield f"<figure><figcaption>{broken(title)}</figcaption>{drawn}"
     yield f'<details><summary>Numbers<span class="aside">: {_text(title)}</span></summary>'
     yield from _table(numbers)
     yield "</details></figure>\n"
@@ -268,7 +268,7 @@ def _table(table: Table) -> Iterator[str]:
         for value, column, digits in zip(row, table.columns, decimals, strict=True):
             kind = "" if column.kind == "text" else ' class="n"'
             text = written(value, column.kind, digits)
-            yield f"<td{kind}>{_broken(text) if column.kind == 'text' else _text(text)}</td>"
+            yield f"<td{kind}>{broken(text) if column.kind == 'text' else _text(text)}</td>"
         yield "</tr>\n"
     yield "</tbody></table></div>\n"
     if len(table.rows) > PAPER_ROWS:
@@ -320,8 +320,8 @@ _LONGEST_PIECE: Final = 24
 """Characters that a line need not break within; longer pieces break anywhere."""
 
 
-def _broken(value: str) -> str:
-    """The same, for a narrow cell: hosts and paths break after their separators, not in words."""
+def broken(value: str) -> str:
+    """Any text as HTML of a narrow cell: URLs break after their separators, not in words."""
     pieces = _PLACES.split(shown(value, LONGEST_TEXT))
     marked = (
         f"{escape(piece)}<wbr>"

@@ -21,7 +21,7 @@ from temporal_assets.policy.matcher import Decision
 from temporal_assets.reports.charts.svg_icicle import icicle, share_legend
 from temporal_assets.reports.page_chart import as_chart
 from temporal_assets.reports.prefix_tree import Section
-from temporal_assets.reports.report_page import block, digest, front_page, stylesheet
+from temporal_assets.reports.report_page import block, broken, digest, front_page, stylesheet
 from temporal_assets.reports.sections.wording import every
 from temporal_assets.reports.text import readable, shown
 from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, graph_of
@@ -86,7 +86,7 @@ def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ())
         "<label>Why is this URL fetched?"
         ' <input type="search" name="url" placeholder="https://…"></label>'
         ' <button type="submit">Find</button></form></nav></header>\n'
-        f'<main id="content" tabindex="-1">{above}<h1>{_text(title)}</h1>'
+        f'<main id="content" tabindex="-1">{above}<h1>{broken(title)}</h1>'
         f"{''.join(parts)}</main></body></html>\n"
     )
 
@@ -101,7 +101,7 @@ def _text(value: object) -> str:
 
 
 def _link(name: str, link: str) -> str:
-    return f'<a href="{escape(link)}">{_text(name)}</a>'
+    return f'<a href="{escape(link)}">{broken(name)}</a>'
 
 
 def address(view: str, **values: object) -> str:
