@@ -115,7 +115,7 @@ def _long_search(
     room = np.zeros((ROOM, PARAMETERS))
     free = np.zeros((2, PARAMETERS), np.bool_)
     scratch = Scratch(np.empty((2, ROWS, len(y) + 32)), room, free)
-    model, page = Model(likelihood, False, 3.0, low, high), PageViews(y, weight, shift, 0.0)
+    model, page = Model(likelihood, 3.0, low, high), PageViews(y, weight, shift, 0.0)
     nothing = np.zeros(PARAMETERS)
     nothing[MU] = math.inf
     rival = Rival(nothing, math.inf, 1.0)
@@ -144,7 +144,7 @@ def quality(views: NDArray[Any], method: Method, by_scipy: int) -> tuple[float, 
         row = views[page].astype(np.float64)
         birth = int(np.argmax(row > 0))
         y, inside = row[birth:], birth > 0
-        cells = grid(_DAYS, mass=method == "likelihood", base=False, born_inside=inside).cells
+        cells = grid(_DAYS, mass=method == "likelihood", born_inside=inside).cells
         low, high = fitter._box(_DAYS, options, born_inside=inside)
         shift = fitter._of_constant(method == "likelihood", y, np.ones(len(y)))[1]
         starts = cells[rng.choice(len(cells), _STARTS)]

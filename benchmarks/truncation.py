@@ -47,11 +47,9 @@ def answers(thresholds: Thresholds = PAPERS) -> dict[str, Labeller]:
         "concentration": lambda views: concentration(views, thresholds.m).value > thresholds.p,
     }
     for method in METHODS:
-        for base in (False, True):
-            options = Options(method=method, base=base, n=thresholds.n)
-            name = method.replace("_", " ") + (" + base" if base else "")
-            found[name] = _by_curve(options, thresholds.q, weekdays=False)
-            found[f"{name} - weekdays"] = _by_curve(options, thresholds.q, weekdays=True)
+        options, name = Options(method=method, n=thresholds.n), method.replace("_", " ")
+        found[name] = _by_curve(options, thresholds.q, weekdays=False)
+        found[f"{name} - weekdays"] = _by_curve(options, thresholds.q, weekdays=True)
     return found
 
 

@@ -10,8 +10,6 @@ SELECT
   totals.site,
   totals.total,
   histories.views,
-  curves.amplitude,
-  curves.base,
   curves.mu,
   curves.sigma,
   COALESCE(curves.reason = 'one_day', FALSE) AS is_one_day

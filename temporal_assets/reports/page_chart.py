@@ -57,7 +57,7 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
     first = row["day"] - dt.timedelta(days=days - 1)
     expected = curve = None
     if row["is_converged"]:
-        fitted = [row[name] for name in ("amplitude", "base", "b", "mu", "sigma", "method")]
+        fitted = [row[name] for name in ("amplitude", "b", "mu", "sigma", "method")]
         expected = expected_views(days, *fitted).tolist()
         curve = _fine(days, *fitted[:-1])
     return PageChart(

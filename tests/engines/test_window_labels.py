@@ -85,7 +85,7 @@ def test_pages_without_a_curve_say_why(here: Histories) -> None:
         "day": None,
         "site": "a.example",
         "url": one_day,
-        **dict.fromkeys(("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")),
+        **dict.fromkeys(("amplitude", "b", "mu", "sigma", "objective", "goodness")),
         "is_converged": False,
         "reason": "one_day",
         "phi_1": pytest.approx(1.0),

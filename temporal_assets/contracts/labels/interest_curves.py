@@ -17,7 +17,7 @@ from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _KEY: Final = ("day", "url")
 
-_CURVE: Final = ("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")
+_CURVE: Final = ("amplitude", "b", "mu", "sigma", "objective", "goodness")
 _INTEREST: Final = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
 
 _REASONS: Final = "'converged', 'at_bound', 'out_of_rounds', 'one_day', 'too_young', 'no_views'"
@@ -37,7 +37,7 @@ def _number(name: str, description: str) -> ColumnSpec:
 
 INTEREST_CURVES: Final = Table(
     name="interest_curves",
-    version=1,
+    version=2,
     description=(
         "The interest curve of every reliable page (TW 4.1): f(x) = A * density(x - b; mu, sigma),"
         " the density being log-normal, with x in days and day i of the window ending at i. The"
@@ -51,7 +51,6 @@ INTEREST_CURVES: Final = Table(
             "url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_histories.url",)
         ),
         _number("amplitude", "A: views over the whole life."),
-        _number("base", "Constant interest in views a day; 0, because no base is fitted."),
         _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
         _number("mu", "Logarithm of the days in which half of the interest accumulates."),
         _number("sigma", "Width of the curve on the logarithm of time."),

@@ -3,7 +3,7 @@
 Here: the options, the loop over pages, what is said about each, and the threads. Not here: the
 grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
 
-Both methods fit f(x) = A * density(x - b; mu, sigma) (+ base) to a page's daily views, from its
+Both methods fit f(x) = A * density(x - b; mu, sigma) to a page's daily views, from its
 first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at
 x = i; `likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
 """
@@ -22,11 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from temporal_assets.core.curves.descent import ROOM, allowed, copy, descend
-from temporal_assets.core.curves.interest import Support, interval, ratio_of, share
-from temporal_assets.core.curves.lognormal import MIN_SIGMA, SLOWEST, accumulated_with_base, bounds
+from temporal_assets.core.curves.interest import Support, interval, phi
+from temporal_assets.core.curves.lognormal import MIN_SIGMA, SLOWEST, accumulated, bounds
 from temporal_assets.core.curves.page_equations import (
     AMPLITUDE,
-    BASE,
     LOG_SIGMA,
     MU,
     OFFSET,
@@ -61,8 +60,6 @@ _ENOUGH: Final = 1e-5
 _NO_PEAK_OF_MASS: Final = 0.5
 _NO_PEAK_OF_DOTS: Final = 0.2
 """Patience with a start beside which the grid has a better one: most are in another's valley."""
-_MAX_BASE: Final = 10.0
-"""Daily base per unit of A; with more there is no hump to speak of."""
 _CHUNK: Final = 2048
 """Pages a thread takes at once: small enough to share the work evenly."""
 _ABREAST: Final = 16
@@ -96,8 +93,6 @@ class Options:
 
     method: Method = "likelihood"
     """The winner of docs/interest-curves.md; `least_squares` is the paper's."""
-    base: bool = False
-    """Also fit a constant daily interest, for pages that keep a base of readers."""
     n: float = 3.0
     """Days after birth at which accumulated interest is reported."""
 
@@ -108,8 +103,6 @@ class Curves:
 
     amplitude: Floats
     """A: views over the whole life."""
-    base: Floats
-    """Constant interest, views a day."""
     b: Floats
     """Time of activation in days; day 1 of the window is (0, 1]."""
     mu: Floats
@@ -151,14 +144,13 @@ class Curves:
         """Label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
         return self.tells_interest & (self.phi_n > q)
 
-    def accumulated(self, n: ArrayLike, days: int) -> Floats:
+    def accumulated(self, n: ArrayLike) -> Floats:
         """Accumulated interest after n days for any n, as `phi_n` is defined."""
-        return accumulated_with_base(n, self.mu, self.sigma, self.amplitude, self.base, days)
+        return accumulated(n, self.mu, self.sigma)
 
 
 _NUMBERS: Final = (
     "amplitude",
-    "base",
     "b",
     "mu",
     "sigma",
@@ -252,10 +244,10 @@ class _Plan:
         """Return model, grid and shares of its cells for pages born in the window, or before it."""
         options, days = self._options, self._days
         mass = options.method == "likelihood"
-        cells = grid(days, mass=mass, base=options.base, born_inside=born_inside)
+        cells = grid(days, mass=mass, born_inside=born_inside)
         box = _box(days, options, born_inside=born_inside)
-        model = Model(mass, options.base, float(options.n), *box)
-        return model, cells, _cell_shares(cells, options.n, days)
+        model = Model(mass, float(options.n), *box)
+        return model, cells, _cell_shares(cells, options.n)
 
 
 def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
@@ -266,16 +258,13 @@ def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Flo
         if options.method == "least_squares":
             box[OFFSET] = math.log(box[OFFSET])
     low[AMPLITUDE], high[AMPLITUDE] = 0.0, math.inf
-    if options.base:
-        high[BASE] = _MAX_BASE if options.method == "likelihood" else math.inf
     return low, high
 
 
-def _cell_shares(cells: Grid, n: float, days: int) -> Floats:
-    base, _, mu, log_sigma = cells.cells.T
-    phi = ndtr((math.log(n) - mu) / np.exp(log_sigma))
-    shares: Floats = (phi + base * min(n, days)) / (1.0 + base * days)
-    return np.minimum(shares, 1.0)
+def _cell_shares(cells: Grid, n: float) -> Floats:
+    _, mu, log_sigma = cells.cells.T
+    shares: Floats = ndtr((math.log(n) - mu) / np.exp(log_sigma))
+    return shares
 
 
 class _Batch(NamedTuple):
@@ -301,7 +290,7 @@ def _fit_rows(
     states: NDArray[np.int32],
 ) -> None:
     """Fit the chosen rows of a batch into the same rows of `numbers` and `states`."""
-    likelihood, base, n = model.likelihood, model.base, model.n
+    likelihood, n = model.likelihood, model.n
     views, births, weight, chosen, unseen = batch
     days = views.shape[1]
     padded = np.empty((2, days + _LANES))
@@ -331,11 +320,10 @@ def _fit_rows(
             birth = births[p]
             y, w = views[p, birth:], weight[birth:]
             life = len(y)
-            sums = cells.sums[life - 1]
             if likelihood:
-                gains_of_mass(gains, sums)
+                gains_of_mass(gains, cells.sums[life - 1])
             else:
-                gains_of_dots(gains, sums, cells.squares[life - 1], life, 1.0 / life, base)
+                gains_of_dots(gains, cells.squares[life - 1])
             peak_count = best_cells(gains, cells.groups, peaks, starts, values)
             flat, shift = _of_constant(likelihood, y, w)
             length = _pad(y, w, padded)
@@ -343,12 +331,12 @@ def _fit_rows(
             states[p, 2], states[p, 3] = _best_of(
                 model, page, cells, gains, starts[:peak_count], total, scratch, best
             )
-            value = objective(likelihood, best, page.views, page.weight, length, base, works[0])
+            value = objective(likelihood, best, page.views, page.weight, length, works[0])
             support = Support(gains, peaks, cells.groups, cell_shares)
-            bottom, top = interval(model, page, best, float(days), works[0], value, support, unseen)
+            bottom, top = interval(model, page, best, works[0], value, support, unseen)
             value = max(value + shift, 0.0)
             goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
-            _tell(likelihood, best, birth, days, n, value, goodness, bottom, top, numbers[p])
+            _tell(likelihood, best, birth, n, value, goodness, bottom, top, numbers[p])
 
 
 @kernel
@@ -366,7 +354,6 @@ def _tell(
     likelihood: bool,
     theta: Floats,
     birth: int,
-    days: int,
     n: float,
     value: float,
     goodness: float,
@@ -375,19 +362,17 @@ def _tell(
     numbers: Floats,
 ) -> None:
     """Write the numbers of a page that was fitted."""
-    ratio = ratio_of(likelihood, theta)
     numbers[0] = theta[AMPLITUDE]
-    numbers[1] = theta[BASE] * theta[AMPLITUDE] if likelihood else theta[BASE]
-    numbers[2] = birth + 1.0 - offset_of(likelihood, theta)
-    numbers[3] = theta[MU]
-    numbers[4] = math.exp(theta[LOG_SIGMA])
-    numbers[5] = value
-    numbers[6] = goodness
-    numbers[7] = share(1.0, float(days), ratio, theta[MU], theta[LOG_SIGMA])
-    numbers[8] = share(n, float(days), ratio, theta[MU], theta[LOG_SIGMA])
+    numbers[1] = birth + 1.0 - offset_of(likelihood, theta)
+    numbers[2] = theta[MU]
+    numbers[3] = math.exp(theta[LOG_SIGMA])
+    numbers[4] = value
+    numbers[5] = goodness
+    numbers[6] = phi(1.0, theta[MU], theta[LOG_SIGMA])
+    numbers[7] = phi(n, theta[MU], theta[LOG_SIGMA])
     # The interval was taken around the same share, of which the compiler may round another way.
-    numbers[9] = min(bottom, numbers[8])
-    numbers[10] = max(top, numbers[8])
+    numbers[8] = min(bottom, numbers[7])
+    numbers[9] = max(top, numbers[7])
 
 
 @kernel
@@ -421,19 +406,17 @@ def _degenerate(
     else:
         return False
     is_certain = reason == _ONE_DAY
-    phi = share(n, days, 0.0, mu, log_sigma)
     numbers[0] = views
-    numbers[1] = 0.0
-    numbers[2] = birth + 0.5 if active > 0 else 0.0
-    numbers[3] = mu
-    numbers[4] = math.exp(log_sigma)
-    numbers[5] = 0.0
-    numbers[6] = 1.0 if is_certain else 0.0
-    numbers[7] = share(1.0, days, 0.0, mu, log_sigma)
-    numbers[8] = phi
+    numbers[1] = birth + 0.5 if active > 0 else 0.0
+    numbers[2] = mu
+    numbers[3] = math.exp(log_sigma)
+    numbers[4] = 0.0
+    numbers[5] = 1.0 if is_certain else 0.0
+    numbers[6] = phi(1.0, mu, log_sigma)
+    numbers[7] = phi(n, mu, log_sigma)
     is_bounded = is_certain and not unseen
-    numbers[9] = min(phi, max(0.0, 1.0 - _RULE_OF_THREE / views)) if is_bounded else 0.0
-    numbers[10] = 1.0
+    numbers[8] = min(numbers[7], max(0.0, 1.0 - _RULE_OF_THREE / views)) if is_bounded else 0.0
+    numbers[9] = 1.0
     state[2] = reason
     return True
 
@@ -512,7 +495,7 @@ def _best_of(
         if lowest < math.inf and expected - lowest > allow:
             continue
         theta[AMPLITUDE] = 0.0
-        copy(cells.cells[start], theta[BASE:])
+        copy(cells.cells[start], theta[OFFSET:])
         if not likelihood:
             theta[OFFSET] = math.log(theta[OFFSET])
         rival = Rival(best, lowest, patience)

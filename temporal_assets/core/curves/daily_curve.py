@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def expected_views(
-    days: int, amplitude: float, base: float, b: float, mu: float, sigma: float, method: Method
+    days: int, amplitude: float, b: float, mu: float, sigma: float, method: Method
 ) -> Floats:
     """Views on each of the window's `days`, of which day i ends at time i.
 
@@ -27,5 +27,5 @@ def expected_views(
         share = np.diff(accumulated(age, mu, sigma))
     else:
         share = density(age[1:], mu, sigma)
-    views: Floats = np.where(age[1:] > 0, amplitude * share + base, 0.0)
+    views: Floats = np.where(age[1:] > 0, amplitude * share, 0.0)
     return views

@@ -29,7 +29,7 @@ from temporal_assets.core.numerics.compiled import exp, kernel
 
 Floats = NDArray[np.float64]
 
-ROOM: Final = 21
+ROOM: Final = 18
 """Rows of scratch that a descent needs: two matrices, g, step, trial, g less what is held, what
 `solve` needs, and steps to the edge of the box."""
 
@@ -150,18 +150,18 @@ def descend(
     on: in the valley of the rival, or too far behind it (`allowed`). In long flat valleys the
     objective is settled long before the label is.
     """
-    likelihood, base, n, low, high = model
+    likelihood, n, low, high = model
     y, weight, shift, flat = page
     works, room, free = scratch
     life = len(y)
     h, newton = room[:PARAMETERS], room[PARAMETERS : 2 * PARAMETERS]
-    g, step, trial = room[10], room[11], room[12]
+    g, step, trial = room[8], room[9], room[10]
     copy(theta, trial)
     current = done = small = evaluations = 0
     best = math.inf
     damping, promised = _FIRST_DAMPING, 0.0
     while True:
-        value = objective(likelihood, trial, y, weight, life, base, works[1 - current])
+        value = objective(likelihood, trial, y, weight, life, works[1 - current])
         evaluations += 1
         if value < best:
             gain = best - value
@@ -177,7 +177,7 @@ def descend(
                 if small == 2 or done == rounds or twin:
                     return best, small == 2, evaluations
             done += 1
-            _equations(likelihood, base, theta, y, weight, works[current], room)
+            _equations(likelihood, theta, y, weight, works[current], room)
             _release(theta, g, low, high, free[0])
         else:
             damping *= 4.0
@@ -195,17 +195,11 @@ def descend(
 
 @kernel
 def _equations(
-    likelihood: bool,
-    base: bool,
-    theta: Floats,
-    y: Floats,
-    weight: Floats,
-    work: Floats,
-    room: Floats,
+    likelihood: bool, theta: Floats, y: Floats, weight: Floats, work: Floats, room: Floats
 ) -> None:
     """Write the normal equations and the matrix of Newton's step into `room`."""
-    h, newton, g = room[:PARAMETERS], room[PARAMETERS : 2 * PARAMETERS], room[10]
-    equations(likelihood, theta, y, weight, len(y), base, work, h, g)
+    h, newton, g = room[:PARAMETERS], room[PARAMETERS : 2 * PARAMETERS], room[8]
+    equations(likelihood, theta, y, weight, len(y), work, h, g)
     for k in range(PARAMETERS):
         copy(h[k], newton[k])
     if likelihood:
@@ -291,10 +285,10 @@ def _step(
     A parameter that the step would take out of the box goes to its edge, and the others take the
     best step given that: cutting the step as a whole would go astray along the edge.
     """
-    pull, to_edge, open_ = room[13], room[20], free[1]
+    pull, to_edge, open_ = room[11], room[17], free[1]
     for k in range(PARAMETERS):
         pull[k], open_[k] = g[k], free[0, k]
-    while solve(h, metric, pull, open_, damping, step, room[14:]):
+    while solve(h, metric, pull, open_, damping, step, room[12:]):
         worst = _furthest_out(theta, low, high, open_, step)
         for k in range(PARAMETERS):
             if free[0, k] and not open_[k]:

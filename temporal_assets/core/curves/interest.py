@@ -1,7 +1,7 @@
 """The share of its interest that a fitted page has accumulated, with its interval: compiled.
 
-Here: accumulated interest of a curve with or without a base, and its interval for one page. Not
-here: the fit (`descent`), the plain array functions (`lognormal`).
+Here: accumulated interest of a curve, and its interval for one page. Not here: the fit
+(`descent`), the plain array functions (`lognormal`).
 
 The interval is the union of two, each honest where the other is not:
 
@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.curves.descent import ROOM, solve
-from temporal_assets.core.curves.lognormal import LEAST_HEIGHT
 from temporal_assets.core.curves.page_equations import (
     AMPLITUDE,
-    BASE,
     LOG_SIGMA,
     MU,
     OFFSET,
@@ -45,7 +43,6 @@ _SUPPORT: Final = _QUANTILE**2
 """Quantile of the chi-square distribution with one degree of freedom for LEVEL."""
 _FEWEST: Final = 0.25
 """Expected views below which a day says little about scatter."""
-_MOST_SHARE: Final = 1.0 - 1e-12
 _SPREAD_OF_BOX: Final = 1.0 / 12.0
 """Variance of a uniform distribution per squared width."""
 
@@ -70,30 +67,7 @@ def phi(n: float, mu: float, log_sigma: float) -> float:
 
 
 @part
-def share(n: float, window: float, base: float, mu: float, log_sigma: float) -> float:
-    """Accumulated interest of a curve with a daily base (in units of A).
-
-    A base has no end, so it counts for one window. Without base this is `phi`.
-    """
-    return min((phi(n, mu, log_sigma) + base * min(n, window)) / (1.0 + base * window), 1.0)
-
-
-@part
-def ratio_of(likelihood: bool, theta: Floats) -> float:
-    """Daily base in units of A."""
-    ratio: float = theta[BASE] if likelihood else theta[BASE] / height_of(theta)
-    return ratio
-
-
-@part
-def height_of(theta: Floats) -> float:
-    """A, or the least that is divided by."""
-    height: float = max(theta[AMPLITUDE], LEAST_HEIGHT * theta[BASE], 1e-300)
-    return height
-
-
-@part
-def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: int) -> float:
+def scatter(y: Floats, weight: Floats, expected: Floats, life: int) -> float:
     """Variance of the views per expected view; at least 1, what chance alone makes."""
     total = 0.0
     informative = 0.0
@@ -101,7 +75,7 @@ def scatter(y: Floats, weight: Floats, expected: Floats, life: int, parameters: 
         r = y[i] - expected[i]
         total += weight[i] * r * r / max(expected[i], _FEWEST)
         informative += weight[i] * min(1.0, expected[i] / _FEWEST)
-    return max(1.0, total / max(informative - parameters, 1.0))
+    return max(1.0, total / max(informative - PARAMETERS, 1.0))
 
 
 @part
@@ -111,7 +85,7 @@ def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out
         if likelihood:
             out[i] = theta[AMPLITUDE] * work[2, i]
         else:
-            out[i] = theta[AMPLITUDE] * work[1, i] + theta[BASE]
+            out[i] = theta[AMPLITUDE] * work[1, i]
 
 
 @making_part
@@ -119,7 +93,6 @@ def interval(
     model: Model,
     page: PageViews,
     theta: Floats,
-    window: float,
     work: Floats,
     value: float,
     support: Support,
@@ -131,18 +104,16 @@ def interval(
     anything its views show, and nothing bounds the answer from below. `value` and `work` are what
     `objective` returned and left there for theta.
     """
-    likelihood, base, n = model.likelihood, model.base, model.n
+    likelihood, n = model.likelihood, model.n
     y, weight, life = page.views, page.weight, len(page.views)
     expected = np.empty(life)
     expected_views(likelihood, theta, work, life, expected)
-    parameters = 5 if base else 4
-    noise = scatter(y, weight, expected, life, parameters)
-    ratio = ratio_of(likelihood, theta)
-    best = share(n, window, ratio, theta[MU], theta[LOG_SIGMA])
-    spread = _spread(model, page, theta, window, work, noise)
-    centre = _logit(best) if base else (math.log(n) - theta[MU]) / math.exp(theta[LOG_SIGMA])
-    bottom = _from_scale(centre - _QUANTILE * spread, base)
-    top = _from_scale(centre + _QUANTILE * spread, base)
+    noise = scatter(y, weight, expected, life)
+    best = phi(n, theta[MU], theta[LOG_SIGMA])
+    spread = _spread(model, page, theta, work, noise)
+    centre = (math.log(n) - theta[MU]) / math.exp(theta[LOG_SIGMA])
+    bottom = _normal(centre - _QUANTILE * spread)
+    top = _normal(centre + _QUANTILE * spread)
     views = squares = days = 0.0
     for i in range(life):
         days += weight[i]
@@ -152,7 +123,7 @@ def interval(
         fitted = -0.5 * value / views - math.log(views)
         least = fitted - 0.5 * _SUPPORT * noise / views
     else:
-        excess = value * (1.0 + _SUPPORT / max(days - parameters, 1.0))
+        excess = value * (1.0 + _SUPPORT / max(days - PARAMETERS, 1.0))
         least = (squares - excess) / (views * views)
     for g in range(len(support.peaks)):
         if support.peaks[g] >= least:
@@ -180,64 +151,25 @@ def _supported(
 
 
 @part
-def _logit(p: float) -> float:
-    p = min(max(p, 1.0 - _MOST_SHARE), _MOST_SHARE)
-    return math.log(p / (1.0 - p))
-
-
-@part
-def _from_scale(value: float, base: bool) -> float:
-    """Back from the scale on which the delta method works: logit with a base, else probit."""
-    if base:
-        return 1.0 / (1.0 + math.exp(-min(max(value, -700.0), 700.0)))
-    return 0.5 * math.erfc(-value * math.sqrt(0.5))
-
-
-@part
-def _gradient(
-    likelihood: bool, theta: Floats, base: bool, n: float, window: float, slope: Floats
-) -> None:
-    """Derivative of the scaled share with respect to the parameters, into `slope`."""
-    sigma = math.exp(theta[LOG_SIGMA])
-    z = (math.log(n) - theta[MU]) / sigma
-    for k in range(PARAMETERS):
-        slope[k] = 0.0
-    if not base:
-        slope[MU] = -1.0 / sigma
-        slope[LOG_SIGMA] = -z
-        return
-    height = height_of(theta)
-    ratio = ratio_of(likelihood, theta)
-    whole = 1.0 + ratio * window
-    p = share(n, window, ratio, theta[MU], theta[LOG_SIGMA])
-    p = min(max(p, 1.0 - _MOST_SHARE), _MOST_SHARE)
-    stretch = 1.0 / (p * (1.0 - p))
-    peak = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) / whole
-    slope[MU] = -stretch * peak / sigma
-    slope[LOG_SIGMA] = -stretch * peak * z
-    per_ratio = stretch * (min(n, window) - p * window) / whole
-    if likelihood:
-        slope[BASE] = per_ratio
-    else:
-        slope[BASE] = per_ratio / height
-        slope[AMPLITUDE] = -per_ratio * ratio / height
+def _normal(z: float) -> float:
+    """Distribution function of the standard normal."""
+    return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
 @making_part
-def _spread(
-    model: Model, page: PageViews, theta: Floats, window: float, work: Floats, noise: float
-) -> float:
-    """Standard error of the scaled share at the curve that `objective` left in `work`."""
-    likelihood, base, n, low, high = model
+def _spread(model: Model, page: PageViews, theta: Floats, work: Floats, noise: float) -> float:
+    """Standard error of the z of Phi(n) at the curve that `objective` left in `work`."""
+    likelihood, n, low, high = model
     y, weight, life = page.views, page.weight, len(page.views)
     h = np.zeros((PARAMETERS, PARAMETERS))
     g = np.zeros(PARAMETERS)
     slope = np.zeros(PARAMETERS)
     v = np.zeros(PARAMETERS)
     free = np.ones(PARAMETERS, np.bool_)
-    free[BASE] = base
-    _gradient(likelihood, theta, base, n, window, slope)
-    equations(likelihood, theta, y, weight, life, base, work, h, g)
+    sigma = math.exp(theta[LOG_SIGMA])
+    slope[MU] = -1.0 / sigma
+    slope[LOG_SIGMA] = -(math.log(n) - theta[MU]) / sigma
+    equations(likelihood, theta, y, weight, life, work, h, g)
     middle = np.zeros((PARAMETERS, PARAMETERS))
     if likelihood:
         # Information is the inverse of the covariance; scatter makes it less.
@@ -257,7 +189,7 @@ def _spread(
         unit /= days
         for i in range(life):
             expected[i] = weight[i] * noise * max(expected[i], 0.02 * unit)
-        equations(False, theta, y, expected, life, base, work, middle, g)
+        equations(False, theta, y, expected, life, work, middle, g)
     for k in range(OFFSET, PARAMETERS):
         width = high[k] - low[k]
         if k == OFFSET and not likelihood:  # The offset itself lies anywhere in its range.

@@ -81,21 +81,6 @@ def accumulated(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
     return np.where(age > 0, share, 0.0)
 
 
-LEAST_HEIGHT: Final = 1e-12
-"""Least A per daily base: with less, a share is that of the base to its last digits, and a quotient
-of both would overflow."""
-
-
-def accumulated_with_base(
-    age: ArrayLike, mu: ArrayLike, sigma: ArrayLike, amplitude: Floats, base: Floats, window: float
-) -> Floats:
-    """The same of curves with a daily base, which has no end and counts for one window of days."""
-    ratio = base / np.maximum(amplitude, np.maximum(LEAST_HEIGHT * base, 1e-300))
-    days = np.minimum(np.asarray(age, np.float64), window)
-    share: Floats = (accumulated(age, mu, sigma) + ratio * days) / (1.0 + ratio * window)
-    return np.minimum(share, 1.0)
-
-
 def daily_mass(offset: float, mu: float, sigma: float, life: int) -> Floats:
     """Share of interest on each of the `life` days from birth, without cancellation in the tail."""
     edges = np.maximum(offset - 1.0 + np.arange(life + 1), 0.0)

@@ -3,11 +3,10 @@
 Here: objective, normal equations and curvature at one parameter vector of one page. Not here: the
 steps that they lead to (`descent`).
 
-A page's parameters are a vector: A, base, offset, mu, log sigma. A (and for dots the base) has a
-closed form given the rest, so steps are taken in all of them and these are then put right. For the
-likelihood the base is kept in units of A. For the dots the offset is taken by its logarithm, in
-which their valleys are straighter: a descent needs a fifth fewer steps than by the offset, and ends
-in a worse valley a third as often. The likelihood gains nothing by it.
+A page's parameters are a vector: A, offset, mu, log sigma. A has a closed form given the rest, so
+steps are taken in all of them and it is then put right. For the dots the offset is taken by its
+logarithm, in which their valleys are straighter: a descent needs a fifth fewer steps than by the
+offset, and ends in a worse valley a third as often. The likelihood gains nothing by it.
 """
 
 from __future__ import annotations
@@ -23,19 +22,18 @@ from temporal_assets.core.numerics.compiled import exact, exp, log, mills, part
 
 Floats = NDArray[np.float64]
 
-PARAMETERS: Final = 5
+PARAMETERS: Final = 4
 AMPLITUDE: Final = 0
-BASE: Final = 1
-OFFSET: Final = 2
-MU: Final = 3
-LOG_SIGMA: Final = 4
+OFFSET: Final = 1
+MU: Final = 2
+LOG_SIGMA: Final = 3
 
-ROWS: Final = 11
+ROWS: Final = 10
 """Rows of work that an objective and its equations need: four of the objective's own, derivatives
 by each parameter, residuals, and weights of days."""
 _SLOPES: Final = 4
-_RESIDUALS: Final = 9
-_WEIGHTS: Final = 10
+_RESIDUALS: Final = 8
+_WEIGHTS: Final = 9
 
 TINY: Final = 1e-300
 _PEAK: Final = 1.0 / math.sqrt(2.0 * math.pi)
@@ -55,18 +53,12 @@ def offset_of(likelihood: bool, theta: Floats) -> float:
 
 @part
 def objective(
-    likelihood: bool,
-    theta: Floats,
-    y: Floats,
-    weight: Floats,
-    life: int,
-    base: bool,
-    work: Floats,
+    likelihood: bool, theta: Floats, y: Floats, weight: Floats, life: int, work: Floats
 ) -> float:
-    """The method's objective at theta's shape; sets theta's A (and base)."""
+    """Return the method's objective at theta's shape; sets theta's A."""
     if likelihood:
         return _mass(theta, y, weight, life, work)
-    return _dots(theta, y, weight, life, base, work)
+    return _dots(theta, y, weight, life, work)
 
 
 @part
@@ -76,7 +68,6 @@ def equations(
     y: Floats,
     weight: Floats,
     life: int,
-    base: bool,
     work: Floats,
     h: Floats,
     g: Floats,
@@ -85,23 +76,19 @@ def equations(
 
     h is Gauss and Newton's of the dots, Fisher's of the mass, and g points downhill. Leaves
     residuals (of the mass: per expected view, and shifted by one) and weights in the last rows of
-    `work`; of the dots, and where there is a base, also derivatives by every parameter.
+    `work`; of the dots also derivatives by every parameter.
     """
     if likelihood:
         _mass_residuals(theta, y, weight, life, work)
         _mass_products(theta, life, work, h, g)
-        if base:
-            _mass_slopes(theta, life, work)
     else:
         _dots_slopes(theta, y, weight, life, work)
         _products(work, life, h, g)
-    if base:
-        _products_of_base(work, life, 1 if likelihood else 0, h, g)
 
 
 @part
 def _products(work: Floats, life: int, h: Floats, g: Floats) -> None:
-    """Weighted products of all rows of derivatives but the base's, of which h gets zeros.
+    """Weighted products of all rows of derivatives.
 
     One loop for all sums: each loop costs as much as sixteen days.
     """
@@ -127,7 +114,7 @@ def _products(work: Floats, life: int, h: Floats, g: Floats) -> None:
         ms += wm * js
         ss += w * js * js
     _symmetric(h, aa, ao, am, as_, oo, om, os_, mm, ms, ss)
-    g[AMPLITUDE], g[BASE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, 0.0, go, gm, gs
+    g[AMPLITUDE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, go, gm, gs
 
 
 @part
@@ -144,41 +131,27 @@ def _symmetric(
     ms: float,
     ss: float,
 ) -> None:
-    """Fill h, but for the base, of which it gets zeros."""
-    for k in range(PARAMETERS):
-        h[BASE, k] = h[k, BASE] = 0.0
+    """Fill h."""
     h[0, 0] = aa
-    h[0, 2] = h[2, 0] = ao
-    h[0, 3] = h[3, 0] = am
-    h[0, 4] = h[4, 0] = as_
-    h[2, 2], h[3, 3], h[4, 4] = oo, mm, ss
-    h[2, 3] = h[3, 2] = om
-    h[2, 4] = h[4, 2] = os_
-    h[3, 4] = h[4, 3] = ms
+    h[0, 1] = h[1, 0] = ao
+    h[0, 2] = h[2, 0] = am
+    h[0, 3] = h[3, 0] = as_
+    h[1, 1], h[2, 2], h[3, 3] = oo, mm, ss
+    h[1, 2] = h[2, 1] = om
+    h[1, 3] = h[3, 1] = os_
+    h[2, 3] = h[3, 2] = ms
 
 
 @part
-def _products_of_base(work: Floats, life: int, shift: int, h: Floats, g: Floats) -> None:
-    """The same for the row of the base."""
-    for k in range(PARAMETERS):
-        total = slope = 0.0
-        for i in range(life):
-            total += work[_WEIGHTS, i] * work[_SLOPES + BASE, i] * work[_SLOPES + k, i]
-            slope += work[_RESIDUALS, i + shift] * work[_SLOPES + BASE, i]
-        h[BASE, k] = h[k, BASE] = total
-        g[BASE] = slope
-
-
-@part
-def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work: Floats) -> float:
-    """Sum of squares of the best A (and base) for theta's shape; puts both into theta.
+def _dots(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
+    """Sum of squares of the best A for theta's shape; puts it into theta.
 
     Leaves z and the curve in work[0] and work[1].
     """
     offset, mu = exp(theta[OFFSET]), theta[MU]
     narrow = exp(-theta[LOG_SIGMA])
     scale = narrow * _PEAK
-    n = sy = sf = sff = syf = 0.0
+    sff = syf = 0.0
     # One function a loop: the processor overlaps short steps of many days, not long ones of few.
     for i in range(life):
         work[2, i] = log(offset + i)
@@ -189,25 +162,14 @@ def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work:
     for i in range(life):
         f = work[1, i]
         w, wy = weight[i], weight[i] * y[i]
-        n += w
-        sy += wy
-        sf += w * f
         sff += w * f * f
         syf += wy * f
-    theta[BASE] = 0.0
-    theta[AMPLITUDE] = syf / max(sff, TINY)
-    if base:
-        spread = sff - sf * sf / n
-        if spread > 1e-12 * sff:
-            height = (syf - sy * sf / n) / spread
-            level = (sy - height * sf) / n
-            if height >= 0 and level >= 0:
-                theta[AMPLITUDE], theta[BASE] = height, level
-    height, level = theta[AMPLITUDE], theta[BASE]
+    height = syf / max(sff, TINY)
+    theta[AMPLITUDE] = height
     # Summed anew: the closed form of the sum loses its digits on pages fitted well.
     total = 0.0
     for i in range(life):
-        r = y[i] - height * work[1, i] - level
+        r = y[i] - height * work[1, i]
         total += weight[i] * r * r
     return total
 
@@ -215,17 +177,16 @@ def _dots(theta: Floats, y: Floats, weight: Floats, life: int, base: bool, work:
 @part
 def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
     """Derivatives, residuals and weights at the curve that `_dots` left in `work`."""
-    height, level = theta[AMPLITUDE], theta[BASE]
+    height = theta[AMPLITUDE]
     offset, narrow = exp(theta[OFFSET]), exp(-theta[LOG_SIGMA])
     for i in range(life):
         z, f = work[0, i], work[1, i]
         af, steep = height * f, z * narrow
         work[_SLOPES + AMPLITUDE, i] = f
-        work[_SLOPES + BASE, i] = 1.0
         work[_SLOPES + OFFSET, i] = -af * (1.0 + steep) * offset / (offset + i)
         work[_SLOPES + MU, i] = af * steep
         work[_SLOPES + LOG_SIGMA, i] = af * (z * z - 1.0)
-        work[_RESIDUALS, i] = weight[i] * (y[i] - af - level)
+        work[_RESIDUALS, i] = weight[i] * (y[i] - af)
         work[_WEIGHTS, i] = weight[i]
 
 
@@ -262,13 +223,13 @@ def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats)
 @part
 def _subtract(h: Floats, oo: float, om: float, os_: float, mm: float, ms: float, ss: float) -> None:
     """Subtract from the part of offset, mu and log sigma."""
-    h[2, 2] -= oo
-    h[2, 3] -= om
-    h[2, 4] -= os_
-    h[3, 3] -= mm
-    h[3, 4] -= ms
-    h[4, 4] -= ss
-    h[3, 2], h[4, 2], h[4, 3] = h[2, 3], h[2, 4], h[3, 4]
+    h[1, 1] -= oo
+    h[1, 2] -= om
+    h[1, 3] -= os_
+    h[2, 2] -= mm
+    h[2, 3] -= ms
+    h[3, 3] -= ss
+    h[2, 1], h[3, 1], h[3, 2] = h[1, 2], h[1, 3], h[2, 3]
 
 
 @exact
@@ -309,9 +270,9 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
     """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
 
     Leaves z and its density at the edges of the days in work[0] and work[1], the daily mass with
-    base and stray views in work[2].
+    stray views in work[2].
     """
-    offset, mu, base = theta[OFFSET], theta[MU], theta[BASE]
+    offset, mu = theta[OFFSET], theta[MU]
     narrow = exp(-theta[LOG_SIGMA])
     # Edges up to a whole vector of the widest processors, which take what is left of one by one;
     # those beyond life + 1 are not used.
@@ -332,7 +293,7 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
         inside += weight[i] * work[2, i]
     if not inside > _LEAST:
         return math.inf
-    level = base + STRAY * inside / days
+    level = STRAY * inside / days
     for i in range(life):
         work[2, i] += level
         views += weight[i] * y[i]
@@ -403,21 +364,7 @@ def _mass_products(theta: Floats, life: int, work: Floats, h: Floats, g: Floats)
         ms += wm * js
         ss += w * js * js
     _symmetric(h, aa, ao, am, as_, oo, om, os_, mm, ms, ss)
-    g[AMPLITUDE], g[BASE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, 0.0, go, gm, gs
-
-
-@part
-def _mass_slopes(theta: Floats, life: int, work: Floats) -> None:
-    """Derivatives by every parameter, into their rows of `work`."""
-    height = theta[AMPLITUDE]
-    slope = height * exp(-theta[LOG_SIGMA])
-    for i in range(life):
-        jo, jm, js = _mass_slope(work, i, height, slope)
-        work[_SLOPES + AMPLITUDE, i] = work[2, i]
-        work[_SLOPES + BASE, i] = height
-        work[_SLOPES + OFFSET, i] = jo
-        work[_SLOPES + MU, i] = jm
-        work[_SLOPES + LOG_SIGMA, i] = js
+    g[AMPLITUDE], g[OFFSET], g[MU], g[LOG_SIGMA] = ga, go, gm, gs
 
 
 @part

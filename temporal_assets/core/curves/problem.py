@@ -19,8 +19,6 @@ class Model(NamedTuple):
 
     likelihood: bool
     """True: Poisson likelihood of daily mass; False: least squares of the density (the paper's)."""
-    base: bool
-    """True if a constant daily interest is fitted too."""
     n: float
     """Days after birth at which accumulated interest is reported."""
     low: Floats

@@ -38,8 +38,6 @@ _TILE: Final = 64
 _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
 _OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0)
 _OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0, 1.6, 2.5, 4.5, 8.0)
-_BASES: Final = (0.0, 0.002, 0.008, 0.03)
-"""Daily base interest per unit of A, where a base is fitted by likelihood."""
 _NARROW: Final = 0.3
 """Below this sigma a curve is a hump of its own day, and mu outside the window shows nothing."""
 
@@ -59,7 +57,7 @@ class Grid(NamedTuple):
     squares: Singles
     """days x cells: the same of the dots' squares; unused by the likelihood."""
     cells: NDArray[np.float64]
-    """cells x 4: base, offset, mu, log sigma."""
+    """cells x 3: offset, mu, log sigma."""
     groups: NDArray[np.int64]
     """First cell of each group, and the number of cells."""
     neighbours: NDArray[np.int64]
@@ -67,17 +65,17 @@ class Grid(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def grid(days: int, *, mass: bool, base: bool, born_inside: bool) -> Grid:
+def grid(days: int, *, mass: bool, born_inside: bool) -> Grid:
     """The grid for a window of `days`; `mass` for the likelihood, else for the dots."""
-    cells, groups = _cells(days, base=mass and base, born_inside=born_inside)
+    cells, groups = _cells(days, born_inside=born_inside)
     curves = np.empty((days, len(cells)))
     visible = np.ones((days, len(cells)), np.bool_)
-    for k, (level, offset, mu, log_sigma) in enumerate(cells):
+    for k, (offset, mu, log_sigma) in enumerate(cells):
         sigma = math.exp(log_sigma)
         if mass:
             shape = daily_mass(offset, mu, sigma, days)
             visible[:, k] = np.cumsum(shape) > _VISIBLE
-            curves[:, k] = shape + STRAY * shape.mean() + level
+            curves[:, k] = shape + STRAY * shape.mean()
         else:
             curves[:, k] = density(offset + np.arange(days), mu, sigma)
     if not mass:
@@ -112,11 +110,9 @@ _LATE: Final = (0.1, 0.5)
 """Birth at the end of the first day, later on it, or earlier are often different valleys."""
 
 
-def _cells(
-    days: int, *, base: bool, born_inside: bool
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _cells(days: int, *, born_inside: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     offsets = _OFFSETS_INSIDE if born_inside else _OFFSETS_BEFORE
-    cells: list[tuple[int, float, float, float, float]] = []
+    cells: list[tuple[int, float, float, float]] = []
     for rank, sigma in enumerate(_SIGMAS):
         step = _mu_step(sigma)
         low = math.log(0.25) if sigma < _NARROW else MIN_MU
@@ -124,9 +120,8 @@ def _cells(
         for mu in np.linspace(low, high, 1 + math.ceil((high - low) / step)):
             band = int(3.999 * (mu - MIN_MU) / (max_mu(days) - MIN_MU))
             for offset in offsets:
-                for level in _BASES if base else (0.0,):
-                    group = band + 4 * (rank // 3) + 12 * sum(offset > late for late in _LATE)
-                    cells.append((group, level, offset, float(mu), math.log(sigma)))
+                group = band + 4 * (rank // 3) + 12 * sum(offset > late for late in _LATE)
+                cells.append((group, offset, float(mu), math.log(sigma)))
     cells.sort()
     table = np.array(cells)
     first = np.flatnonzero(np.diff(table[:, 0], prepend=-1.0))
@@ -135,7 +130,7 @@ def _cells(
 
 def _neighbours(cells: NDArray[np.float64]) -> NDArray[np.int64]:
     """Cells beside each cell: one step away in offset or in sigma, and in mu at the same time."""
-    level, offset, mu, log_sigma = cells.T
+    offset, mu, log_sigma = cells.T
     offset_rank = np.unique(offset, return_inverse=True)[1]
     sigma_rank = np.unique(log_sigma, return_inverse=True)[1]
     step = np.array([_mu_step(sigma) for sigma in np.exp(log_sigma)])
@@ -143,7 +138,7 @@ def _neighbours(cells: NDArray[np.float64]) -> NDArray[np.int64]:
     for k in range(len(cells)):
         ranks = np.abs(offset_rank - offset_rank[k]) + np.abs(sigma_rank - sigma_rank[k])
         beside = np.abs(mu - mu[k]) <= 1.01 * np.maximum(step, step[k])
-        neighbours.append(np.flatnonzero((ranks <= 1) & beside & (level == level[k])))
+        neighbours.append(np.flatnonzero((ranks <= 1) & beside))
     table = np.repeat(np.arange(len(cells))[:, None], max(map(len, neighbours)), axis=1)
     for k, cells_beside in enumerate(neighbours):
         table[k, : len(cells_beside)] = cells_beside
@@ -187,26 +182,13 @@ def compare(values: Singles, pages: int, tiles: Singles, products: Singles) -> N
 
 
 @kernel
-def gains_of_dots(
-    products: Singles, sums: Singles, squares: Singles, life: int, mean: float, base: bool
-) -> None:
-    """Turn products into the squares explained by the best A (and base) of each cell, in place."""
+def gains_of_dots(products: Singles, squares: Singles) -> None:
+    """Turn products into the squares explained by the best A of each cell, in place."""
     tiny = np.float32(1e-12)
-    average = np.float32(mean)
-    days = np.float32(life)
     for k in range(products.shape[0]):
         dot = max(products[k], np.float32(0))
         size = squares[k] + tiny
-        gain = dot * dot / size
-        if base:
-            centred = products[k] - average * sums[k]
-            spread = max(squares[k] - sums[k] * sums[k] / days, np.float32(1e-5) * size)
-            height = centred / spread
-            level = average - height * sums[k] / days
-            usable = height > 0 and level > 0
-            with_base = average * average * days + centred * height
-            gain = with_base if usable else gain
-        products[k] = gain
+        products[k] = dot * dot / size
 
 
 @kernel

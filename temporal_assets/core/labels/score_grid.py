@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from temporal_assets.core.curves.lognormal import accumulated_with_base
+from temporal_assets.core.curves.lognormal import accumulated
 from temporal_assets.core.labels.concentration import concentration
 
 Floats = NDArray[np.float64]
@@ -25,26 +25,20 @@ Floats = NDArray[np.float64]
 class FittedCurves:
     """Fitted curves, one row per page; NaN where there is no curve."""
 
-    amplitude: Floats
-    base: Floats
-    """Views a day."""
     mu: Floats
     sigma: Floats
     is_one_day: NDArray[np.bool_]
     """All views on one day: no curve, and all interest at once."""
 
 
-def interest(curves: FittedCurves, n: Sequence[float], days: int) -> Floats:
-    """Phi(n): pages x numbers of days; a base counts for the `days` of one window."""
+def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
+    """Phi(n): pages x numbers of days."""
     is_fitted = np.isfinite(curves.mu)
-    amplitude, base, mu, sigma = (
+    mu, sigma = (
         np.where(is_fitted, values, instead)[:, None]
-        for values, instead in (
-            *((curves.amplitude, 1.0), (curves.base, 0.0)),
-            *((curves.mu, 0.0), (curves.sigma, 1.0)),
-        )
+        for values, instead in ((curves.mu, 0.0), (curves.sigma, 1.0))
     )
-    share = accumulated_with_base(n, mu, sigma, amplitude, base, days)
+    share = accumulated(n, mu, sigma)
     unknown = np.where(curves.is_one_day, 1.0, 0.0)[:, None]
     return np.where(is_fitted[:, None], share, unknown)
 

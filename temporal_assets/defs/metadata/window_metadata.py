@@ -44,7 +44,7 @@ _REASONS: Final = (
 )
 
 _EXAMPLES: Final = (
-    "SELECT day, views, is_converged, amplitude, base, b, mu, sigma, method, phi_n"
+    "SELECT day, views, is_converged, amplitude, b, mu, sigma, method, phi_n"
     " FROM interest_curves INNER JOIN page_histories USING (day, site, url) WHERE is_converged"
     " QUALIFY 1 = row_number() OVER ("
     "PARTITION BY least(CAST(floor(phi_n * 3) AS BIGINT), 2) ORDER BY total DESC, url)"

@@ -34,8 +34,6 @@ ANNOTATED_PAGES: Final = passing(
         ColumnSpec("site", Type.VARCHAR, "Its host; NULL if nobody opened it.", nullable=True),
         ColumnSpec("total", Type.BIGINT, "Views; NULL if nobody opened it.", nullable=True),
         ColumnSpec("views", Type.INTEGERS, "By day; NULL without a history.", nullable=True),
-        ColumnSpec("amplitude", Type.DOUBLE, "See `interest_curves`.", nullable=True),
-        ColumnSpec("base", Type.DOUBLE, "See `interest_curves`.", nullable=True),
         ColumnSpec("mu", Type.DOUBLE, "See `interest_curves`.", nullable=True),
         ColumnSpec("sigma", Type.DOUBLE, "See `interest_curves`.", nullable=True),
         ColumnSpec("is_one_day", Type.BOOLEAN, "All views are on one day."),
@@ -79,9 +77,9 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
 def _found(table: pa.Table, days: int) -> Found:
     viewed = table.filter(table.column("views").is_valid())
     views = viewed.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    amplitude, base, mu, sigma = (
+    mu, sigma = (
         viewed.column(name).to_numpy().astype(np.float64)  # NULL becomes NaN
-        for name in ("amplitude", "base", "mu", "sigma")
+        for name in ("mu", "sigma")
     )
     is_one_day = viewed.column("is_one_day").to_numpy()
     rest = table.filter(table.column("views").is_null())
@@ -91,7 +89,7 @@ def _found(table: pa.Table, days: int) -> Found:
         sections=tuple(viewed.column("section").to_pylist()),
         is_temporal=viewed.column("is_temporal").to_numpy(),
         views=views.reshape(len(viewed), days).astype(np.int64),
-        curves=FittedCurves(amplitude, base, mu, sigma, is_one_day),
+        curves=FittedCurves(mu, sigma, is_one_day),
         unread=_urls(rest.filter(rest.column("total").is_null())),
         rare=_urls(rest.filter(rest.column("total").is_valid())),
     )

@@ -107,7 +107,7 @@ def _by_interest(settings: Settings, looked_up: Found) -> _Grid:
     days = tuple(sorted({*map(float, _N_DAYS), n}))
     return _Grid(
         "interest",
-        interest(looked_up.curves, days, settings.window.days),
+        interest(looked_up.curves, days),
         days,
         _levels(_Q_LEVELS, settings.labels.q),
         (days.index(n),),

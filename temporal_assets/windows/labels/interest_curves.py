@@ -22,10 +22,6 @@ from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 BATCH_PAGES: Final = 4096
 """Pages a thread fits at once: a tenth of a second, and a few megabytes."""
 
-_BASE: Final = False
-"""No constant daily interest is fitted beside the curve: it costs more on pages without one than it
-gains on those with (docs/interest-curves.md)."""
-
 _DAY_BIT: Final = 40
 """Views of a site on a day lie below it in `site_days`, the place of the day above."""
 
@@ -76,7 +72,7 @@ def fit_batch(
 
 def _numbers(curves: Curves) -> dict[str, pa.Array]:
     """A curve that is no best one is NULL; what all views on one day say of interest is not."""
-    of_curve = ("amplitude", "base", "b", "mu", "sigma", "objective", "goodness")
+    of_curve = ("amplitude", "b", "mu", "sigma", "objective", "goodness")
     of_interest = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
     certain_rows = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(
         of_interest, curves.tells_interest
@@ -89,7 +85,7 @@ def _numbers(curves: Curves) -> dict[str, pa.Array]:
 
 def _make(job: Job) -> Sequence[Path]:
     settings = job.settings
-    options = Options(settings.curves.method, _BASE, settings.labels.n)
+    options = Options(settings.curves.method, settings.labels.n)
     observed = observed_days(job)
     kernel = partial(
         fit_batch, options=options, observed=observed, first_weekday=job.first.weekday()
@@ -128,7 +124,6 @@ INTEREST_CURVES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.curves.method,
-        _BASE,
         settings.curves.weekdays,
         settings.labels.n,
     ],

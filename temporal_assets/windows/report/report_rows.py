@@ -41,7 +41,7 @@ megabytes."""
 _READ_MORE: Final = "read more days"
 
 _EXAMPLES: Final = (
-    "SELECT lives.day, lives.url, lives.views, is_converged, amplitude, base, b, mu, sigma, method,"
+    "SELECT lives.day, lives.url, lives.views, is_converged, amplitude, b, mu, sigma, method,"
     " curves.phi_n FROM interest_curves AS curves"
     " INNER JOIN page_histories AS lives ON lives.url = curves.url"
     " INNER JOIN page_labels AS labels ON labels.url = curves.url"

@@ -224,7 +224,6 @@ CURVE = {
     "site": "'example.com'",
     "url": "'https://example.com/a'",
     "amplitude": "100.0",
-    "base": "0.0",
     "b": "2.5",
     "mu": "0.7",
     "sigma": "0.9",

@@ -104,11 +104,10 @@ def test_the_objective_is_that_of_a_long_search(method: str) -> None:
             assert (curves.phi_n[page] > 0.7) == (best.accumulated(3) > 0.7)
 
 
-@pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_page_does_not_depend_on_its_neighbours(method: str, base: bool) -> None:
+def test_a_page_does_not_depend_on_its_neighbours(method: str) -> None:
     views = synthetic.draw(60, DAYS, seed=5).views
-    options = Options(method=method, base=base)
+    options = Options(method=method)
     together = columns_of(fit(views, options))
     backwards = columns_of(fit(views[::-1], options, workers=1))
     alone = columns_of(fit(views[7:8], options))
@@ -205,29 +204,6 @@ def test_a_flat_page_is_untemporal_and_no_better_than_a_constant(method: str) ->
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_base_alone_says_numbers(method: str) -> None:
-    """A is 0 for some of these: a base in units of it has no end."""
-    views = [[0] * born + [k] * (60 - born) for born in range(56) for k in (1, 100, 10**7)]
-    curves = fit(views, Options(method=method, base=True))
-    n, low, high = curves.phi_n, curves.phi_low, curves.phi_high
-    assert np.isfinite([curves.phi_1, n, low, high]).all()
-    assert (low <= n).all()
-    assert (n <= high).all()
-    fitted = curves.converged
-    assert np.abs(curves.accumulated(3.0, 60) - n)[fitted].max() < 1e-12
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("days", [7, 14, 30])
-def test_a_base_counts_for_one_window(method: str, days: int) -> None:
-    views = np.random.default_rng(1).poisson(3, (200, days))
-    curves = fit(views, Options(method=method, base=True, n=30.0))
-    assert curves.phi_high.max() <= 1
-    assert (curves.phi_n <= curves.phi_high).all()
-    assert curves.accumulated(30.0, days).max() <= 1
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_two_humps_are_fitted_by_one_and_say_so(method: str) -> None:
     first = masses(500, 2.5, 0.5, 0.6)
     second = masses(500, 40.5, 0.5, 0.6)
@@ -269,33 +245,19 @@ def test_a_missing_day_counts_for_nothing() -> None:
         assert abs(naive.phi_n[0] - whole.phi_n[0]) > abs(holed.phi_n[0] - whole.phi_n[0])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_base_of_readers_is_told_from_the_hump(method: str) -> None:
-    page = masses(1000, 10.3, 0.6, 0.7) + np.where(np.arange(DAYS) >= 10, 4.0, 0.0)
-    with_base = fit([page], Options(method=method, base=True))
-    assert with_base.base[0] == pytest.approx(4, abs=0.5)
-    assert with_base.mu[0] == pytest.approx(0.6, abs=0.15)
-    curve = ndtr((math.log(3) - with_base.mu[0]) / with_base.sigma[0])
-    ratio = with_base.base[0] / with_base.amplitude[0]
-    assert with_base.phi_n[0] == pytest.approx((curve + 3 * ratio) / (1 + 60 * ratio))
-    assert with_base.accumulated(3, DAYS)[0] == pytest.approx(with_base.phi_n[0])
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 10**6), min_size=12, max_size=12),
     st.sampled_from(METHODS),
-    st.booleans(),
 )
-def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str, base: bool) -> None:
-    curves = fit([views], Options(method=method, base=base))
+def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str) -> None:
+    curves = fit([views], Options(method=method))
     for name, column in columns_of(curves).items():
         assert np.isfinite(column).all(), name
     assert 0 <= curves.phi_low[0] <= curves.phi_n[0] <= curves.phi_high[0] <= 1
     assert curves.phi_1[0] <= curves.phi_n[0]
     assert 0 <= curves.goodness[0] <= 1
     assert curves.amplitude[0] >= 0
-    assert curves.base[0] >= 0
     if curves.converged[0]:
         low, high = bounds(12, born_inside=bool(curves.birth[0] > 1))
         fitted = (curves.birth[0] - curves.b[0], curves.mu[0], curves.sigma[0])
@@ -303,14 +265,13 @@ def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str, 
         assert (fitted <= high + 1e-9).all()
 
 
-@pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_young_pages_have_finite_objectives(method: str, base: bool) -> None:
+def test_young_pages_have_finite_objectives(method: str) -> None:
     views = np.zeros((400, DAYS))
     tail = synthetic.draw(450, DAYS, seed=8).views[:400, :12]
     for page, row in enumerate(tail):
         views[page, DAYS - 12 + page % 8 :] = row[: 12 - page % 8]
-    curves = fit(views, Options(method=method, base=base))
+    curves = fit(views, Options(method=method))
     assert np.isfinite(curves.objective).all()
 
 
@@ -367,9 +328,8 @@ def test_a_sharp_life_gets_its_answer(method: str, life: list[float]) -> None:
     assert curves.phi_n[0] == pytest.approx(sum(life[:3]) / sum(life), abs=0.02)
 
 
-@pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_sharp_life_gets_an_answer(method: str, base: bool) -> None:
+def test_every_sharp_life_gets_an_answer(method: str) -> None:
     """Whatever its first days, the window it lies in and the trickle that follows."""
     rng = np.random.default_rng(5)
     views = np.zeros((2000, DAYS))
@@ -377,7 +337,7 @@ def test_every_sharp_life_gets_an_answer(method: str, base: bool) -> None:
         born, days = rng.integers(0, DAYS - 7), rng.integers(2, 5)
         page[born : born + days] = np.ceil(np.exp(rng.uniform(0, 9, days)))
         page[born:] += rng.poisson(np.exp(rng.uniform(-6, 1)), DAYS - born)
-    curves = fit(views, Options(method=method, base=base))
+    curves = fit(views, Options(method=method))
     assert curves.converged.all()
 
 

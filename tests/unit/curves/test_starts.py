@@ -16,7 +16,7 @@ DAYS = 60
 @pytest.mark.parametrize("mass", [False, True])
 @pytest.mark.parametrize("inside", [False, True])
 def test_pages_abreast_are_compared_as_each_alone(mass: bool, inside: bool) -> None:
-    cells = grid(DAYS, mass=mass, base=False, born_inside=inside)
+    cells = grid(DAYS, mass=mass, born_inside=inside)
     values = draw(16, DAYS, seed=5).views.astype(np.float32)
     values[3], values[5, 1:] = 0, 0
     tiles, days, width = cells.tiles.shape
@@ -34,7 +34,7 @@ def test_pages_abreast_are_compared_as_each_alone(mass: bool, inside: bool) -> N
 
 
 def test_the_best_cells_are_the_first_best_of_the_best_groups() -> None:
-    groups = grid(DAYS, mass=True, base=False, born_inside=False).groups
+    groups = grid(DAYS, mass=True, born_inside=False).groups
     rng = np.random.default_rng(7)
     for levels in (5, 1000):  # with many equals, and with few
         gains = -rng.integers(0, levels, groups[-1]).astype(np.float32)

@@ -20,39 +20,19 @@ PIECES = (
 )
 
 
-@pytest.mark.parametrize("base", [False, True])
-def test_interest_is_that_of_the_fitter_at_every_n(base: bool) -> None:
+def test_interest_is_that_of_the_fitter_at_every_n() -> None:
     views = draw(150, 30, seed=3).views
-    fitted = fit(views, Options(base=base, n=3.0))
-    curves = FittedCurves(
-        fitted.amplitude, fitted.base, fitted.mu, fitted.sigma, np.zeros(len(views), np.bool_)
-    )
-    table = interest(curves, (1.0, 3.0), 30)
+    fitted = fit(views, Options(n=3.0))
+    curves = FittedCurves(fitted.mu, fitted.sigma, np.zeros(len(views), np.bool_))
+    table = interest(curves, (1.0, 3.0))
     np.testing.assert_allclose(table[:, 0], fitted.phi_1, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(table[:, 1], fitted.phi_n, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("days", [14, 60])
-def test_a_base_counts_for_one_window_as_the_fitter_has_it(days: int) -> None:
-    views = [[k] * days for k in (1, 100, 10**7)] + np.arange(3 * days).reshape(3, days).tolist()
-    fitted = fit(views, Options("least_squares", base=True, n=30.0))
-    curves = FittedCurves(
-        np.array([0.0, *fitted.amplitude[1:]]),
-        fitted.base,
-        fitted.mu,
-        fitted.sigma,
-        np.zeros(len(views), np.bool_),
-    )
-    table = interest(curves, (3.0, 30.0), days)
-    assert np.isfinite(table).all()
-    assert table.max() <= 1
-    np.testing.assert_allclose(table[1:, 1], fitted.phi_n[1:], rtol=1e-9, atol=1e-12)
-
-
 def test_a_page_without_a_curve_is_never_temporal_unless_all_views_are_on_one_day() -> None:
     nothing = np.full(2, np.nan)
-    curves = FittedCurves(nothing, nothing, nothing, nothing, np.array([False, True]))
-    assert interest(curves, (1.0, 3.0), 60).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    curves = FittedCurves(nothing, nothing, np.array([False, True]))
+    assert interest(curves, (1.0, 3.0)).tolist() == [[0.0, 0.0], [1.0, 1.0]]
 
 
 def test_concentrations_are_those_of_one_m_and_0_where_undefined() -> None:

@@ -52,7 +52,7 @@ def test_a_page_is_drawn_over_dates_with_what_is_not_there() -> None:
 
 def test_the_area_is_the_first_days_and_no_curve_is_clipped() -> None:
     row = {"day": dt.date(2026, 3, 4), "views": [0, 10, 5, 0], "is_converged": True}
-    curve = {"amplitude": 20.0, "base": 0.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
+    curve = {"amplitude": 20.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
     fitted = chart_of(row | curve | {"method": "likelihood", "phi_n": 0.9}, 1.0, [], "")
     chart = as_chart(fitted)
     line = next(one for one in chart.series if one.mark == "line")
@@ -66,7 +66,7 @@ def test_a_row_becomes_a_chart() -> None:
     row = {"day": dt.date(2026, 3, 4), "views": [0, 10, 5, 0], "is_converged": False}
     row |= {"b": None, "phi_n": None}
     assert chart_of(row, 3.0, ["2026-03-04"], CHART.title) == CHART
-    curve = {"amplitude": 20.0, "base": 0.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
+    curve = {"amplitude": 20.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
     curve |= {"is_converged": True, "method": "likelihood", "phi_n": 0.98}
     fitted = chart_of(row | curve, 3.0, [], "")
     assert fitted.expected is not None
