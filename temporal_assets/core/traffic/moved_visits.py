@@ -1,12 +1,13 @@
-"""Transits of days that two windows share, and which of them matter to what has changed.
+"""Selection of the transits on shared days that an incremental update of traffic has to read.
 
-Most do not: they are asked for one after the other whether their client has come to their page on a
-day that enters or leaves. A page has a few words of bits for its clients of such days, and pages
-lie in the order of transits, so that what is looked at is near what was looked at before.
+A transit on a day that two windows share matters only if the same client opened the same page on a
+day that enters or leaves the window; few did. Each page has a Bloom filter of its clients on such
+days, and every transit is checked against the filter of its page. Filters and transits are in the
+order of pages, so that successive lookups touch neighbouring memory.
 
-Here: choosing, finding pages by the number of a text, and putting transits in order, all by
-numbers. Not here: whose numbers these are (`windows.traffic.changed_transits`), and what transits
-add up to (`changed_traffic`).
+Here: the filter, pages looked up by the hash of their URL, and the order of transits. Not here: the
+source of the integers (`windows.traffic.changed_transits`), and sums of transits
+(`changed_traffic`).
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from temporal_assets.core.traffic.changed_traffic import Transits
 Words = NDArray[np.uint64]
 
 _VISITS_OF_A_WORD: Final = 4
-"""Each has two bits of 64: one in sixty of others has both by chance. Those do no harm, but have to
-be carried along."""
+"""Each visit sets two bits of 64, so that one in sixty other clients passes the filter by chance.
+Such false positives cost time, but change no result."""
 
 _ALL: Final = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class VisitFilter:
-    """Clients of each page, by bits: who is one of them is told so, and a few others are."""
+    """A Bloom filter of the clients of each page: no false negatives, few false positives."""
 
     first: Int32s
     """Page i has the words `first[i]` to `first[i + 1]`."""

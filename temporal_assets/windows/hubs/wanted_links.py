@@ -1,11 +1,11 @@
-"""Links to wanted pages, told by the numbers of a window's days (`day_numbers`).
+"""Links to wanted pages, the pages that a hub should lead to, as pairs of integers.
 
-Pages are known by their place among all of the window. What was no page on its day may be one of
-the window: it is looked for by the number of its text while all pages are walked along, which the
-URLs of pages with links are taken from as well. Links from what is no page at all are left out,
-because nobody opened it.
+A page is identified by its position among all pages of the window. A URL that nobody opened on its
+own day may still be a page of the window: the hash of its text is looked up during one pass over
+all pages, and the same pass collects the URLs of the pages with links. Links from URLs that nobody
+opened in the window are left out.
 
-Not here: windows that are too long for that (`hub_choice`).
+Not here: windows that are too long for the integers of days (`hub_choice`).
 """
 
 from __future__ import annotations

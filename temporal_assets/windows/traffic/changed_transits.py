@@ -1,11 +1,11 @@
-"""Changes since an earlier window of `page_traffic`, found by the numbers of URLs.
+"""Changes in the transits of a window since the window before it, for an incremental update.
 
-Most days of two windows are the same. Their transits are looked at once more to find those that
-come again, and few do: by numbers (`day_numbers`), so that of 60 days no URL of a page is read.
-Only where people came from on days that enter or leave, and new pages, are looked for by their
-text: what was no page on its day may be one of the window.
+Two successive windows share all but a few days. The update reads the transits of the shared days as
+integers (`day_numbers`) and keeps the few that repeat a transit of a day that enters or leaves. It
+reads the text of a URL only for new pages and for the referrers of entering and leaving days: a
+URL that nobody opened on its own day may still be a page of the window.
 
-Not here: windows of which all days are counted (`page_traffic`).
+Not here: the full count over all days (`page_traffic`).
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ _EARLIER: Final = 2
 """Bits of the windows that a day belongs to."""
 
 _BELOW_TEXTS: Final = -(2**62)
-"""Texts that are of no page of the window have their number below 0, of 62 bits. Below those are
-referrers that are pages, but have not changed."""
+"""URLs that are no page of the window have negative numbers of 62 bits (hashes of their text).
+Numbers below this one stand for referrers that are pages but have not changed."""
 
 
 def changed_transits(
     job: Job, earlier: Earlier, least_clients: int, at_once: int
 ) -> Changes | None:
-    """None where the tables of the windows do not belong together.
+    """Return the changes, or None where the tables of the two windows do not belong together.
 
-    `at_once` pages are held in memory with their lists.
+    The lists of `at_once` pages are in memory at a time.
     """
     then = totals_before(job, earlier)
     if then is None or not are_numbered(job, then, earlier.left):
