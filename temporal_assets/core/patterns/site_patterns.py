@@ -87,14 +87,11 @@ def learn_patterns(
     traffic: SiteTraffic,
     options: TreeOptions | None = None,
     threshold: float = THRESHOLD,
-    visit_weight: float = 1.0,
     cut: Cut = "transit",
 ) -> SitePatterns:
     """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
     syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
-    by_visits = visit_cut(
-        syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits), visit_weight
-    )
+    by_visits = visit_cut(syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits))
     visit = syntax.cut(by_visits.is_pattern)
     between = _between(visit, traffic)
     by_transits = transit_cut(visit.hierarchy, between, threshold)

@@ -36,18 +36,18 @@ class VisitCut:
     model_bits: float
     """(K - 1) / 2 * log2 F: eq 2."""
     data_bits: float
-    """Eq 3, weighted by visits, times `weight`."""
+    """Eq 3, weighted by visits."""
 
 
-def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats, weight: float = 1.0) -> VisitCut:
+def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats) -> VisitCut:
     """The cut of least cost, given URLs and visits of each node; ties take the smaller cut.
 
     Without visits there is nothing to tell URLs apart, and the root is the pattern. The data term
     grows with the visits and the model term only with their logarithm, so that much traffic leaves
-    the tree nearly whole; a `weight` below 1 of the data term merges more.
+    the tree nearly whole.
     """
     parameter = 0.5 * np.log2(visits[0]) if visits[0] > 0 else 0.0
-    data = weight * data_bits(urls, visits)
+    data = data_bits(urls, visits)
     alone = parameter + data
     best, divided = _best(tree.end, tree.parent, alone)
     kept = tree.cut(best >= alone)

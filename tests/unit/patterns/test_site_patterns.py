@@ -100,11 +100,6 @@ def test_a_site_without_referrers_keeps_the_visit_cut() -> None:
     assert shown(patterns, "by_transit") == shown(patterns, "by_visit")
 
 
-def test_less_weight_of_the_data_merges_more() -> None:
-    light = learn_patterns(portal(), visit_weight=1e-4)
-    assert shown(light, "by_visit") == ["/{{news|sport}/{slug}.html|archive/{digits}|}"]
-
-
 @pytest.mark.parametrize("host", ["www.nytimes.com", "www.cnn.com", "www.cbsnews.com"])
 def test_patterns_of_real_news_outlive_their_urls(shared_data: Path, host: str) -> None:
     """Learned from the first half of a site's articles, they hold the second half."""

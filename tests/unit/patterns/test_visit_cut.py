@@ -26,12 +26,12 @@ def totals(tree: Hierarchy, per_leaf: list[float]) -> Floats:
     return np.array([leaf[n : tree.end[n]].sum() for n in range(len(tree))])
 
 
-def cost(nodes: list[int], urls: Int64s, visits: Floats, weight: float = 1.0) -> float:
+def cost(nodes: list[int], urls: Int64s, visits: Floats) -> float:
     """Bits of a cut, written as in the paper."""
     bits = 0.5 * (len(nodes) - 1) * np.log2(visits[0])
     for node in nodes:
         if visits[node] > 0:
-            bits -= weight * visits[node] * np.log2(visits[node] / (urls[node] * visits[0]))
+            bits -= visits[node] * np.log2(visits[node] / (urls[node] * visits[0]))
     return float(bits)
 
 
@@ -93,15 +93,15 @@ def all_cuts(tree: Hierarchy, node: int = 0) -> list[list[int]]:
     return cuts
 
 
-@given(small_trees(), st.sampled_from([1.0, 0.1]))
-def test_no_cut_is_cheaper(case: tuple[Hierarchy, Int64s, Floats], weight: float) -> None:
+@given(small_trees())
+def test_no_cut_is_cheaper(case: tuple[Hierarchy, Int64s, Floats]) -> None:
     tree, urls, visits = case
-    cut = visit_cut(tree, urls, visits, weight)
+    cut = visit_cut(tree, urls, visits)
     found = np.flatnonzero(cut.is_pattern).tolist()
     cuts = all_cuts(tree)
     assert found in [sorted(c) for c in cuts]
     if visits[0] > 0:
-        costs = {tuple(sorted(c)): cost(c, urls, visits, weight) for c in cuts}
+        costs = {tuple(sorted(c)): cost(c, urls, visits) for c in cuts}
         assert costs[tuple(found)] == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
         assert cut.model_bits + cut.data_bits == pytest.approx(costs[tuple(found)])
 
