@@ -74,7 +74,7 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
 
 
 def _fine(
-    days: int, amplitude: float, base: float, b: float, mu: float, sigma: float
+    days: int, amplitude: float, b: float, mu: float, sigma: float
 ) -> tuple[Sequence[float], Sequence[float]]:
     """The curve within the window: the interest of the day around a time, from its first on.
 
@@ -86,7 +86,7 @@ def _fine(
     times = np.append(np.linspace(start, steep, _POINTS), rest)
     age = times - b
     within = accumulated(age + 0.5, mu, sigma) - accumulated(np.maximum(age - 0.5, 0.0), mu, sigma)
-    return times.tolist(), (amplitude * within + base).tolist()
+    return times.tolist(), (amplitude * within).tolist()
 
 
 def as_text(chart: PageChart) -> list[str]:

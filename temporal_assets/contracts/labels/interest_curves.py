@@ -118,7 +118,7 @@ INTEREST_CURVES: Final = Table(
         no_rows(
             "parameters_in_bounds",
             "interest_curves",
-            "amplitude < 0 OR base < 0 OR objective < 0 OR goodness < 0 OR goodness > 1"
+            "amplitude < 0 OR objective < 0 OR goodness < 0 OR goodness > 1"
             " OR b < -7.000001 OR b > $window_days"
             " OR mu < -ln(24) - 0.000001 OR mu > ln(10 * $window_days) + 0.000001"
             " OR sigma < 0.099999 OR sigma > 3.000001",

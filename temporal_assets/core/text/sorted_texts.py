@@ -1,6 +1,6 @@
-"""Merge join of two ascending lists of string pairs: one walk, and no table.
+"""Merge join of two ascending lists of string pairs, in one pass and without a hash table.
 
-Here: the walk, over as many blocks of them as there are. Not here: where blocks come from.
+Here: the pass, over lists in any number of blocks. Not here: the source of the blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Keys:
 
 
 def merged(first: Keys, other: Keys) -> tuple[Int64s, Int64s]:
-    """Return, for each pair of either list in order, its place in both; -1 if it has none."""
+    """Return the positions of each pair in both lists, in order; -1 where it is absent."""
     size = len(first) + len(other)
     places, others = np.empty(size, np.int64), np.empty(size, np.int64)
     count = _merge(_arrays(first), _arrays(other), places, others)
@@ -48,7 +48,7 @@ def merged(first: Keys, other: Keys) -> tuple[Int64s, Int64s]:
 
 
 def count_up_to(keys: Keys, start: int, last: Keys) -> int:
-    """Return the number of pairs up to that of `last`, given that the first `start` are."""
+    """Return how many pairs are up to that of `last`; the first `start` are known to be."""
     return int(_count(_arrays(keys), start, _arrays(last)))
 
 
@@ -58,7 +58,7 @@ def _arrays(keys: Keys) -> Pairs:
 
 
 class Seeker:
-    """Ascending, distinct pairs in blocks, each looked for among others that are shown to it."""
+    """Ascending, distinct pairs in blocks, each looked up among pairs shown to it."""
 
     def __init__(self, blocks: Iterable[Keys], count: int) -> None:
         """`count` is the number of all pairs of the blocks together."""
@@ -70,7 +70,7 @@ class Seeker:
         self._before = 0
 
     def look(self, shown: Keys, first: int) -> None:
-        """Look among the next pairs, of which the first has the place `first`."""
+        """Look up the next pairs; the first of them has the position `first`."""
         place = 0
         while self._block is not None:
             block_places = self.places[self._before : self._before + len(self._block)]
@@ -84,10 +84,10 @@ class Seeker:
 
 
 def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
-    """Return the places of rows in each other's table, given that marked rows are equal.
+    """Return the positions of marked rows in each other's table; marked rows are equal, in order.
 
-    For each row of the first its place in the second, and the other way round; -1 of those that are
-    not marked. None where more are marked in one than in the other.
+    For each row of the first table its position in the second, and vice versa; -1 for rows that are
+    not marked. Returns None where the tables have different numbers of marked rows.
     """
     if np.count_nonzero(kept) != np.count_nonzero(stays):
         return None
@@ -101,7 +101,7 @@ def in_step(kept: Flags, stays: Flags) -> tuple[Int64s, Int64s] | None:
 def _walk(
     shown: Pairs, place: int, first: int, wanted: Pairs, at: int, places: Int64s
 ) -> tuple[int, int]:
-    """Go on in both until one has ended; how far each was gone."""
+    """Advance in both lists until one ends; return how far each was read."""
     count = len(shown[2])
     # Many pairs have the same first string: two of them are compared once.
     k, m, firsts = -1, -1, 0
@@ -122,7 +122,7 @@ def _walk(
 
 @kernel
 def _merge(first: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
-    """Pairs of both in one order; how many there are together."""
+    """Merge the pairs of both lists into one order; return how many there are."""
     i, j, count = 0, 0, 0
     k, m, firsts = -1, -1, 0
     while i < len(first[2]) and j < len(other[2]):
@@ -183,7 +183,7 @@ def _compare(
     right_start: int,
     right_stop: int,
 ) -> int:
-    """Negative, 0 or positive, as the first is less than, equal to or greater than the second."""
+    """Return a number below, at or above 0 as the first is less, equal or greater."""
     length = min(left_stop - left_start, right_stop - right_start)
     i = 0
     # URLs of a site begin alike.

@@ -1,12 +1,12 @@
-"""Traffic of the pages that changed between two windows (BB 2).
+"""Incremental update of the traffic of pages that changed between two windows (BB 2).
 
-F_in, F_out, F_trans and clients are sums over distinct transits (referrer, target, client), so what
-has come is added and what has gone is taken away. Transits lie in the order of their targets,
-clients and referrers: one pass sees the same transit of several days together, and the transits of
-one client to one page.
+F_in, F_out, F_trans and clients are sums over distinct transits (referrer, target, client): the
+update adds the transits of days that enter and subtracts those of days that leave. Transits are
+sorted by target, client and referrer, so that one pass sees the same transit of several days
+together, and all transits of one client to one page.
 
-Not here: which transits these are, and whose numbers pages have
-(`windows.traffic.changed_transits`), and what a whole window counts (`traffic`).
+Not here: the selection of these transits and the numbering of pages
+(`windows.traffic.changed_transits`), and the full count (`traffic`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LATER: Final = 1
 
 
 class Transits(NamedTuple):
-    """Transits by target, client and referrer, the same one as often as there are days with it.
+    """Transits by target, client and referrer, each repeated for every day of it.
 
-    Less than 0 is what is no changed page.
+    Negative targets and referrers stand for URLs that are no changed page.
     """
 
     target: Int64s
@@ -40,7 +40,7 @@ class Transits(NamedTuple):
 
 
 class ChangedPages(NamedTuple):
-    """Changed pages by number, as they were in the earlier window."""
+    """Counts of the changed pages in the earlier window."""
 
     site: Int32s
     """Pages of one site have the same number."""
@@ -57,7 +57,7 @@ class ChangedPages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedTraffic:
-    """The same pages as they are in the later window."""
+    """Counts of the same pages in the later window."""
 
     visits: Int64s
     referred: Int64s
@@ -85,7 +85,7 @@ class _Part:
 
 
 class _Counted(NamedTuple):
-    """Counts of a part that are not of its own pages."""
+    """Counts of a part that belong to pages of other parts."""
 
     referrals: Int64s
     """Changes of referrals, for all pages."""
@@ -99,9 +99,9 @@ class _Counted(NamedTuple):
 def changed_traffic(
     moved: Transits, pages: ChangedPages, least_clients: int, threads: int = 1
 ) -> ChangedTraffic:
-    """Add what has come, take away what has gone.
+    """Return the traffic of the changed pages in the later window.
 
-    Of a page whose clients become fewer than `least_clients` all transits have to be among `moved`.
+    For a page whose clients fall below `least_clients`, `moved` must hold all transits.
     """
     given = Transits(*map(readonly, moved))
     site, is_new = readonly(pages.site), readonly(pages.is_new)
@@ -142,7 +142,7 @@ def changed_traffic(
 
 
 def _parts(target: Int64s, pages: int, count: int) -> list[_Part]:
-    """All pages and transits, in parts of about as many of the latter."""
+    """Yield all pages and transits in parts that have about as many transits each."""
     rows = len(target) * np.arange(1, count) // count
     inner = np.maximum(target[rows], 0) if len(target) else np.zeros(count - 1, np.int64)
     bounds = [0, *inner.tolist(), pages]
@@ -165,7 +165,7 @@ def _count(
     referrer: Int64s,
     transits: Int64s,
 ) -> int:
-    """Change the counts, and list what changes links; how many entries the list has."""
+    """Update the counts and list the changes of links; return the length of that list."""
     links, row, rows = 0, 0, len(moved.target)
     while row < rows:
         page, client = moved.target[row], moved.client[row]
@@ -212,9 +212,9 @@ def _name_few(
     few_bounds: Int64s,
     few: Int64s,
 ) -> None:
-    """Write the clients of each page with few: those who came, and earlier ones that remain.
+    """Write the clients of each page that has few: those who came, and earlier ones who remain.
 
-    Of the pages from `first` on, one for each of `few_bounds` but the first of these.
+    The pages are those from `first` on, one for each of `few_bounds` but the first.
     """
     row, rows, written = 0, len(moved.target), 0
     while row < rows and moved.target[row] < 0:
@@ -244,7 +244,7 @@ def _name_few(
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return sums by target and referrer, without links whose changes come to nothing."""
+    """Return sums by target and referrer, without links whose changes cancel out."""
     # Both are numbers of pages, of which there are fewer than 2**31: one number, sorted at once.
     link = target << 32 | referrer
     order = np.argsort(link)

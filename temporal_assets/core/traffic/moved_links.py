@@ -1,6 +1,6 @@
-"""The links of pages after some pages have come, some have gone, and people went other ways.
+"""Incremental update of lists of links, after pages were added, removed and linked otherwise.
 
-Here: lists of (page, transits), by number. Not here: what the numbers stand for.
+Here: lists of (page, transits), with pages as integers. Not here: the meaning of these integers.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def moved_links(
     change: LinkLists,
     first: Int64s,
 ) -> LinkLists:
-    """The links of each row: those of row `row[i]` of `before`, and the changes.
+    """Return the links of each row: those of row `row[i]` of `before`, with the changes applied.
 
-    No row of before is named twice; -1 stands for none. Page p of its links has the number
-    `renumbered[origin[i] + p]` now, -1 if it is gone; new numbers ascend as the old ones did.
-    Changes name pages by number, the result by their distance from `first[i]`. Links without
+    No earlier row is used twice; -1 stands for none. Page p of its links has the new number
+    `renumbered[origin[i] + p]`, or -1 if it was removed; new numbers ascend as the old ones did.
+    Changes refer to pages by number, the result by their distance from `first[i]`. Links without
     transits are left out.
     """
     most = len(before.page) + len(change.page)
@@ -84,7 +84,7 @@ def _merge(
     page: Int32s,
     transits: Int64s,
 ) -> None:
-    """Two ascending lists into one, row by row."""
+    """Merge two ascending lists into one, row by row."""
     written = 0
     for i in range(len(row)):
         old = old_bounds[row[i]] if row[i] >= 0 else 0

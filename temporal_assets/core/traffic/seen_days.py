@@ -1,8 +1,9 @@
-"""Positions of pages among the rows of single days, found by the days they were seen on.
+"""Rows of a page in the tables of single days, found by the days on which the page was seen.
 
-Here: counting bits, and looking where they say. Pages of a window and those of each of its days lie
-in one order, so that the row of a page in a day is the number of pages before it that were seen on
-that day as well. No name is looked at. Not here: where pages and days come from.
+The pages of a window and the pages of each of its days are in the same order. The row of a page in
+a day is therefore the number of pages before it that were seen on that day as well: a rank query on
+a bit vector, which compares no URL. Here: counting these bits. Not here: the source of pages and
+days.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, In
 
 
 def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
-    """The pages of each day, in order; a page is its place in `seen`."""
+    """Return the pages of each day in order; a page is its position in `seen`."""
     given, pages = readonly(seen), []
     for at in range(0, len(bits), _AT_ONCE):
         some = bits[at : at + _AT_ONCE]
@@ -53,9 +54,9 @@ def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
 
 
 def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
-    """Wanted pages x days: the value at the place of the page, 0 where it has none.
+    """Return wanted pages x days: the value at the row of the page, 0 where it has none.
 
-    Values of the days are one behind the other; `first` is where those of each day begin.
+    The values of all days lie in one array; `first` is where the values of each day begin.
     """
     day_values = np.empty(places.shape, np.int32)
     _look(places, values, first, day_values)
@@ -75,7 +76,7 @@ def _count(seen: Int64s, days: tuple[int, ...]) -> tuple[int, ...]:
 
 @leaf
 def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> None:
-    """Write every page to all lists, and go on in those of its days: there is nothing to guess."""
+    """Write each page to all lists and advance those of its days only: without branches."""
     first, second, third, fourth = lists
     count_0, count_1, count_2, count_3 = 0, 0, 0, 0
     for page in range(len(seen)):

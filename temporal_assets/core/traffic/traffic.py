@@ -1,12 +1,11 @@
 """Traffic of pages (BB 2): F_in, F_out, F_trans and clients from the transits of a window.
 
-These are sums over distinct transits (referrer, target, client). Transits lie in the order of their
-targets, clients and referrers, so one pass sees the same transit of several days together, and the
+These are sums over distinct transits (referrer, target, client). Transits are sorted by target,
+client and referrer, so that one pass sees the same transit of several days together, and all
 transits of one client to one page.
 
-Here: some neighbouring pages with all transits to them, by numbers. Not here: whose numbers these
-are (`windows.traffic.page_traffic_compiled`), and what changes from one window to the next
-(`changed_traffic`).
+Here: the count for some neighbouring pages, given all transits to them. Not here: the numbering of
+pages (`windows.traffic.page_traffic_compiled`), and the incremental update (`changed_traffic`).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _PLACE_BITS: Final = 32
 
 
 class Transits(NamedTuple):
-    """Transits by target, client and referrer, the same one as often as there are days with it."""
+    """Transits by target, client and referrer, each repeated for every day of it."""
 
     target: Int64s
     client: Int64s
@@ -36,7 +35,7 @@ class Transits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Traffic of pages, an entry for each."""
+    """Traffic of pages, one entry a page."""
 
     visits: Int64s
     referred: Int64s
@@ -93,7 +92,7 @@ def _count(
     links: Int64s,
     referrers: Int64s,
 ) -> tuple[int, int]:
-    """Fill the counts; how many links there are, each as one integer, and how many referrers."""
+    """Fill the counts; return the numbers of links (an integer each) and of referrers."""
     row, rows = 0, len(moved.target)
     named, listed, came = 0, 0, 0
     site = 0
@@ -134,7 +133,7 @@ def _count(
 
 
 def _summed(links: Int64s, pages: int) -> tuple[Int64s, Int32s, Int64s]:
-    """Bounds of each page's links, their other pages, and how often each is there."""
+    """Return the bounds of each page's links, their other ends, and how often each occurs."""
     links.sort()
     begin = np.flatnonzero(np.diff(links, prepend=-1))
     link = links[begin]

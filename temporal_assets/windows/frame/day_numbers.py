@@ -1,10 +1,13 @@
-"""Transits of a day by numbers, and which pages of a window these numbers are.
+"""Transits of a day as pairs of integers, and the pages of a window that these integers stand for.
 
-URLs that were opened come first among those of a day, in the order of `page_views`. The days that a
-page of a window was seen on tell which of them it is: no URL is compared, or read. URLs that people
-only came from may be pages of other days: these are looked for by the numbers of their texts.
+A day of `transits` stores its URLs once, numbered; URLs that somebody opened come first, in the
+order of `page_views`. For each page of a window, `page_totals` has the days on which it was seen,
+so that the number of a URL on a day is matched with its page by counting, and no URL is compared or
+read. URLs that were only referrers on that day may be pages of other days: these are matched by the
+hashes of their text.
 
-Not here: what is done with them (`page_traffic_compiled`, `changed_transits`, `wanted_links`).
+Not here: counting (`page_traffic_compiled`), incremental updates (`changed_transits`), links
+(`wanted_links`).
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ VISITS: Final = ("target", "referrer", "client")
 
 
 class OtherPages(ValueError):
-    """A day has not as many pages as a window says."""
+    """Raised where a day has another number of pages than the window expects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class DayFiles:
 
 @dataclass(frozen=True, slots=True)
 class DayNumbers:
-    """The numbers of a day's URLs: those that were opened, and behind them the others."""
+    """The numbers of a day's URLs: opened URLs first, then those that were only referrers."""
 
     rows: ParquetRows
     """Transits, in the order of their targets."""
@@ -76,31 +79,31 @@ class DayNumbers:
         return cls(ParquetRows(files.rows), opened, text_numbers(from_arrow(others["url"])))
 
     def require(self, pages: Int32s) -> Int32s:
-        """Return pages, unless they are not as many as were opened on the day."""
+        """Return the pages, or raise `OtherPages` if the day opened another number of them."""
         if len(pages) != self.opened:
             raise OtherPages
         return pages
 
     def sources(self, pages: Int32s, strangers: Int32s) -> Int64s:
-        """Return the page of each URL, as where one came from; the last is that of nowhere.
+        """Return the page of each URL as a referrer; the last entry stands for no referrer.
 
-        What is no page is less than 0, by its text.
+        URLs that are no page of the window have negative numbers, made from the hash of their text.
         """
         others = np.where(strangers < 0, -self.strangers, strangers)
         return np.concatenate((pages, others, [NOWHERE]), dtype=np.int64)
 
     def links(self) -> tuple[Int32s, Int32s]:
-        """URLs that were opened, and those people came from, of each row; -1 is nowhere."""
+        """Return the opened URL and the referrer of each row; the referrer -1 stands for none."""
         rows = self.rows.columns(VISITS[:2])
         return rows["target"].to_numpy(), rows["referrer"].fill_null(-1).to_numpy()
 
     def visits(self) -> Visits:
-        """All transits."""
+        """Return all transits of the day."""
         return visits_of(self.rows.columns(VISITS))
 
 
 def visits_of(rows: pa.Table) -> Visits:
-    """Transits as arrays; a referrer of -1 is nowhere."""
+    """Return transits as arrays; the referrer -1 stands for none."""
     target, referrer, client = (rows[name] for name in VISITS)
     return Visits(target.to_numpy(), referrer.fill_null(-1).to_numpy(), client.to_numpy())
 
@@ -128,7 +131,7 @@ def of_days(
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
-    """Return True if the pages of `page_totals` tell which URLs of days of `transits` they are."""
+    """Return True if `page_totals` has the pages that the days of `transits` number."""
     # Of longer windows, pages do not tell every day.
     is_told = job.settings.window.days <= SEEN_BITS
     return is_told and all(_is_of_pages(job.store, totals, manifest) for manifest in days)

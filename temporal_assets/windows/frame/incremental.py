@@ -1,9 +1,10 @@
-"""Going on from an earlier window instead of reading all days again.
+"""Incremental update of a window table from an earlier window, instead of reading all days.
 
-Two windows that end a few days apart share most of their days. An earlier partition can be gone
-on from when its manifest proves that it was made from exactly the days that are shared, with the
-content they have now. A late file, a day that has come or gone, other settings or another schema
-break the proof, and everything is computed anew. The result is the same, byte for byte.
+Two windows that end a few days apart share most of their days. An earlier partition is a valid
+starting point only if its manifest proves that it was made from exactly the shared days, with their
+present content. A late file, a day that was added or removed, other settings or another schema
+version break the proof, and the table is recomputed from all days. The result is the same, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LARGEST_STEP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A partition to go on from."""
+    """An earlier partition that an update can start from."""
 
     files: list[str]
     moved: int
@@ -48,7 +49,7 @@ class Earlier:
 
 
 def find_earlier(job: Job, daily: str) -> Earlier | None:
-    """The latest partition of the job's asset to go on from, if any is good for it.
+    """Return the latest partition of the job's asset that an update can start from, or None.
 
     `daily` is the asset whose days the window is made of.
     """
@@ -104,7 +105,7 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
 
 
 def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
-    """Digests of the days that a partition was made from."""
+    """Return the digests of the days that a partition was made from."""
     prefix = f"{daily}/day="
     return {
         dt.date.fromisoformat(item.name.removeprefix(prefix)): item.digest
@@ -114,10 +115,11 @@ def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
 
 
 def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
-    """The `page_totals` that the earlier rows were made from.
+    """Return the `page_totals` that the earlier rows were made from.
 
-    None where they are gone, do not tell the days of all pages, or were made of other pages of the
-    days that both windows have: transits may be the same where visits were not.
+    Returns None where these are gone, where they do not record the days of all pages, or where they
+    were made from other page views of the shared days: transits may be the same where views were
+    not.
     """
     name = contracts.PAGE_TOTALS.name
     manifest = job.store.intact(name, job.day - dt.timedelta(days=earlier.moved))
@@ -136,18 +138,18 @@ def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
 
 
 def _shared_days(job: Job, totals: Manifest, last: dt.date = dt.date.max) -> dict[dt.date, str]:
-    """Digests of the `page_views` of both windows that totals were made from."""
+    """Return the digests of the `page_views` from which the totals of both windows were made."""
     days = days_of(totals, "page_views")
     return {day: digest for day, digest in days.items() if job.first <= day <= last}
 
 
 def days_seen(pages: ParquetRows) -> Int64s:
-    """Return the days on which each page of some `page_totals` was seen, as bits."""
+    """Return the days on which each page of some `page_totals` was seen, a bit a day."""
     return pages.numbers("seen", np.int64)
 
 
 def _files(job: Job, daily: str, name: str, manifests: list[Manifest]) -> list[str]:
-    """Files of the manifests; an empty one where there are none, because engines read files."""
+    """Return the files of the manifests, or one empty file: engines need at least one."""
     files = [path for manifest in manifests for path in job.store.paths(manifest)]
     return files or [str(_empty(job.out / f"{name}.parquet", daily))]
 

@@ -1,7 +1,7 @@
-"""Tables that have pages in the order of sites and URLs, as they are walked in step.
+"""Merge-ordered reading of tables that have their pages in the order of sites and URLs.
 
-Here: what pages are known by, where sites begin, tables with the same pages side by side, and which
-pages have a label. Not here: what is counted of them.
+Here: sort keys of pages, the rows at which sites begin, several tables read side by side, and the
+pages that have a label. Not here: what is counted of the pages.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ PAGE: Final = ("site", "url")
 
 
 def keys(rows: ParquetRows) -> Iterator[Keys]:
-    """Yield what the pages of all rows are sorted by."""
+    """Yield the sort keys (site and URL) of the pages of all rows."""
     return rows.blocks(PAGE, keys_of)
 
 
 def keys_of(block: pa.Table) -> Keys:
-    """The same of some."""
+    """Return the sort keys of some pages."""
     sites, urls = (block.column(name).combine_chunks() for name in PAGE)
     return Keys(*from_repeated(sites), from_arrow(urls))
 
 
 def first_rows(rows: ParquetRows) -> dict[str, int]:
-    """The first row of each site."""
+    """Return the first row of each site."""
     first: dict[str, int] = {}
     number = 0
     for sites in rows.blocks(SITES, lambda block: block.column("site").combine_chunks()):
@@ -48,7 +48,7 @@ def first_rows(rows: ParquetRows) -> dict[str, int]:
 
 
 def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
-    """Each site that rows have, with its first row and the one after its last."""
+    """Yield each site with its first row and the row after its last."""
     runs = pc.run_end_encode(sites.indices)
     ends = runs.run_ends.to_pylist()
     names = sites.dictionary.take(runs.values).to_pylist()
@@ -56,12 +56,12 @@ def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
 
 
 def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
-    """Some rows at a time, of as many as there are; one range at least."""
+    """Yield ranges of some rows each that cover all rows; at least one range."""
     return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
 
 
 class OutOfStep(ValueError):
-    """Tables do not have the pages of each other."""
+    """Raised where tables that are read side by side do not have the same pages."""
 
 
 def read_in_step(
@@ -70,9 +70,10 @@ def read_in_step(
     at_once: int,
     repeated: Sequence[str] = (),
 ) -> Iterator[tuple[pa.Table, ...]]:
-    """Rows of several tables with the same pages in the same order, `at_once` at a time.
+    """Yield rows of several tables that have the same pages in the same order, `at_once` at a time.
 
-    `columns` of each table; `url` is one of them. Those of `repeated` come as dictionaries.
+    `columns` are those of each table, and include `url`. Columns of `repeated` are read as
+    dictionaries.
     """
     tables = [ParquetRows(files[name], repeated) for name in columns]
     if len({len(rows) for rows in tables}) > 1:
@@ -93,7 +94,7 @@ def _out_of_step(*names: str) -> OutOfStep:
 
 
 class KnownLabels:
-    """Labels of `page_labels` of the pages of whose interest something is known."""
+    """Labels of the pages in `page_labels` of whose interest something is known."""
 
     def __init__(self, page_labels: Sequence[str]) -> None:
         rows = ParquetRows(page_labels, SITES)
@@ -112,7 +113,7 @@ class KnownLabels:
 
     @property
     def are_found(self) -> bool:
-        """Return whether every label is of a page that was shown."""
+        """Return True if every label belonged to one of the pages that were read."""
         return bool((self.seeker.places >= 0).all())
 
 

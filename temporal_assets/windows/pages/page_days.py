@@ -1,11 +1,12 @@
-"""The views of pages by day, found without looking at a name.
+"""Daily views of the pages of a window, read without comparing a URL.
 
-Rows of `page_totals` and of every day of `page_views` lie in the order of sites and URLs, and bits
-say on which days a page was seen. So the rows of a page in the days are counted, and of 60 days
-only the views are read: one walk along all of them at once.
+Rows of `page_totals` and of every day of `page_views` are in the order of sites and URLs, and a bit
+for each day says on which days a page was seen. The rows of a page in the days follow by counting
+these bits, so that of 60 days only the column of views is read, in one pass over all days at once.
 
-Here: the walk, for one machine. Not here: counting (`core.traffic.seen_days`), and what becomes of
-the views (`page_histories`, `early_labels`), which ask a statement where there is no order to walk.
+Here: this pass, for one machine. Not here: counting bits (`core.traffic.seen_days`), and the tables
+made of the views (`page_histories`, `early_labels`), which use an SQL statement where rows have no
+order.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Choice = Callable[[pa.Table], Flags]
 
 @dataclass(frozen=True, slots=True)
 class PageDays:
-    """Some pages of a window, in its order."""
+    """A range of pages of a window, in its order, with their daily views."""
 
     pages: pa.Table
     """Their rows of `page_totals`; sites come as a dictionary."""
@@ -42,7 +43,7 @@ class PageDays:
 
 @dataclass(slots=True)
 class Walk:
-    """A walk along the pages of a window and some of its days; it is walked once."""
+    """A pass over the pages of a window and some of its days; it can be made once."""
 
     totals: Sequence[str]
     days: Sequence[tuple[int, Sequence[str]]]
@@ -77,7 +78,7 @@ class Walk:
 
 
 def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
-    """Along pages that were seen on no other days than these; None where they cannot be walked."""
+    """Return a pass over pages that were seen on no other days; None where rows have no order."""
     # A cluster has no order of rows that one machine could walk, and not every day of a longer
     # window has a bit.
     if job.engine.spread is not None or job.settings.window.days > SEEN_BITS:
@@ -87,12 +88,12 @@ def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
 
 
 def with_views(least: int) -> Choice:
-    """Pages with so many views or more."""
+    """Choose pages with at least so many views."""
     return lambda rows: rows["total"].to_numpy() >= least
 
 
 def lists(views: Int32s) -> pa.ListArray:
-    """The numbers of each row as a list."""
+    """Return the numbers of each row as a list."""
     count, days = views.shape
     bounds = pa.array(np.arange(count + 1, dtype=np.int32) * days)
     return pa.ListArray.from_arrays(bounds, pa.array(views.ravel()))

@@ -1,12 +1,12 @@
-"""`page_totals` from those of an earlier window: one walk along its pages and those that changed.
+"""Incremental update of `page_totals`: a merge of the earlier totals with the pages that changed.
 
-Both lie in the order of sites and URLs, and so does what comes out: nothing is joined or sorted but
-the pages of the days that have come or left. The bits of `seen` are shifted, so that days that
-leave drop out, and the lowest one left is the birth. The file is that of sql/pages/page_totals.sql,
-byte for byte.
+Both inputs and the result are in the order of sites and URLs, so that only pages of days that enter
+or leave are joined and sorted. The bits of `seen` are shifted: days that leave drop out, and the
+lowest remaining bit is the day of birth. The file equals that of sql/pages/page_totals.sql, byte
+for byte.
 
-Here: putting rows together, for one machine. Not here: whether there is a window to go on from
-(`incremental`), and the walk (`core.text.sorted_texts`).
+Here: assembling the rows, for one machine. Not here: the check that an earlier window can be used
+(`incremental`), and the merge join (`core.text.sorted_texts`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
 def go_on(
     engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
 ) -> list[Path]:
-    """The file of `page_totals` of the window from `first` to `day`."""
+    """Return the file of `page_totals` of the window from `first` to `day`."""
     days = {"entering": earlier.entering, "leaving": earlier.leaving}
     changes = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
     rows = _Rows(first, day, earlier.moved)
@@ -70,7 +70,7 @@ def go_on(
 
 
 def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Rows of before in order, some at a time, with the changes that belong among them."""
+    """Yield the earlier rows in order, some at a time, with the changes among them."""
     ahead = _Ahead(changes)
     for rows in before.blocks(_COLUMNS, pa.Table.combine_chunks):
         if len(rows):
@@ -81,7 +81,7 @@ def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table
 
 
 class _Ahead:
-    """Changes that are still to come, in order; one group of them is in memory."""
+    """Changes that the merge has not reached, in order; one row group of them is in memory."""
 
     def __init__(self, changes: ParquetRows) -> None:
         self._groups = changes.blocks(PAGE_CHANGES.column_names, pa.Table.combine_chunks)
@@ -91,7 +91,7 @@ class _Ahead:
         self._rows, self._keys, self._at = rows, _keys(rows), 0
 
     def up_to(self, last: Keys) -> pa.Table:
-        """Return those that are not beyond a page."""
+        """Return the changes up to and including a page."""
         taken = []
         while True:
             stop = count_up_to(self._keys, self._at, last)
@@ -103,14 +103,14 @@ class _Ahead:
             self._hold(following)
 
     def rest(self) -> Iterator[pa.Table]:
-        """All that are left."""
+        """Return all remaining changes."""
         yield self._rows.slice(self._at)
         yield from self._groups
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The rows of a window, from those before it and what has changed."""
+    """Rows of a window, made from the rows of the earlier window and the changes."""
 
     first: dt.date
     day: dt.date
@@ -147,7 +147,7 @@ def _after(first: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
 
 
 def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:
-    """Values by place, 0 where there is none."""
+    """Return values by position, 0 for the position -1."""
     values = np.concatenate((column.to_numpy(), [0]))
     taken: Int64s = values[places]
     return taken

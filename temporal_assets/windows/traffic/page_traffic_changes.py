@@ -1,8 +1,8 @@
-"""Changes since an earlier window of `page_traffic`, and the row of each page there.
+"""Types of the incremental update of `page_traffic`: changes, and each page's earlier row.
 
-Pages lie in the same order in both windows, so that nothing is joined with all pages. Here: what is
-told. Not here: finding it by numbers of days (`changed_transits`), and the rows of the later
-window (`page_traffic_incremental`).
+Pages are in the same order in both windows, so that no join over all pages is needed. Not here: how
+changes are found (`changed_transits`), and the rows of the later window
+(`page_traffic_incremental`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients":
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of both windows by number, and which is which."""
+    """The pages of both windows by number, and how they correspond."""
 
     before: Int64s
     """Earlier row of each page; -1 if nothing that was counted there holds."""
@@ -47,7 +47,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Two windows, and what moved between them."""
+    """Two windows and the difference between them."""
 
     totals: ParquetRows
     """Pages of the later window."""
@@ -61,25 +61,25 @@ class Changes:
 
 
 def last_shared(job: Job, earlier: Earlier) -> dt.date:
-    """The last day of the earlier window, which both have."""
+    """Return the last day of the earlier window, which both windows have."""
     return job.day - dt.timedelta(days=earlier.moved)
 
 
 def changed_parts(pages: Pages, at_once: int) -> list[tuple[int, int]]:
-    """First and last, the latter not included, of the changed pages among some pages at a time."""
+    """Yield the range of changed pages among some pages at a time; the end is exclusive."""
     bounds = np.searchsorted(pages.changed, ranges(len(pages.before), at_once))
     return [(int(low), int(high)) for low, high in bounds]
 
 
 def counted(before: pa.Table, row: Int64s) -> pa.Table:
-    """Return what rows of before say; nothing was in those that are -1."""
+    """Return values of earlier rows; the value of row -1 is zero."""
     nothing = pa.Table.from_pylist([_NOTHING], before.schema)
     place = np.where(row < 0, len(before), row)
     return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(place))
 
 
 def changed_pages(counts: Sequence[pa.Table], site: Int32s, is_new: Flags) -> ChangedPages:
-    """Changed pages as they were, from what `counted` says of some after others."""
+    """Return the changed pages as they were, joined from the parts that `counted` returned."""
     counted = pa.concat_tables(counts)
     few = pa.concat_arrays(counted["few_clients"].chunks)
     return ChangedPages(
@@ -95,6 +95,6 @@ def changed_pages(counts: Sequence[pa.Table], site: Int32s, is_new: Flags) -> Ch
 
 
 def span(rows: Int64s) -> tuple[int, int]:
-    """First and last of ascending rows, but for those that are -1; the latter not included."""
+    """Return the range of ascending row numbers, ignoring -1; the end is exclusive."""
     there = rows[rows >= 0]
     return (int(there[0]), int(there[-1]) + 1) if len(there) else (0, 0)

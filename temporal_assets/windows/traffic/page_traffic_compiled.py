@@ -1,12 +1,12 @@
-"""`page_traffic` of all days of a window, counted in this process.
+"""Full count of `page_traffic` over all days of a window, by a compiled kernel in this process.
 
-URLs of every day have numbers, and the days that a page was seen on tell which of them it is
-(`day_numbers`). So the transits to some neighbouring pages are a range of the rows of each day.
-They are put in order by integers, and what they add up to is found in one pass over them
-(`core.traffic.traffic`). It waits in a file until it is known how often every page led to another.
-The files are those of sql/traffic/page_traffic.sql, which a cluster runs, byte for byte.
+URLs are integers on every day, and the days on which a page was seen map these integers to pages
+(`day_numbers`). The transits to a range of neighbouring pages are therefore a range of rows of each
+day. They are sorted as integers and counted in one pass (`core.traffic.traffic`). The counts are
+kept in a file until F_out is known for every page. The result equals that of
+sql/traffic/page_traffic.sql, which a cluster runs, byte for byte.
 
-Not here: a window that goes on from an earlier one (`page_traffic_incremental`).
+Not here: the incremental update (`page_traffic_incremental`).
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def write_counted(
     out: Path,
     at_once: int,
 ) -> list[Path]:
-    """Files of `page_traffic`: see `page_traffic.write_traffic`.
+    """Return files of `page_traffic`; see `page_traffic.write_traffic`.
 
-    Raises `OtherPages` where days and `page_totals` are not of the same pages.
+    Raises `OtherPages` where days and `page_totals` were made from different pages.
     """
     pages = ParquetRows(tables["page_totals"], SITES)
     labels = KnownLabels(tables["page_labels"])
@@ -120,7 +120,7 @@ class _Day:
 def _numbered(
     pages: ParquetRows, labels: KnownLabels, days: Sequence[DayFiles], first: dt.date
 ) -> list[_Day]:
-    """Find what the URLs of days are; look for the pages that have a label on the way."""
+    """Map the URLs of each day to pages, and note in the same pass which pages have a label."""
     found = list(in_order(DayNumbers.of, days, _THREADS))
     texts = distinct_numbers(np.concatenate([one.strangers for one in found]))
     by_text = TextPages(texts, np.arange(len(texts), dtype=np.int32))
@@ -148,7 +148,7 @@ def _numbered(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some pages with all transits to them."""
+    """A range of pages with all transits to them."""
 
     first: int
     stop: int
@@ -160,7 +160,7 @@ class _Part:
 
 
 def _count(pages: ParquetRows, days: Sequence[_Day], least_clients: int, counts: Path) -> Int64s:
-    """F_out of every page; everything else that is counted is written to `counts`."""
+    """Return F_out of every page; all other counts are written to `counts`."""
     sites = np.array([*first_rows(pages).values(), len(pages)])
     referrals = np.zeros(len(pages), np.int64)
     count = partial(_Part.traffic, sites=sites, least_clients=least_clients)
@@ -172,7 +172,7 @@ def _count(pages: ParquetRows, days: Sequence[_Day], least_clients: int, counts:
 
 
 def _parts(pages: ParquetRows, days: Sequence[_Day]) -> Iterator[_Part]:
-    """All pages, some at a time, with the transits of all days in order."""
+    """Yield all pages in ranges, with the transits of all days in order."""
     parts = list(in_bytes(pages.numbers("total", np.int64), _PART_VIEWS))
     bounds = np.array([0, *(stop for _, stop in parts)])
     read = [day.parts(bounds) for day in days]

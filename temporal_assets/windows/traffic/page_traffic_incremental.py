@@ -1,11 +1,10 @@
-"""`page_traffic` from that of an earlier window: what changed is counted, the rest is copied.
+"""Incremental update of `page_traffic`: changed pages are counted anew, all others are copied.
 
-Pages have other places now, and links, which name them by their place, are renumbered. The files
-are those that `page_traffic.write_traffic` makes, byte for byte.
+Pages have other positions in the later window, and links, which refer to pages by position, are
+renumbered. The files are those that `page_traffic.write_traffic` makes, byte for byte.
 
-Here: putting rows together. Not here: whether there is a window to go on from (`incremental`), what
-has changed since (`changed_transits`), and a window from all its days
-(`page_traffic`).
+Here: assembling the rows. Not here: the check that an earlier window can be used (`incremental`),
+the changes since then (`changed_transits`), and the full count (`page_traffic`).
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from temporal_assets.windows.traffic.traffic_rows import (
 def go_on(
     job: Job, earlier: Earlier, parameters: Mapping[str, Any], at_once: int
 ) -> list[Path] | None:
-    """Files of `page_traffic`; None where the numbers of the two windows do not tell what changed.
+    """Return files of `page_traffic`, or None where the two windows cannot be compared by numbers.
 
     `parameters` and `at_once` are those of `page_traffic.write_traffic`.
     """
@@ -92,7 +91,7 @@ def _table(traffic: ChangedTraffic) -> pa.Table:
 
 
 class _Rows:
-    """Rows of `page_traffic`, put together from rows of before and changes."""
+    """Rows of `page_traffic`, assembled from earlier rows and changes."""
 
     def __init__(self, changes: Changes, parameters: Mapping[str, Any]) -> None:
         self._pages = changes.pages
@@ -156,7 +155,7 @@ class _Rows:
         return links_column(links.bounds, links.page, links.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
-        """Return, for each row, the first row of its site before and now."""
+        """Return, for each row, the first row of its site in both windows."""
         runs = list(site_runs(sites.combine_chunks()))
         sizes = [stop - start for _, start, stop in runs]
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
