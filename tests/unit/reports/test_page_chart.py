@@ -82,9 +82,9 @@ def test_a_row_becomes_a_chart() -> None:
 
 
 def test_a_day_is_expected_the_mass_of_the_curve_or_its_height() -> None:
-    mass = expected_views(5, 100.0, 0.5, 1.25, 0.4, 0.9, "likelihood")
+    mass = expected_views(5, 100.0, 1.25, 0.4, 0.9, "likelihood")
     assert mass[0] == 0.0
-    assert mass.sum() == pytest.approx(100 * float(accumulated(3.75, 0.4, 0.9)) + 4 * 0.5)
-    dots = expected_views(5, 100.0, 0.5, 1.25, 0.4, 0.9, "least_squares")
+    assert mass.sum() == pytest.approx(100 * float(accumulated(3.75, 0.4, 0.9)))
+    dots = expected_views(5, 100.0, 1.25, 0.4, 0.9, "least_squares")
     ages = np.array([0.75, 1.75, 2.75, 3.75])
-    assert dots[1:] == pytest.approx(100 * density(ages, 0.4, 0.9) + 0.5)
+    assert dots[1:] == pytest.approx(100 * density(ages, 0.4, 0.9))
