@@ -150,12 +150,13 @@ def on_spark(state: Path, master: str) -> Settings:
     config = {
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        "spark.executor.memory": "900m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.extraJavaOptions": BRIEF_JAVA,
         "spark.executor.extraJavaOptions": BRIEF_JAVA,
     }
-    spark: dict[str, Any] = {"master": master, "executor_memory": "900m", "config": config}
+    spark: dict[str, Any] = {"master": master, "config": config}
     return load_settings(state, engine={"name": "spark"}, spark=spark)
 
 

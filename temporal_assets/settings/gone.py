@@ -49,6 +49,7 @@ _MOVED: Final = {
     "spark.packages": '"spark.jars.packages"',
     "spark.python": '"spark.pyspark.python"',
     "spark.driver_memory": '"spark.driver.memory"',
+    "spark.executor_memory": '"spark.executor.memory"',
 }
 """Dotted name -> the name of the same option in `[spark.config]`."""
 

@@ -48,11 +48,9 @@ class Spark(Section):
     """`local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:port`, or `sc://host:15002` for
     a Spark Connect server, on which all below but `spark.sql.` options is its own business."""
 
-    executor_memory: str = "1g"
-    """Memory of each Java process that works; Python workers take theirs beside it."""
-
     config: dict[str, str] = Field(default_factory=dict)
-    """Any option of Spark, by its name. Stronger than all above."""
+    """Any option of Spark, by its name. `"spark.executor.memory"` is 1g unless it is here: that of
+    each Java process that works; Python workers take theirs beside it."""
 
     @field_validator("master")
     @classmethod
@@ -62,13 +60,6 @@ class Spark(Section):
                 "is no master; write `local[*]`, `spark://host:7077`, `yarn`, "
                 "`k8s://https://host:port` or `sc://host:15002`"
             )
-        return value
-
-    @field_validator("executor_memory")
-    @classmethod
-    def _java_size(cls, value: str) -> str:
-        if re.fullmatch(r"\d+[mgt]", value, re.IGNORECASE) is None:
-            raise ValueError(f"{value!r} is no amount of memory for Java; write `900m` or `4g`")
         return value
 
 

@@ -85,7 +85,6 @@ def choose_spark(state: Path, settings: Settings, ui: int) -> None:
         'name = "spark"',
         "[spark]",
         f'master = "{spark.master}"',
-        f'executor_memory = "{spark.executor_memory}"',
         "[spark.config]",
         *(f'"{name}" = "{value}"' for name, value in config.items()),
     ]

@@ -51,7 +51,7 @@ _ROOM_SECONDS: Final = 60.0
 
 _NO_ROOM: Final = (
     "no executor has taken a first task yet: the cluster is busy, or no worker has as much memory "
-    "as spark.executor_memory asks for; see the master's page"
+    'as "spark.executor.memory" of [spark.config] asks for; see the master\'s page'
 )
 
 _DEFAULTS: Final = {
@@ -71,6 +71,9 @@ _DEFAULTS: Final = {
 
 _DRIVER_MEMORY: Final = "1g"
 """Memory of the Java process that plans; `spark.driver.memory` in [spark.config] is stronger."""
+
+_EXECUTOR_MEMORY: Final = "1g"
+"""The same of each that works: `spark.executor.memory`."""
 
 _START: Final = {
     "spark.app.name": "temporal-assets",
@@ -160,8 +163,8 @@ _SENTENCES: Final = (
     ),
     (
         r"OutOfMemoryError|exit code 137|exit status: 137|exit code 52|Container killed .* memory",
-        "an executor ran out of memory: raise spark.executor_memory, or "
-        '"spark.sql.shuffle.partitions" in [spark.config] so that each task has less to do',
+        'an executor ran out of memory: raise "spark.executor.memory", or '
+        '"spark.sql.shuffle.partitions", in [spark.config] so that each task has less to do',
     ),
     (
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
@@ -301,7 +304,7 @@ def _start_options(spark: Spark) -> dict[str, str]:
     if spark.master.startswith("local"):
         options |= _ON_THIS_MACHINE
     options["spark.driver.memory"] = _DRIVER_MEMORY
-    options["spark.executor.memory"] = spark.executor_memory
+    options["spark.executor.memory"] = _EXECUTOR_MEMORY
     # A checkout is on the path of this process alone; an installed package is found anyway.
     options["spark.executorEnv.PYTHONPATH"] = str(Path(temporal_assets.__file__).parents[1])
     return options | spark.config

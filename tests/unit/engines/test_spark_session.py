@@ -103,7 +103,7 @@ def test_a_cluster_that_is_not_there(
     [
         ("o.a.h.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials", "credentials"),
         ("UnsupportedFileSystemException: No FileSystem for scheme s3a", "spark.jars.packages"),
-        ("ExecutorLostFailure (exit code 137)", "raise spark.executor_memory"),
+        ("ExecutorLostFailure (exit code 137)", 'raise "spark.executor.memory"'),
         ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.9", "spark.pyspark.python"),
         ("ModuleNotFoundError: No module named 'temporal_assets'", "executors' Python lacks"),
     ],
@@ -121,7 +121,6 @@ def test_other_errors_are_not_explained_away() -> None:
     ("spark", "says"),
     [
         ({"master": "127.0.0.1:7077"}, "is no master"),
-        ({"executor_memory": "lots"}, "no amount of memory"),
         ({"config": {"spark.hadoop.fs.s3a.secret.key": ["hush"]}}, "spark.config"),
     ],
 )
