@@ -52,7 +52,7 @@ MAX_EXTENSION: Final = 15
 
 
 class Beginnings(NamedTuple):
-    """Texts that URLs without scheme begin with, and what each of them is."""
+    """Texts that URLs without scheme begin with, and the entry that each of them belongs to."""
 
     table: Int32s
     data: Bytes
@@ -100,7 +100,7 @@ class Found(NamedTuple):
 def beginnings(
     strings: list[str], site: Int32s, hub: Int32s, hub_of_http: Int32s, prefix: Int32s
 ) -> Beginnings:
-    """The table of distinct texts."""
+    """Return the hash table of distinct texts."""
     flat = texts(strings)
     table = np.full(_size(len(strings)), -1, np.int32)
     _enter(table, flat.data, flat.offsets, SEED)
@@ -108,7 +108,7 @@ def beginnings(
 
 
 def extensions(names: list[str]) -> Extensions:
-    """The table of distinct lower-case names."""
+    """Return the hash table of distinct lower-case names."""
     flat = texts([name for name in names if len(name) <= MAX_EXTENSION])
     table = np.full(_size(len(flat)), -1, np.int32)
     _enter(table, flat.data, flat.offsets, SEED)
@@ -147,7 +147,7 @@ def _entry(
     start: int,
     stop: int,
 ) -> int:
-    """The entry of the text with hash `value`, NONE if there is none."""
+    """Return the entry of the text with hash `value`, NONE if there is none."""
     mask = len(table) - 1
     place = _place(value, mask)
     while table[place] >= 0:
@@ -256,7 +256,7 @@ def _after_scheme(data: Bytes, start: int) -> int:
 
 @inlined
 def _decide(answer: Found, i: int, tiers: Tiers) -> None:
-    """The first that knows the URL."""
+    """Return the decision of the first list that knows the URL."""
     pattern, prefix = answer.pattern[i], answer.prefix[i]
     if answer.hub[i] >= 0:
         answer.reason[i], answer.tier[i] = HUB, tiers.hub[answer.hub[i]]
@@ -287,7 +287,7 @@ def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
 def _site(
     data: Bytes, start: int, end: int, beginnings: Beginnings, includes_subdomains: bool
 ) -> int:
-    """The site of a host, or of the nearest domain above it where sites include these."""
+    """Return the site of a host, or of the nearest domain above it where sites include these."""
     at = start
     while True:
         value = beginnings.seed
@@ -316,7 +316,7 @@ def _scan(
     hub: Int32s,
     prefix: Int32s,
 ) -> int:
-    """Note the hub that the URL is and the longest prefix it has; where its path ends."""
+    """Store the hub that equals the URL and its longest prefix; return where its path ends."""
     value = beginnings.seed
     query = stop
     for at in range(host, stop):

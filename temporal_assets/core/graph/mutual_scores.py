@@ -57,11 +57,11 @@ def settle(
     done: Int64s,
     movement: Floats,
 ) -> None:
-    """Scores of each site in place of those of eq 9, which stay where there are no transits.
+    """Write the scores of each site over those of eq 9, which stay where there are no transits.
 
-    `first` has the number of each site's first pattern, and behind them that of all patterns;
-    `pieces` says in how many pieces scores go round. Fills in the rounds over the
-    transits of each site, and the Euclidean movement of the score that moved more in the last.
+    `first` has the number of each site's first pattern and, at its end, the number of all patterns;
+    `pieces` has the connected components of each site. Also writes, for each site, the iterations
+    over its transits and the Euclidean movement of the score that moved more in the last of them.
     """
     for site in range(len(pieces)):
         if pieces[site] > 0:
@@ -89,7 +89,7 @@ def _go_round(
     done: int,
     rounds: int,
 ) -> tuple[int, float]:
-    """Eq 10 until nothing moves."""
+    """Iterate eq 10 until nothing moves."""
     next_authority, next_hub = np.empty_like(authority), np.empty_like(hub)
     room = np.empty_like(authority)
     moved = np.inf
@@ -105,7 +105,10 @@ def _go_round(
 
 @making
 def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int) -> int:
-    """The first eigenvector of M, near enough, in place of a hub score; the rounds it took."""
+    """Write M's first eigenvector, by Lanczos' method, over a hub score.
+
+    Returns the number of iterations.
+    """
     weight = links.per_referral[start : start + len(hub)]
     basis, image = np.empty((_DIMENSIONS, len(hub))), np.empty_like(hub)
     inner, beside = np.zeros(_DIMENSIONS), np.zeros(_DIMENSIONS)
@@ -137,7 +140,7 @@ def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int)
 
 @making
 def _best(inner: Floats, beside: Floats) -> tuple[float, Floats]:
-    """The largest eigenvalue in the space, and how much of each dimension its vector has."""
+    """Return the largest eigenvalue in the Krylov space and its vector's coordinates."""
     size = len(inner)
     matrix = np.zeros((size, size))
     for i in range(size):
@@ -150,7 +153,7 @@ def _best(inner: Floats, beside: Floats) -> tuple[float, Floats]:
 
 @kernel
 def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
-    """A vector from so much of each of some. Scores are positive, but for rounding."""
+    """Write the linear combination of some vectors. Scores are positive, but for rounding."""
     # The sign of an eigenvector is anybody's; what it has of the one begun with is positive.
     sign = 1.0 if share[0] > 0 else -1.0
     _scale(sign * share[0], basis[0], mixed)
@@ -164,7 +167,7 @@ def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
 def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> None:
     """Write authorities from hubs (eq 10).
 
-    Scattered, for the transits to a pattern are not together.
+    Writes are scattered: the transits to one pattern are not adjacent.
     """
     base = np.uint64(start)  # unsigned, or each place is asked whether it counts from the end
     for i in range(len(authority)):
@@ -179,7 +182,7 @@ def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> N
 def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Floats) -> None:
     """Write hubs from authorities (eq 10).
 
-    `given` is room for what a visit of each pattern gives.
+    `given` is working memory for what a visit of each pattern contributes.
     """
     for i in range(len(authority)):
         given[i] = authority[i] * links.per_visit[start + i]
@@ -193,7 +196,7 @@ def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Flo
 
 @kernel
 def _replace(old: Floats, new: Floats) -> float:
-    """A vector by another; how far it moves."""
+    """Replace a vector by another and return how far it moved."""
     square = 0.0
     for i in range(len(old)):
         square += (new[i] - old[i]) ** 2

@@ -68,11 +68,11 @@ class PortableTree(TypedDict):
 
 
 def portable(tree: PatternTree) -> PortableTree:
-    """A tree, whole or cut, without the URLs it was learned from."""
+    """Return a tree, whole or cut, as plain data without the URLs it was learned from."""
     numbers: dict[bytes, int] = {}
 
     def number(key: int, code: int) -> int:
-        """The value's place in `texts`, counted from 1; special codes stay."""
+        """Return the value's position in `texts`, from 1; special codes stay as they are."""
         if code <= 0:
             return code
         return numbers.setdefault(tree.keys.value(key, code), len(numbers) + 1)
@@ -108,7 +108,7 @@ def portable(tree: PatternTree) -> PortableTree:
 
 
 class _Lookup(NamedTuple):
-    """Texts with a salt each -> a number."""
+    """A hash table from (text, salt) to a number."""
 
     table: Int32s
     data: Bytes
@@ -118,7 +118,7 @@ class _Lookup(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Trees as the walk needs them. Nodes are numbered through; keys are those of their tree."""
+    """Trees in flat arrays, as the walk needs them: nodes of all trees are numbered in sequence."""
 
     root: Int32s
     """First node of each tree; one more at the end."""
@@ -149,7 +149,7 @@ class Forest(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Room for one URL on its walk; one for each thread."""
+    """Working memory for the walk of one URL; each thread has its own."""
 
     fields: Int64s
     codes: Int32s
@@ -224,7 +224,7 @@ def plant(
 
 
 def desk_for(forest: Forest) -> Desk:
-    """Room for the walks of one thread."""
+    """Return working memory for the walks of one thread."""
     keys = max(1, int(np.diff(forest.first_key).max(initial=0)))
     return Desk(
         np.zeros(url_split.TABLE_SHAPE, np.int64),
@@ -236,7 +236,7 @@ def desk_for(forest: Forest) -> Desk:
 
 
 def _ignored(scheme: bool, host: bool) -> list[int]:
-    """Kinds of keys that are not looked at."""
+    """Return the kinds of keys that the walk skips."""
     return [kind for kind, is_ignored in ((url_split.SCHEME, scheme), (url_split.HOST, host))
             if is_ignored]  # fmt: skip
 
@@ -251,7 +251,7 @@ def _column(trees: Sequence[PortableTree], name: str) -> Int64s:
 
 
 def _children(value: Int64s, parent: Int64s, kind: int) -> Int32s:
-    """The child of each node under a special value, -1 if there is none."""
+    """Return the child of each node under a special value, -1 where there is none."""
     child = np.full(len(value), -1, np.int32)
     nodes = np.flatnonzero((value == kind) & (parent >= 0))
     child[parent[nodes]] = nodes
@@ -259,7 +259,7 @@ def _children(value: Int64s, parent: Int64s, kind: int) -> Int32s:
 
 
 def _keys(trees: Sequence[PortableTree], first_key: Int64s) -> tuple[Int32s, Int32s, _Lookup]:
-    """Kind of every key, the slots of every tree, and where query keys are found by name."""
+    """Return the kind of each key, each tree's slots, and query keys by name."""
     numbers = {kind: number for number, kind in enumerate(KINDS)}
     kinds = np.empty(int(first_key[-1]), np.int32)
     slots = np.full((len(trees), _SLOTS), -1, np.int32)
@@ -290,7 +290,7 @@ def _columns(rows: list[tuple[str, int, int]]) -> tuple[list[str], Int32s, Int32
 
 
 def _values(trees: Sequence[PortableTree], first_key: Int64s, key: Int64s, code: Int64s) -> _Lookup:
-    """(text, key) -> the number of the value in its tree."""
+    """Return the table from (text, key) to the number of the value in its tree."""
     codes = int(code.max(initial=0)) + 1
     # One number for both: distinct rows of two columns take ten times as long.
     key, code = np.divmod(distinct_numbers(key * codes + code), codes)
@@ -335,7 +335,7 @@ def _place(hashed: np.uint64, salt: int, mask: int) -> int:
 
 @inlined
 def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, hashed: np.uint64, salt: int) -> int:
-    """The number of a text, given its hash; -1 if it is unknown."""
+    """Return the number of a text, given its hash; -1 if it is unknown."""
     mask = len(lookup.table) - 1
     at = _place(hashed, salt, mask)
     while lookup.table[at] >= 0:
@@ -353,7 +353,7 @@ def _find(lookup: _Lookup, data: Bytes, start: int, stop: int, hashed: np.uint64
 
 @inlined
 def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: Desk) -> int:
-    """The most specific node for the canonical URL `data[start:stop]`, NOWHERE if there is none."""
+    """Return the most specific node for the canonical URL `data[start:stop]`, or NOWHERE."""
     base = forest.first_key[tree]
     desk.codes[: forest.first_key[tree + 1] - base] = ABSENT
     for i in range(url_split.split_url(data, start, stop, desk.fields, forest.seed)):
@@ -395,7 +395,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
 
 @inlined
 def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> int:
-    """The child that a URL belongs to, -1 if there is none."""
+    """Return the child that a URL belongs to, -1 if there is none."""
     key = forest.split_key[node]
     code = desk.codes[key]
     if code == ABSENT:
@@ -420,7 +420,7 @@ def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> in
 
 @inlined
 def _shape(key: int, data: Bytes, desk: Desk) -> int:
-    """Shape of a value, recognised once a URL."""
+    """Return the shape of a value, which is recognised once for each URL."""
     if desk.bits[key] == _UNKNOWN:
         desk.bits[key] = value_bits(data, desk.starts[key], desk.stops[key])
     return int(desk.bits[key])

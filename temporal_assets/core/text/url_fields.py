@@ -1,10 +1,11 @@
-"""Keys and values of the URLs of one site as numbers, and where they change.
+"""Keys and values of the URLs of one site as integers, stored where they change.
 
-Here: numbering keys and values (BB 3.1, "key-value pairs") in one pass over the URLs. Not here:
-how a URL is cut (`url_split`), which keys are kept and their columns (`url_keys`).
+Here: numbering keys and values (BB 3.1, "key-value pairs") in one pass over the URLs. Not here: how
+a URL is split (`url_split`), and which keys are kept as columns (`url_keys`).
 
-URLs come in order, and most fields are those of the URL before. So what is noted is where the
-value under a key changes: one or two numbers a URL, where it has seven fields.
+URLs are sorted, and most fields of a URL equal those of the URL before it. So the pass stores only
+the changes of the value under each key (run-length encoding): one or two integers a URL, which has
+seven fields on average.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ for a value is to look at one place of memory, or two."""
 
 @dataclass(frozen=True, slots=True)
 class UrlFields:
-    """The fields of all URLs."""
+    """The fields of all URLs of a site, run-length encoded."""
 
     changes: Int32s
     """Shape (changes, 3), by URL."""
@@ -87,7 +88,7 @@ class UrlFields:
 
 
 class _Books(NamedTuple):
-    """The tables that are built up URL by URL. Memory that is never written is never taken."""
+    """The tables that grow URL by URL. Allocated memory costs nothing until it is written."""
 
     done: Int64s
     changes: Int32s
@@ -140,7 +141,7 @@ def _no_slots(count: int) -> Int64s:
 
 
 def _with_room(books: _Books) -> _Books:
-    """The same with room for more of what there is much of."""
+    """Return the same tables, with more room in those that are nearly full."""
     _, _, changes, values, slots = books.done.tolist()
     if changes + _ROOM > len(books.changes):
         books = books._replace(changes=_twice(books.changes))
@@ -160,7 +161,7 @@ def _twice(rows: NDArray[Values]) -> NDArray[Values]:
 
 
 def place(slot: int) -> tuple[int, int]:
-    """Kind and index of a slot before the query keys."""
+    """Return the kind and index of a slot before the query keys."""
     if slot >= _EXTENSION_SLOT:
         return url_split.EXTENSION, 0
     if slot >= _PATH_SLOT:
@@ -172,7 +173,7 @@ def place(slot: int) -> tuple[int, int]:
 
 @inlined
 def slot_of(kind: int, index: int) -> int:
-    """Slot of a field; of a query field, the first that query keys may take."""
+    """Return the slot of a field; for a query field, the first that query keys may take."""
     if kind == url_split.PATH:
         return _PATH_SLOT + index
     if kind == url_split.HOST:
@@ -198,7 +199,7 @@ def _is_value(data: Bytes, start: int, stop: int, values: Int64s, number: int) -
 def _number_of(
     data: Bytes, start: int, stop: int, slot: int, seed: np.uint64, books: _Books
 ) -> int:
-    """The number of a value. A new one has no code yet."""
+    """Return the number of a value; a new value has no code yet."""
     values = books.values
     tag = hash_bytes(data, start, stop, slot, seed) & _TAG
     mask = np.uint64(len(books.table) - 1)
@@ -221,7 +222,7 @@ def _number_of(
 
 @leaf
 def _enter_all(table: Entries, larger: Entries) -> None:
-    """Entries of a table in one that has none."""
+    """Insert the entries of a table into an empty one."""
     mask = np.uint64(len(larger) - 1)
     for entry in table:
         if entry:
@@ -244,7 +245,7 @@ def _has_room(books: _Books) -> bool:
 
 @leaf
 def _go_on(data: Bytes, offsets: Int64s, seed: np.uint64, books: _Books) -> bool:
-    """Number the fields of the next URLs; whether these were all, or there is no room for more."""
+    """Number the fields of the next URLs; return False where a table is full before the end."""
     done = books.done
     first = done[_URLS]
     for url in range(first, len(offsets) - 1):
@@ -270,7 +271,10 @@ def _go_on(data: Bytes, offsets: Int64s, seed: np.uint64, books: _Books) -> bool
 def _number_field(
     data: Bytes, i: int, has_place: bool, url: int, seed: np.uint64, books: _Books
 ) -> int:
-    """Note what a field of a URL changes; its slot. `has_place`: the URL before had one there."""
+    """Store what a field of a URL changes, and return its slot.
+
+    `has_place` says that the URL before it had a slot in this position.
+    """
     fields, values, slots = books.fields, books.values, books.slots
     kind = fields[i, url_split.KIND]
     slot = slot_of(kind, fields[i, url_split.INDEX])
@@ -297,7 +301,7 @@ def _number_field(
 
 @inlined
 def _query_slot(data: Bytes, i: int, likely: int, seed: np.uint64, books: _Books) -> int:
-    """Slot of a query field, which is `likely` that of the field in its place one URL before."""
+    """Return the slot of a query field; `likely` is the slot in its position one URL before."""
     fields, values = books.fields, books.values
     start, stop = fields[i, url_split.NAME_START], fields[i, url_split.NAME_STOP]
     names = _NAMES + fields[i, url_split.INDEX]
@@ -315,7 +319,7 @@ def _query_slot(data: Bytes, i: int, likely: int, seed: np.uint64, books: _Books
 
 @inlined
 def _leave(slot: int, url: int, books: _Books) -> None:
-    """Note that a slot of the URL before is none of this one, if that is so."""
+    """Store that this URL does not have a slot that the URL before it had."""
     slots = books.slots
     if slots[slot, _SEEN] < url:
         slots[slot, _PRESENT] += url - slots[slot, _SINCE]

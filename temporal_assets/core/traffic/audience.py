@@ -1,10 +1,10 @@
-"""True if enough people know a thing to name it: distinct clients of groups of URLs.
+"""Distinct clients of groups of URLs, counted up to the number that makes a group public.
 
-Here: counting up to a bound, exactly and in little memory. Not here: what the groups are
-(`public_values`, nodes of a tree), and who the clients are: they are numbers.
+Here: counting up to this bound, exactly and in little memory. Not here: what the groups are
+(`public_values`, nodes of a tree), and who the clients are: they are integers.
 
-A URL that enough clients opened settles its group alone. The others have fewer clients each than
-the bound, so that keeping all of theirs is cheap and the union is exact.
+A URL that reaches the bound alone settles its group. All other URLs have fewer clients than the
+bound, so that storing all of them is cheap and the union is exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Clients of the URLs of a site."""
+    """Clients of each URL of a site."""
 
     least: int
     """Distinct clients that are enough."""
@@ -75,7 +75,7 @@ def _collect(
 
 @leaf
 def _unite(parent: Int32s, count: Int64s, seen: Int64s) -> None:
-    """Clients of the children are clients of their parent."""
+    """Add the clients of each node to its parent."""
     least = seen.shape[1]
     for node in range(len(parent) - 1, 0, -1):
         above = parent[node]
@@ -88,7 +88,7 @@ def _unite(parent: Int32s, count: Int64s, seen: Int64s) -> None:
 
 @leaf
 def _add(group: int, client: int, count: Int64s, seen: Int64s) -> None:
-    """Count a client of a group that has not enough yet, once."""
+    """Count a client once for a group that has not reached the bound."""
     filled = count[group]
     if filled >= seen.shape[1]:
         return

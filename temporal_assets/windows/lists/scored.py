@@ -1,4 +1,4 @@
-"""Scores beside sums: what site and section scores share.
+"""Scores of sums, as site scores and section scores both need them.
 
 Here: the kernel around `core.lists.site_scores` and the table of its results, which lives within
 one build. Not here: ranking (`sql/lists/site_scores.sql`, `sql/lists/section_scores.sql`).
@@ -70,9 +70,10 @@ class Merit:
     flow: Flow
 
     def of(self, pages: Floats, score: Floats) -> Floats:
-        """New temporal pages to expect, less those that as many pages have to bring to pay.
+        """Return the new temporal pages to expect beyond those that make as many pages worth it.
 
-        A list of the first K by this has the largest F of all with K entries (core.lists.flow).
+        A list of the first K by this has the largest F of all lists with K entries
+        (core.lists.flow).
         """
         merit: Floats = np.round(pages * (score - self.flow.worth), _DIGITS)
         return merit
@@ -86,7 +87,7 @@ def merit_of(job: Job) -> Merit | None:
 
 
 def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
-    """The table of sums, with their scores."""
+    """Return the table of sums with columns for their scores."""
     return passing(
         name=name,
         description="Sums with their scores.",
@@ -96,7 +97,7 @@ def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
 
 
 def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | None) -> list[str]:
-    """Files of `table` from those of its sums; without `merit` the bound of the score ranks."""
+    """Return files of `table` made from its sums; without `merit` the bound of the score ranks."""
     kernel = partial(score_batch, table=table, scoring=scoring_of(job.settings), merit=merit)
     written: Sequence[Path] = job.engine.apply(kernel, {"sums": sums}, table, job.out, _BATCH_ROWS)
     return [str(path) for path in written]
@@ -105,7 +106,7 @@ def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | Non
 def score_batch(
     batch: pa.RecordBatch, table: Table, scoring: Scoring, merit: Merit | None
 ) -> pa.RecordBatch:
-    """Rows with their scores."""
+    """Return the rows of a batch with their scores."""
     counted = ("pages", "temporal_pages", "views", "temporal_views", "view_squares")
     counts = {name: batch.column(name).to_numpy(zero_copy_only=False) for name in counted}
     for name in ("temporal_pages", "temporal_views"):
