@@ -1,6 +1,7 @@
 -- urls: every URL of a day by number, which is that of its row: pages that were opened, in the order of
---   page_views, and behind them, in the same order, those that people only came from
--- inputs: requests
+--   page_views, and behind them, in the same order, those that people only came from, or to which a
+--   source counts transits and no views
+-- inputs: requests, counts
 -- parameters: site
 -- output: urls
 -- grain: url, day
@@ -11,6 +12,12 @@ WITH named AS (
         UNION ALL
         SELECT day, referrer AS url, CAST(NULL AS VARCHAR) AS site
         FROM requests
+        WHERE referrer IS NOT NULL
+        UNION ALL
+        SELECT day, url, CASE WHEN views > 0 THEN site END AS site FROM counts
+        UNION ALL
+        SELECT day, referrer AS url, CAST(NULL AS VARCHAR) AS site
+        FROM counts
         WHERE referrer IS NOT NULL
     ) AS ends
     GROUP BY day, url

@@ -1,7 +1,7 @@
 -- hub_baselines: two orders of hubs that anybody can write down: by the clicks out of each page on the
 --   last day, and by the distinct newly born pages it leads to, of which each counts half as much a day
 --   earlier (in millionths)
--- inputs: transits, urls, page_totals
+-- inputs: transits, urls, counts, page_totals
 -- parameters: last_day, born_after, most
 -- output: hub_baselines
 -- grain: list, url
@@ -20,6 +20,14 @@ followed AS (
     FROM transits
     WHERE referrer IS NOT NULL
     GROUP BY day, referrer, target
+    UNION ALL
+    SELECT
+        day,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + referrer AS source_id,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + url AS target_id,
+        transits AS clicks
+    FROM counts
+    WHERE referrer <> url AND transits > 0
 ),
 
 links AS (

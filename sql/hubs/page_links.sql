@@ -1,7 +1,7 @@
 -- page_links: the links that matter (NP 4.2: some transit leads there): those to pages that are
 --   wanted, and all that lead from seeds, whose second hop may be wanted; with the first and the last
 --   day on which somebody followed them
--- inputs: transits, urls, wanted, seeds
+-- inputs: transits, urls, counts, wanted, seeds
 -- parameters: none
 -- output: page_links
 -- grain: referrer, target
@@ -20,6 +20,13 @@ steps AS (
         date_diff('day', DATE '1970-01-01', day) * 4294967296 + target AS target_id
     FROM transits
     WHERE referrer IS NOT NULL
+    UNION ALL
+    SELECT
+        day,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + referrer AS source_id,
+        date_diff('day', DATE '1970-01-01', day) * 4294967296 + url AS target_id
+    FROM counts
+    WHERE referrer <> url AND transits > 0
 ),
 
 followed AS (

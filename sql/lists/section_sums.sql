@@ -1,7 +1,7 @@
 -- section_sums: what the pages of each section add up to, without those of sections beneath; pages of
 --   the flow count whether they are reliable or not, all else is of reliable pages
--- inputs: page_sections, page_histories, page_flow, flow_sections
--- parameters: recent, first, days, seen_before
+-- inputs: page_sections, page_histories, page_flow, flow_sections, counted_sites
+-- parameters: recent, first, days, seen_before, views_per_client
 -- output: section_sums
 -- grain: section
 WITH parts AS (
@@ -38,8 +38,12 @@ WITH parts AS (
         sum(recent_views) AS recent_views,
         -- Whole numbers: the order of the rows must not show in the last digit.
         sum(total * total) AS view_squares,
-        -- On one day a page has as many clients as views.
-        max(most_views) AS clients
+        -- On one day a page has as many clients as views; where views are counted without clients,
+        -- so many of them vouch for one.
+        CASE
+            WHEN max(counted_sites.site) IS NULL THEN max(most_views)
+            ELSE CAST(floor(CAST(max(most_views) AS DOUBLE) / $views_per_client) AS BIGINT)
+        END AS clients
     FROM page_sections
     INNER JOIN (
         -- Here, or the views of all days go through the join.
@@ -55,6 +59,7 @@ WITH parts AS (
         FROM page_histories
     ) AS histories ON histories.url = page_sections.url
     LEFT JOIN (SELECT url, temporal FROM page_flow) AS flow ON flow.url = page_sections.url
+    LEFT JOIN counted_sites ON counted_sites.site = page_sections.site
     GROUP BY page_sections.site, section
     UNION ALL
     SELECT

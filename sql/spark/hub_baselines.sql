@@ -1,6 +1,6 @@
 -- hub_baselines: translated from sql/evaluation/hub_baselines.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: page_totals, transits, urls
+-- inputs: counts, page_totals, transits, urls
 -- parameters: born_after, last_day, most
 WITH known AS (
   SELECT
@@ -20,6 +20,15 @@ WITH known AS (
     day,
     referrer,
     target
+  UNION ALL
+  SELECT
+    day,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + referrer AS source_id,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + url AS target_id,
+    transits AS clicks
+  FROM {counts} AS counts
+  WHERE
+    referrer <> url AND transits > 0
 ), links AS (
   SELECT
     sources.url AS referrer,

@@ -1,6 +1,6 @@
 -- page_links: translated from sql/hubs/page_links.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: seeds, transits, urls, wanted
+-- inputs: counts, seeds, transits, urls, wanted
 -- parameters: none
 WITH known AS (
   SELECT
@@ -15,6 +15,14 @@ WITH known AS (
   FROM {transits} AS transits
   WHERE
     NOT referrer IS NULL
+  UNION ALL
+  SELECT
+    day,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + referrer AS source_id,
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + url AS target_id
+  FROM {counts} AS counts
+  WHERE
+    referrer <> url AND transits > 0
 ), followed AS (
   SELECT DISTINCT
     day,

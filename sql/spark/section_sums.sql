@@ -1,7 +1,7 @@
 -- section_sums: translated from sql/lists/section_sums.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: flow_sections, page_flow, page_histories, page_sections
--- parameters: days, first, recent, seen_before
+-- inputs: counted_sites, flow_sections, page_flow, page_histories, page_sections
+-- parameters: days, first, recent, seen_before, views_per_client
 WITH parts AS (
   SELECT
     page_sections.site AS site,
@@ -39,7 +39,11 @@ WITH parts AS (
     SUM(CASE WHEN is_temporal THEN total ELSE 0 END) AS temporal_views,
     SUM(recent_views) AS recent_views,
     SUM(total * total) AS view_squares,
-    MAX(most_views) AS clients
+    CASE
+      WHEN MAX(counted_sites.site) IS NULL
+      THEN MAX(most_views)
+      ELSE CAST(FLOOR(CAST(MAX(most_views) AS DOUBLE) / :views_per_client) AS BIGINT)
+    END AS clients
   FROM {page_sections} AS page_sections
   INNER JOIN (
     SELECT
@@ -66,6 +70,8 @@ WITH parts AS (
     FROM {page_flow} AS page_flow
   ) AS flow
     ON flow.url = page_sections.url
+  LEFT JOIN {counted_sites} AS counted_sites
+    ON counted_sites.site = page_sections.site
   GROUP BY
     page_sections.site,
     section

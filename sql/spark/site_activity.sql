@@ -1,7 +1,7 @@
 -- site_activity: translated from sql/lists/site_activity.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: page_views
--- parameters: days, first, recent_from, seen_before
+-- inputs: counted_sites, page_views
+-- parameters: days, first, recent_from, seen_before, views_per_client
 SELECT
   host,
   first_seen,
@@ -13,7 +13,11 @@ SELECT
   ) - 1) AS observed_days,
   all_views,
   recent_views,
-  clients
+  CASE
+    WHEN counted_sites.site IS NULL
+    THEN clients
+    ELSE CAST(FLOOR(CAST(clients AS DOUBLE) / :views_per_client) AS BIGINT)
+  END AS clients
 FROM (
   SELECT
     CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before,
@@ -26,6 +30,8 @@ FROM (
   FROM {page_views} AS page_views
   GROUP BY
     site
-)
+) AS hosts
+LEFT JOIN {counted_sites} AS counted_sites
+  ON counted_sites.site = hosts.host
 ORDER BY
   host NULLS LAST

@@ -1,6 +1,6 @@
 -- urls: translated from sql/days/urls.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: requests
+-- inputs: counts, requests
 -- parameters: site
 WITH named AS (
   SELECT
@@ -19,6 +19,20 @@ WITH named AS (
       referrer AS url,
       CAST(NULL AS STRING) AS site
     FROM {requests} AS requests
+    WHERE
+      NOT referrer IS NULL
+    UNION ALL
+    SELECT
+      day,
+      url,
+      CASE WHEN views > 0 THEN site END AS site
+    FROM {counts} AS counts
+    UNION ALL
+    SELECT
+      day,
+      referrer AS url,
+      CAST(NULL AS STRING) AS site
+    FROM {counts} AS counts
     WHERE
       NOT referrer IS NULL
   ) AS ends

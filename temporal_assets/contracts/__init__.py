@@ -13,6 +13,7 @@ from temporal_assets.contracts.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.contracts.crawls.fetches import FETCHES
 from temporal_assets.contracts.crawls.sources import SOURCES
 from temporal_assets.contracts.crawls.timely_simulation import TIMELY_SIMULATION
+from temporal_assets.contracts.daily.counts import COUNTS, NUMBERED_COUNTS
 from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
 from temporal_assets.contracts.daily.rejects import REJECTS
 from temporal_assets.contracts.daily.requests import REQUESTS
@@ -92,6 +93,7 @@ def table(name: str) -> Table:
 __all__ = [
     "BEHAVIOUR_GRAPH",
     "CALIBRATION",
+    "COUNTS",
     "CRAWL_POLICY",
     "CRAWL_SIMULATION",
     "EARLY_LABELS",
@@ -101,6 +103,7 @@ __all__ = [
     "HUB_SEEDS",
     "INTEREST_CURVES",
     "NEWS_PREFIXES",
+    "NUMBERED_COUNTS",
     "PAGE_FLOW",
     "PAGE_HISTORIES",
     "PAGE_LABELS",

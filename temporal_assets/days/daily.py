@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.days.counts import CountFile, DayCounts, make_counts
 from temporal_assets.days.requests import DayRequests, RobotLimits, sort_out
-from temporal_assets.days.transits import make_transits
+from temporal_assets.days.transits import DayTransits, make_transits
 from temporal_assets.engines.base import Engine, Result
 from temporal_assets.engines.batches import in_order
 from temporal_assets.landing.inventory import (
@@ -44,6 +45,12 @@ DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
 
 ALL_FILES: Final = "(all files of the day)"
 """Stands for the file where a reason shows only when the whole day is seen."""
+
+COUNTED: Final = "counted_sites"
+"""Fact of a day of the daily tables: the sites of which views are known and visitors are not."""
+
+_TOLD_ON: Final = ("has_referrers", COUNTED)
+"""Facts of the requests of a day that what is made of them repeats."""
 
 _AT_ONCE: Final = 4
 """Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
@@ -112,10 +119,12 @@ def build_requests(
     names = names_apart(files)
     of_files = [(loss, file) for file in files for loss in _losses_of_file(file, names, day)]
     losses = [loss for loss, _ in of_files]
+    logs = [file for file in files if not file.is_counted]
     with store.scratch() as scratch:
-        segments = _segments(inventory, files, day)
-        sorted_requests = sort_out(engine, segments, _robot_limits(settings, files), scratch)
-        losses += _losses_of_day(sorted_requests)
+        segments = _segments(inventory, logs, day)
+        sorted_requests = sort_out(engine, segments, _robot_limits(settings, logs), scratch)
+        counts = make_counts(engine, _count_files(inventory, files, day), scratch)
+        losses += _losses_of_day(sorted_requests, counts)
         rejects = store.publish(
             "rejects",
             day,
@@ -134,7 +143,9 @@ def build_requests(
             sorted_requests.write(scratch),
             inputs=inputs,
             settings_digest=digest,
-            extra={"lines": lines, "has_referrers": has_referrers, "losses": summary},
+            extra={"lines": lines, "has_referrers": has_referrers, "losses": summary}
+            | _counted_sites(counts),
+            counts=counts.files if counts else (),
         )
     return RequestsResult(
         DayResult(requests, time.monotonic() - started),
@@ -151,27 +162,35 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
     source = store.require("requests", day)
     files = store.paths(store.verified(source))
     with store.scratch() as scratch:
-        parts, beside = _derived(engine, asset, files, scratch)
+        counts = store.paths_of_counts(source)
+        made = _derived(engine, asset, files, counts, scratch)
         manifest = store.publish(
             asset,
             day,
-            parts,
+            made.rows,
             inputs=[Input("requests", source.digest)],
             settings_digest=digest_of({}),
-            extra={"has_referrers": source.extra["has_referrers"]},
-            beside=beside,
+            extra={name: source.extra[name] for name in _TOLD_ON if name in source.extra},
+            beside=made.urls,
+            counts=made.counts,
         )
     return DayResult(manifest, time.monotonic() - started)
 
 
 def _derived(
-    engine: Engine, asset: str, requests: Sequence[str], out: Path
-) -> tuple[list[Path], list[Path]]:
-    """Files of the rows, and those of the URLs that they name by number."""
+    engine: Engine, asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
+) -> DayTransits:
+    """Files of the rows, with those of the URLs and counts that lie beside them."""
     if asset == "transits":
-        made = make_transits(engine, requests, out)
-        return made.rows, made.urls
-    return engine.query(asset, {"requests": requests}, {}, contracts.table(asset), out), []
+        return make_transits(engine, requests, out, counts)
+    table = contracts.table(asset)
+    rows = engine.query(asset, {"requests": requests}, {}, table, out)
+    if counts:
+        both = {asset: [str(path) for path in rows], "counts": counts}
+        folder = out / "counted"
+        folder.mkdir()
+        rows = engine.query("counted_views", both, {}, table, folder)
+    return DayTransits(rows, [], [])
 
 
 def requests_digest(settings: Settings) -> str:
@@ -295,13 +314,31 @@ def _losses_of_file(file: LandedFile, names: Mapping[str, str], day: dt.date) ->
     ]
 
 
-def _losses_of_day(day_requests: DayRequests) -> list[_Loss]:
+def _count_files(
+    inventory: Inventory, files: Sequence[LandedFile], day: dt.date
+) -> list[list[CountFile]]:
+    """Return the day's files of counts; only those of a group may overlap."""
+    groups = list[list[CountFile]]()
+    for group in _overlapping([file for file in files if file.is_counted], day):
+        for file in group:
+            inventory.verify(file, day)
+        groups.append([CountFile(file.serial, inventory.segments(file, day)) for file in group])
+    return groups
+
+
+def _counted_sites(counts: DayCounts | None) -> dict[str, list[str]]:
+    return {COUNTED: counts.sites} if counts else {}
+
+
+def _losses_of_day(day_requests: DayRequests, counts: DayCounts | None) -> list[_Loss]:
     """Return what only shows when all files of the day are seen together."""
     losses = [
         _Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in day_requests.robots.items()
     ]
     if day_requests.repeated:
         losses.append(_Loss(ALL_FILES, "dropped", "duplicate_in_other_file", day_requests.repeated))
+    if counts and counts.superseded:
+        losses.append(_Loss(ALL_FILES, "dropped", "counted_in_later_file", counts.superseded))
     return losses
 
 

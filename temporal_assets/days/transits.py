@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from temporal_assets.contracts import TRANSITS, URLS
+import pyarrow.parquet as pq
+
+from temporal_assets.contracts import COUNTS, NUMBERED_COUNTS, TRANSITS, URLS, Table
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.storage.manifest import Manifest
@@ -26,14 +28,23 @@ class DayTransits:
 
     rows: list[Path]
     urls: list[Path]
+    counts: list[Path]
+    """Counts without clients, by number; none where the day has none."""
 
 
-def make_transits(engine: Engine, requests: Sequence[str], out: Path) -> DayTransits:
-    """A day's `transits`, in the folder `out`, from its `requests`."""
-    inputs = {"requests": requests}
-    urls = engine.query(URLS.name, inputs, {"site": SITE}, URLS, out)
-    numbered = inputs | {"urls": [str(path) for path in urls]}
-    return DayTransits(engine.query(TRANSITS.name, numbered, {}, TRANSITS.stored, out), urls)
+def make_transits(
+    engine: Engine, requests: Sequence[str], out: Path, counts: Sequence[str] = ()
+) -> DayTransits:
+    """A day's `transits`, in the folder `out`, from its `requests` and its counts, if any."""
+    named = {"requests": requests, "counts": counts or no_counts(COUNTS, out)}
+    urls = engine.query(URLS.name, named, {"site": SITE}, URLS, out)
+    by_number = {"urls": [str(path) for path in urls]}
+    rows = engine.query(TRANSITS.name, {"requests": requests} | by_number, {}, TRANSITS.stored, out)
+    if not counts:
+        return DayTransits(rows, urls, [])
+    numbered = {"counts": counts} | by_number
+    counted = engine.query("numbered_counts", numbered, {}, NUMBERED_COUNTS, out)
+    return DayTransits(rows, urls, counted)
 
 
 def transit_inputs(store: Store, days: Iterable[Manifest]) -> dict[str, list[str]]:
@@ -43,3 +54,16 @@ def transit_inputs(store: Store, days: Iterable[Manifest]) -> dict[str, list[str
         inputs[TRANSITS.name] += store.paths(day)
         inputs[URLS.name] += store.paths_beside(day)
     return inputs
+
+
+def count_inputs(store: Store, days: Iterable[Manifest], out: Path) -> dict[str, list[str]]:
+    """Return the table `counts` of some days of `transits`, by number; without rows for none."""
+    files = [path for day in days for path in store.paths_of_counts(day)]
+    return {COUNTS.name: files or no_counts(NUMBERED_COUNTS, out)}
+
+
+def no_counts(table: Table, out: Path) -> list[str]:
+    """Return a file without rows, in the folder `out`, of a table that a statement reads."""
+    path = out / f"no_{table.name}.parquet"
+    pq.write_table(table.arrow_schema.empty_table(), path, store_schema=False)
+    return [str(path)]

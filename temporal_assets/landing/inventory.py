@@ -135,6 +135,8 @@ class LandedFile:
     """Page requests whose line names a referrer."""
     referrers_usable: int = 0
     """Number of records whose referrer is the URL of a web page."""
+    is_counted: bool = False
+    """True if its rows are counts of views rather than requests."""
     may_pass: bool = False
     """True if the fault says nothing of the content: rights, or a disk that did not answer."""
     server_sites: tuple[str, ...] = ()
@@ -709,7 +711,7 @@ def _privacy(settings: Settings) -> dict[str, Any]:
     Keys that begin to rotate in a folder that had one key do so from a later day on: what was read
     is not read again (`key_periods`).
     """
-    given = settings.privacy.model_dump(mode="json", exclude={"min_clients"})
+    given = settings.privacy.model_dump(mode="json", exclude={"min_clients", "views_per_client"})
     if had_one_key(settings.state / "secrets"):
         given["rotation_days"] = 0
     return given

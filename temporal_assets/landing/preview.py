@@ -29,7 +29,7 @@ from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
 from temporal_assets.logs.privacy.redact import redact
 from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.logs.read.paths import expand
-from temporal_assets.logs.read.records import Block, Column, Records, Reject, remedy
+from temporal_assets.logs.read.records import Block, Column, Counts, Records, Reject, remedy
 from temporal_assets.logs.read.streams import HEAD_BYTES, open_stream
 from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import LogSource, Reading, Settings
@@ -81,6 +81,8 @@ class Preview:
     shares: dict[str, Share]
     doubts: tuple[str, ...]
     """Sentences, each with what to do."""
+    missing: tuple[str, ...] = ()
+    """Sentences on what the format cannot say."""
     error: str | None = None
     """Why none of the files that were looked at can be read."""
 
@@ -116,7 +118,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
     if first is None:
         why = failures[0] if failures else None
         empty = () if failures else ("it holds no line yet",)
-        return Preview(source, files[0], len(files), source.format, (), 0, 0, {}, empty, why)
+        return Preview(source, files[0], len(files), source.format, (), 0, 0, {}, empty, error=why)
     doubts = [*first.doubts]
     if source.host is not None and len(sites) > 1:
         doubts.insert(0, several_sites(source.host, sites))
@@ -149,9 +151,9 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
         head = stream.head
         if not head.strip():
             return None
-        fmt = detect.resolve(source, head)
+        fmt = detect.resolve(source, head, path.name)
     if fmt.syntax is Syntax.PARQUET:
-        records = _first_rows(path, source, reading)
+        records = _first_rows(path, source, reading, fmt.moment)
         return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())
     is_all = len(head) < HEAD_BYTES
     block = Block(np.frombuffer(head if is_all else _whole_lines(head), np.uint8), 1, last=True)
@@ -160,13 +162,15 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
     return _Sample(fmt, _rows(records, _LINES), sites) if len(records) else None
 
 
-def _first_rows(path: LogPath, source: LogSource, reading: Reading) -> Records | None:
+def _first_rows(
+    path: LogPath, source: LogSource, reading: Reading, moment: int | None
+) -> Records | None:
     """The first rows of a Parquet file. An object is fetched for them: they may lie anywhere."""
     if isinstance(path, Path):
-        return next(parquet.read(path, source, reading), None)
+        return next(parquet.read(path, source, reading, moment), None)
     with TemporaryDirectory() as folder:
         path.fetch(copy := Path(folder, path.name))
-        return next(parquet.read(copy, source, reading), None)
+        return next(parquet.read(copy, source, reading, moment), None)
 
 
 def _whole_lines(head: bytes) -> bytes:
@@ -188,7 +192,9 @@ def _rows(records: Records, most: int) -> Records:
         for name in ("text", "method", "target", "host", "scheme", "referrer", "agent", "address")
     }
     arrays = {name: getattr(records, name)[:most] for name in ("line", "reason", "time", "status")}
-    return replace(records, **first, **arrays)  # type: ignore[arg-type]
+    counts = records.counts and records.counts.take(np.arange(most))
+    is_page = None if records.is_page is None else records.is_page[:most]
+    return replace(records, **first, **arrays, counts=counts, is_page=is_page)  # type: ignore[arg-type]
 
 
 # What is made of it --------------------------------------------------------------------------
@@ -213,7 +219,31 @@ def _of(
         kept=len(cleaned.time),
         shares=shares,
         doubts=(*sample.fmt.doubts, *_doubts(records, cleaned, shares, source)),
+        missing=tuple(_missing(records, settings)),
     )
+
+
+def _missing(records: Records, settings: Settings) -> Iterator[str]:
+    """Yield what counts of views do not say, and what is done instead."""
+    counts, privacy = records.counts, settings.privacy
+    if counts is None:
+        return
+    if (counts.visitors >= 0).any():
+        yield "Counts of visitors: they count as views, and nobody is known by a pseudonym."
+    elif (counts.views >= 0).any():
+        floor = privacy.min_clients * privacy.views_per_client
+        yield (
+            "Counts of views: who opened a page is not known. Instead of"
+            f" {privacy.min_clients} clients, {floor} views on a day let a page be named"
+            " (`privacy.views_per_client`)."
+        )
+    else:
+        yield "Counts of transits: they tell the links that lead to pages, and no views."
+    if not (counts.transits >= 0).any():
+        yield (
+            "Where views came from is not in them: hubs and the behaviour graph need a source with"
+            " referrers or transits."
+        )
 
 
 def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
@@ -230,6 +260,8 @@ def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
         "page": Share(int(asked.sum()), int(paged.sum())),
         "site": Share(int(paged.sum()), int(housed.sum())),
     }
+    if records.counts is not None:
+        del shares["visitor"]
     if records.referrer is not None:
         shares["referrer"] = Share(cleaned.referrers_given, cleaned.referrers_usable)
     if records.agent is not None:
@@ -266,6 +298,8 @@ def _line(
     is_read = records.reason[row] == Reject.NONE
     outcome = reason_of(int(cleaned.verdict[row]))
     visitor = visitors.setdefault(address, f"visitor {len(visitors) + 1}") if address else ""
+    if records.counts is not None:
+        visitor = _numbers(records.counts, row)
     line = int(records.line[row])
     if not is_read:
         return PreviewLine(line, None, "", "", text(records.text), "", "", outcome)
@@ -280,6 +314,12 @@ def _line(
         referrer = redact(_string(cleaned.referrer, at), private_values) or _unusable(referrer)
     agent = text(records.agent)
     return PreviewLine(line, time, visitor, site, page, referrer, agent, outcome)
+
+
+def _numbers(counts: Counts, row: int) -> str:
+    """Return what a row counts, in words."""
+    named = (("visitors", counts.visitors), ("views", counts.views), ("transits", counts.transits))
+    return ", ".join(f"{values[row]:,} {name}" for name, values in named if values[row] >= 0)
 
 
 def _host(host: bytes) -> str:
@@ -321,7 +361,8 @@ def _doubts(
         )
     rows = np.flatnonzero(cleaned.verdict == 0).tolist()
     addresses = {records.address.value(row) for row in rows}
-    if kept >= _CLIENTS and len(addresses) == 1 and source.address == "remote":
+    is_log = records.counts is None
+    if is_log and kept >= _CLIENTS and len(addresses) == 1 and source.address == "remote":
         yield (
             f"all {kept:,} page requests are of one visitor: behind a proxy, that is the proxy."
             " Read them with --address forwarded, where lines hold X-Forwarded-For"

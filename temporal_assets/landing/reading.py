@@ -224,7 +224,10 @@ class LogReader:
         What was only renamed is not read again: it begins with the same record and is as long and
         as old, to the nanosecond, as when it was read.
         """
-        candidates = [file for file in same_head if file.options == item.options]
+        # Equal counts under another name may be of another day, which the name alone says.
+        candidates = [
+            file for file in same_head if file.options == item.options and not file.is_counted
+        ]
         for file in candidates:
             if file.looked_like(item.sighting):
                 return Draft(file, None)
@@ -268,10 +271,13 @@ class LogReader:
             if not content.days:
                 _explain_nothing(stream, fmt, content, likely)
             self._refuse_anonymous(content)
+            content_digest = stream.digest
+            if fmt.moment is not None and content.holds.counts:
+                content_digest = digest_of([stream.digest, fmt.moment, fmt.site])
             file = LandedFile(
-                id=file_id(stream.digest, item.options),
+                id=file_id(content_digest, item.options),
                 serial=0,
-                digest=stream.digest,
+                digest=content_digest,
                 options=item.options,
                 size=stream.size,
                 head=head,
@@ -286,6 +292,7 @@ class LogReader:
                     sorted({file.digest for file in same_head} & beginnings - {stream.digest})
                 ),
                 days=content.days,
+                is_counted=content.holds.counts,
                 problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,
                 server_sites=_server_sites(stream, fmt),
             )
@@ -306,7 +313,7 @@ class LogReader:
             if fmt.syntax is Syntax.PARQUET:
                 for _ in _blocks(stream):  # only the digest is wanted
                     pass
-                for records in parquet.read(item.local, item.source, reading):
+                for records in parquet.read(item.local, item.source, reading, fmt.moment):
                     yield partial(_same, records)
                 # For its rows it was opened by its name, which may be another file's by then.
                 if streams.version_of(item.local.stat()) != stream.version:
@@ -339,7 +346,7 @@ class LogReader:
         """Views count visitors: one who made all of the log would be taken for a rare reader."""
         by_agent = self.settings.privacy.client == "address+agent"
         holds = content.holds
-        if not content.rows or holds.addresses or (by_agent and holds.agents):
+        if not content.rows or holds.counts or holds.addresses or (by_agent and holds.agents):
             return
         remedy = (
             'Set `client = "address+agent"` in the section `privacy` of settings.toml: user agents'
@@ -402,6 +409,7 @@ class _Holds:
     referrers: bool = False
     addresses: bool = False
     agents: bool = False
+    counts: bool = False
 
     @classmethod
     def of(cls, records: Records) -> _Holds:
@@ -411,6 +419,7 @@ class _Holds:
             records.referrer is not None,
             bool((records.address.start >= 0).any()),
             agent is not None and bool((agent.start >= 0).any()),
+            records.counts is not None,
         )
 
     def __or__(self, other: _Holds) -> _Holds:
@@ -418,6 +427,7 @@ class _Holds:
             self.referrers or other.referrers,
             self.addresses or other.addresses,
             self.agents or other.agents,
+            self.counts or other.counts,
         )
 
 
@@ -485,7 +495,7 @@ def _same(records: Records) -> Records:
 
 def _format(item: Pending, stream: streams.LogStream) -> Format:
     try:
-        return detect.resolve(item.source, stream.head)
+        return detect.resolve(item.source, stream.head, item.path.name)
     except detect.UnknownFormatError as error:
         raise UnreadableError(_with_damage(stream, str(error))) from error
 

@@ -57,6 +57,21 @@ SCHEMA: Final = pa.schema(
     ]
 )
 
+COUNTS_SCHEMA: Final = pa.schema(
+    [
+        ("day", pa.date32()),
+        ("ts", pa.timestamp("us")),
+        ("url", _STRINGS),
+        ("referrer", _STRINGS),
+        ("site", _STRINGS),
+        ("source", _STRINGS),
+        ("views", pa.int64()),
+        ("visitors", pa.int64()),
+        ("transits", pa.int64()),
+    ]
+)
+"""Rows of counts, which have no client; NULL is a number that the source does not state."""
+
 
 @dataclass(slots=True)
 class DaySegments:
@@ -77,7 +92,10 @@ class _Waiting:
 
 
 class SegmentWriter:
-    """Collects cleaned blocks of one file, in order, and writes them by day into `folder`."""
+    """Collects cleaned blocks of one file, in order, and writes them by day into `folder`.
+
+    All blocks of a file are of requests, or all are of counts.
+    """
 
     def __init__(self, folder: Path, source: str) -> None:
         self.folder = folder
@@ -113,8 +131,11 @@ class SegmentWriter:
         days = sorted(self._waiting)
         for at in range(0, len(days), _OPEN_DAYS):
             some = days[at : at + _OPEN_DAYS]
-            writers = [self._writer(day) for day in some]
             tables = [self._waiting.pop(day).tables for day in some]
+            writers = [
+                self._writer(day, of_day[0].schema)
+                for day, of_day in zip(some, tables, strict=True)
+            ]
             list(each(_append, writers, tables))
         for writer in self._open.values():
             writer.close()
@@ -123,9 +144,10 @@ class SegmentWriter:
         sync(self.folder)
 
     def _write(self, day: int) -> None:
-        _append(self._writer(day), self._waiting.pop(day).tables)
+        tables = self._waiting.pop(day).tables
+        _append(self._writer(day, tables[0].schema), tables)
 
-    def _writer(self, day: int) -> pq.ParquetWriter:
+    def _writer(self, day: int, schema: pa.Schema) -> pq.ParquetWriter:
         if day not in self._open:
             if len(self._open) >= _OPEN_DAYS:
                 _, oldest = self._open.popitem(last=False)
@@ -134,10 +156,10 @@ class SegmentWriter:
             files.append(f"{np.datetime64(day, 'D')}-{len(files)}.parquet")
             self._open[day] = pq.ParquetWriter(
                 self.folder / files[-1],
-                SCHEMA,
+                schema,
                 compression="zstd",
                 compression_level=1,
-                use_dictionary=_REPEATED,
+                use_dictionary=[name for name in _REPEATED if name in schema.names],
                 dictionary_pagesize_limit=_DICTIONARY_BYTES,
                 column_encoding={"ts": "DELTA_BINARY_PACKED"},
                 write_statistics=_ASKED,
@@ -158,13 +180,21 @@ def _table(cleaned: Cleaned, rows: np.ndarray, source: str) -> pa.Table:
         strings if whole else strings.take(rows)
         for strings in (cleaned.url, cleaned.referrer, cleaned.site)
     )
-    columns = [
-        pa.array(cleaned.day[rows], pa.date32()),
-        pa.array(cleaned.time[rows], pa.timestamp("us")),
-        pa.array(cleaned.client[rows], pa.int64()),
-        url.to_arrow(),
-        referrer.to_arrow(),
-        site.to_arrow(),
-        pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([source])),
-    ]
-    return pa.Table.from_arrays(columns, schema=SCHEMA)
+    columns = {
+        "day": pa.array(cleaned.day[rows], pa.date32()),
+        "ts": pa.array(cleaned.time[rows], pa.timestamp("us")),
+        "url": url.to_arrow(),
+        "referrer": referrer.to_arrow(),
+        "site": site.to_arrow(),
+        "source": pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([source])),
+    }
+    counts = cleaned.counts
+    if counts is None:
+        schema = SCHEMA
+        columns["client"] = pa.array(cleaned.client[rows], pa.int64())
+    else:
+        schema = COUNTS_SCHEMA
+        for name in ("views", "visitors", "transits"):
+            numbers = getattr(counts, name)[rows]
+            columns[name] = pa.array(numbers, pa.int64(), mask=numbers < 0)
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)

@@ -50,6 +50,12 @@ NO_REFERRERS: Final = (
 )
 """Note of checks that need referrers, for days without any."""
 
+NO_CLIENTS: Final = (
+    "the sources of this day count views and name no client, so there are no requests to judge:"
+    " `page_views` has the views"
+)
+"""Note of the checks of requests, for days that have counts alone."""
+
 
 class Status(Enum):
     """Outcome of one check of one day."""

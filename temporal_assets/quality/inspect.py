@@ -16,6 +16,7 @@ from temporal_assets.quality import verdicts
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
     MOST_WEEKS,
+    NO_CLIENTS,
     NO_REFERRERS,
     QUIET_DAYS,
     Expected,
@@ -39,6 +40,9 @@ _LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + MOST_WEEKS) * 7)
 
 MAX_SAMPLES: Final = 20
 """Rows shown per broken rule: enough to see what they share, small enough for an event log."""
+
+_OF_CLIENTS: Final = ("requests", "rejects", "transits")
+"""Tables that sources without clients add nothing to, or whose shares are of requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,8 @@ class Inspector:
             *evaluate_rules(rules, numbers, values),
             *self._drifts(table, drifts, day),
         )
-        return self._without_referrers(table, checks, expected, day)
+        judged = self._without_referrers(table, checks, expected, day)
+        return self._without_clients(table, judged, day)
 
     def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> tuple[Expected, ...]:
         """Numbers and ranges of drifts; those outside are told, which the days after it know."""
@@ -201,6 +206,15 @@ class Inspector:
             not_judged(finding, NO_REFERRERS) if check.needs_referrers else finding
             for check, finding in zip(checks, expected, strict=True)
         )
+
+    def _without_clients(
+        self, table: Table, expected: tuple[Expected, ...], day: dt.date
+    ) -> tuple[Expected, ...]:
+        """Return no check of requests, if the day's sources only count views."""
+        requests = self.store.manifest("requests", day) if table.name in _OF_CLIENTS else None
+        if requests is None or requests.rows or not requests.counts:
+            return expected
+        return tuple(not_judged(finding, NO_CLIENTS) for finding in expected)
 
     def _has_referrers(self, table: Table, day: dt.date) -> bool:
         manifest = self.store.manifest(table.name, day)

@@ -77,3 +77,7 @@ class Privacy(Section):
 
     min_clients: int = Field(5, ge=1)
     """URLs that fewer clients opened are never published in policies, reports and the UI."""
+
+    views_per_client: int = Field(10, ge=1)
+    """Views of a page on a day that vouch for one client, where a source counts views and no
+    visitors: such a page is named from `min_clients` times as many on (docs/counts.md)."""

@@ -53,11 +53,13 @@ class Manifest:
     """Facts about the content that are costly to recompute (rejects by reason, has_referrers)."""
     beside: tuple[DataFile, ...] = ()
     """Files of the URLs that the rows name by number."""
+    counts: tuple[DataFile, ...] = ()
+    """Files of counts of views without clients, which the rows do not have."""
 
     @property
     def stored(self) -> tuple[DataFile, ...]:
         """All files there must be."""
-        return (*self.files, *self.beside)
+        return (*self.files, *self.beside, *self.counts)
 
     @property
     def rows(self) -> int:
@@ -77,8 +79,9 @@ class Manifest:
     def to_json(self) -> str:
         """The text of the manifest file."""
         fields = asdict(self) | {"day": self.day.isoformat()}
-        if not self.beside:
-            del fields["beside"]
+        for name in ("beside", "counts"):
+            if not fields[name]:
+                del fields[name]
         return sealed(fields)
 
     @classmethod
@@ -89,7 +92,8 @@ class Manifest:
             fields["day"] = dt.date.fromisoformat(fields["day"])
             fields["files"] = tuple(DataFile(**file) for file in fields["files"])
             fields["inputs"] = tuple(Input(**item) for item in fields["inputs"])
-            fields["beside"] = tuple(DataFile(**file) for file in fields.get("beside", ()))
+            for name in ("beside", "counts"):
+                fields[name] = tuple(DataFile(**file) for file in fields.get(name, ()))
             manifest = cls(**fields)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ManifestError("is no manifest any more") from None

@@ -236,6 +236,10 @@ class Store:
         """Paths of the files of URLs that its rows name by number, if they do."""
         return self._paths(manifest, manifest.beside)
 
+    def paths_of_counts(self, manifest: Manifest) -> list[str]:
+        """Paths of the files of counts without clients, if there are any."""
+        return self._paths(manifest, manifest.counts)
+
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
         folder = self._join(manifest.asset, manifest.day)
         return [self._url(posixpath.join(folder, file.name)) for file in files]
@@ -378,14 +382,17 @@ class Store:
         settings_digest: str,
         extra: dict[str, Any] | None = None,
         beside: Sequence[Path] = (),
+        counts: Sequence[Path] = (),
     ) -> Manifest:
         """Make local Parquet `files` the partition of `asset` for `day`, atomically.
 
         The files are moved (or uploaded) and must lie in a `scratch` folder of this store; so must
-        those `beside` them, of the URLs that their rows name by number.
+        those `beside` them, of the URLs that their rows name by number, and `counts` without
+        clients.
         """
-        parts = [(path, _describe(path)) for path in (*files, *beside)]
+        parts = [(path, _describe(path)) for path in (*files, *beside, *counts)]
         described = tuple(part for _, part in parts)
+        others = len(files) + len(beside)
         manifest = Manifest(
             asset=asset,
             day=day,
@@ -394,7 +401,8 @@ class Store:
             inputs=tuple(inputs),
             settings_digest=settings_digest,
             extra=extra or {},
-            beside=described[len(files) :],
+            beside=described[len(files) : others],
+            counts=described[others:],
         )
         self._show(manifest, parts)
         return manifest

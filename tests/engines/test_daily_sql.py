@@ -197,7 +197,8 @@ def test_page_views(engine: Engine, rows: list[Row]) -> None:
 def test_transits(engine: Engine, rows: list[Row]) -> None:
     requests = _requests(rows)
     inputs = {"requests": (contracts.REQUESTS.arrow_schema, requests)}
-    urls = _run(engine, "urls", inputs, {"site": SITE}, contracts.URLS)
+    counts = {"counts": (contracts.COUNTS.arrow_schema, [])}
+    urls = _run(engine, "urls", inputs | counts, {"site": SITE}, contracts.URLS)
     opened = {row["url"] for row in requests}
     named = opened | {row["referrer"] for row in requests} - {None}
     site = {url: site_of(url) for url in named} | {row["url"]: row["site"] for row in requests}

@@ -60,7 +60,9 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
         schema = contracts.table(name).arrow_schema
         known = [{column: row.get(column) for column in schema.names} for row in found]
         write_table(pa.Table.from_pylist(known, schema), folder / f"{name}.parquet")
-    return {name: [str(folder / f"{name}.parquet")] for name in rows}
+    counted = pa.table({"site": pa.array([], pa.string())})
+    write_table(counted, folder / "counted_sites.parquet")
+    return {name: [str(folder / f"{name}.parquet")] for name in (*rows, "counted_sites")}
 
 
 def pairs(files: list[str]) -> list[tuple[str, str]]:
@@ -75,7 +77,12 @@ def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Pa
         f"https://b.example{path}": LIFE | {"views": [views] * DAYS} for path, views in most.items()
     }
     inputs = tables(lives, tmp_path)
-    parameters = {"recent": 2, "enough": 3, **counted_days(FIRST, [True] * DAYS)}
+    parameters = {
+        "recent": 2,
+        "enough": 3,
+        "views_per_client": 10,
+        **counted_days(FIRST, [True] * DAYS),
+    }
     sums, few = write_tree_sums(engine, inputs, parameters, tmp_path)
     assert pairs(few) == [
         ("b.example/news/", "https://b.example/news/1"),

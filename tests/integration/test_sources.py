@@ -247,15 +247,17 @@ def test_one_bad_file_among_many_is_a_warning(log: Path, state: Path) -> None:
     assert found["status"] == "warning"
 
 
-def test_aggregates_are_told_what_they_are(tmp_path: Path, state: Path) -> None:
-    for name, lines in (
-        ("views.csv", ["date,page,pageviews,sessions", "2026-01-30,/a,17,12"]),
-        ("pageviews-20260130", ["en.wikipedia Main_Page 42 0", "en.wikipedia Cat 3 0"]),
-        ("counts.json", ['{"day": "2026-01-30", "url": "https://a.example/", "views": 9}']),
+def test_counts_without_a_day_are_told_what_they_lack(tmp_path: Path, state: Path) -> None:
+    for name, lines, why in (
+        ("views.csv", ["page,pageviews,sessions", "/a,17,12"], "do not say of which day they are"),
+        ("pageviews.gz", ["en Main_Page 42 0", "en Cat 3 0"], "leave the name that the dump has"),
+        ("clicks.tsv", ["other-search\tCat\texternal\t42"], "of which wiki and month it is"),
+        ("counts.json", ['{"url": "https://a.example/", "views": 9}'], "of which day they are"),
     ):
         result = call("ingest", write(tmp_path / name, lines * 5), "--state", state)
         assert result.exit_code == 1
-        assert "counts of views, not requests" in said(result), said(result)
+        assert why in said(result), said(result)
+    assert stored(state) == []
 
 
 # Servers that need another word than `--host` -------------------------------------------------

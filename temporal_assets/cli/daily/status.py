@@ -223,6 +223,7 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
     report: dict[str, Any] = {
         "read": len(inventory.active),
         "lines": sum(file.lines for file in inventory.active),
+        "counts": sum(file.is_counted for file in inventory.active),
         "first": days[0] if days else None,
         "last": days[-1] if days else None,
         "unreadable": [
@@ -252,6 +253,11 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
 def _show_logs(logs: dict[str, Any], build: str) -> None:
     span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
     console.say(f"{counted(logs['read'], 'log file')} read, {counted(logs['lines'], 'line')}{span}")
+    if logs["counts"]:
+        console.say(
+            f"{counted(logs['counts'], 'file')} of them count views and name no client: pages are"
+            " named from a floor of views on (docs/counts.md)"
+        )
     if logs["new"]:
         console.say(f"{counted(logs['new'], 'log file')} new or changed: {build}")
     if logs["source_error"]:

@@ -116,7 +116,13 @@ def show_troubles(report: LandingReport) -> None:
     _say_how_many_more(doubtful, "with such lines")
     for message in report.warnings:
         console.warn(message)
-    without = [file for file in report.landed if file.lines and not file.has_referrers]
+    without = [
+        file
+        for file in report.landed
+        if file.lines and not file.has_referrers and not file.is_counted
+    ]
+    if any(file.is_counted for file in report.landed):
+        console.say(_of_counts(report.landed))
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
         ways = " or ".join(sorted({_way_to_referrers(file) for file in without}))
@@ -130,6 +136,16 @@ def show_troubles(report: LandingReport) -> None:
     for file in failed[:_TROUBLES_SHOWN]:
         console.warn(console.plain(file.error))
     _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
+
+
+def _of_counts(files: Sequence[LandedFile]) -> str:
+    """Return what files of counts cannot say."""
+    counts = [file for file in files if file.is_counted]
+    links = "" if any(file.has_referrers for file in counts) else ", nor where they came from"
+    return (
+        f"{counted(len(counts), 'file')} with counts of views: they do not say who opened a"
+        f" page{links}. What follows from that is in docs/counts.md"
+    )
 
 
 def _way_to_referrers(file: LandedFile) -> str:

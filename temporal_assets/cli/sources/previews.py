@@ -52,6 +52,7 @@ def preview_report(preview: Preview) -> dict[str, Any]:
             for name, share in preview.shares.items()
         },
         "doubts": list(preview.doubts),
+        "missing": list(preview.missing),
         "error": preview.error,
     }
 
@@ -85,12 +86,15 @@ def _show(preview: Preview) -> None:
         f"{name} {_share(usable_share.usable, usable_share.given)}"
         for name, usable_share in preview.shares.items()
     ]
-    absent = [name for name in ("referrer", "agent") if name not in preview.shares]
+    logged = ("referrer",) if preview.missing else ("referrer", "agent")
+    absent = [name for name in logged if name not in preview.shares]
     parts += [f"{name} not logged" for name in absent]
     console.say(
         f"Usable in {counted(preview.sampled, 'line')}: {', '.join(parts)}."
-        f" Page requests: {preview.kept:,}"
+        f" {'Rows' if preview.missing else 'Page requests'}: {preview.kept:,}"
     )
+    for sentence in preview.missing:
+        console.say(sentence)
 
 
 def _row(line: PreviewLine) -> tuple[str, ...]:

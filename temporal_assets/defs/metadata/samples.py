@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from temporal_assets.contracts import Type, table
+from temporal_assets.days.daily import COUNTED
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
 
@@ -130,6 +131,9 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
     ),
 }
 
+_OF_VIEWS: Final = ("page_views", "page_histories", "interest_curves", "page_labels")
+"""Tables whose rows are shown for their views, which may be counted without clients."""
+
 _KINDS: Final = {
     Type.BIGINT: "int",
     Type.DOUBLE: "float",
@@ -145,7 +149,10 @@ def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, An
     store = installation.store
     if any(store.manifest(name, day) is None for name in sample_query.also):
         return {}
-    k = installation.settings.privacy.min_clients
+    privacy = installation.settings.privacy
+    views = store.manifest("page_views", day)
+    of_views = asset in _OF_VIEWS and views is not None and bool(views.extra.get(COUNTED))
+    k = privacy.min_clients * (privacy.views_per_client if of_views else 1)
     rest = sample_query.rest.format(k=int(k), rows=ROWS)
     query = f"SELECT {', '.join(sample_query.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
     inputs = {name: store.files(name, day) for name in (asset, *sample_query.also)}

@@ -36,7 +36,7 @@ from temporal_assets.logs.read.encode import (
     to_list,
 )
 from temporal_assets.logs.read.memo import Memo
-from temporal_assets.logs.read.records import Column, Offsets, Records, Reject
+from temporal_assets.logs.read.records import Column, Counts, Offsets, Records, Reject
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 from temporal_assets.logs.urls.urls import (
     UrlRules,
@@ -62,7 +62,7 @@ not by days. A file with more than one of them in a thousand is not read."""
 METHOD: Final = b"GET"
 """Requests with other methods show no page to anybody."""
 
-DROPS: Final = ("method", "status", "static", "bot_agent")
+DROPS: Final = ("method", "status", "static", "bot_agent", "event", "no_views")
 """Reasons of well-formed lines that are no page views, in the order they are looked for."""
 
 _FIRST_DROP: Final = 100
@@ -138,6 +138,8 @@ class Cleaned:
     """Page requests whose line names a referrer."""
     referrers_usable: int
     """Number of records whose referrer is the URL of a web page."""
+    counts: Counts | None = None
+    """None where a row is a request."""
 
 
 class Cleaner:
@@ -174,7 +176,10 @@ class Cleaner:
         rows, target = self._page_requests(records, verdict)
         url, site, rows = self._urls(records, verdict, rows, target)
         referrer, named = self._referrers(records, rows)
-        client = self.clients.of_rows(records, rows, days[rows])
+        counts = None if records.counts is None else records.counts.take(rows)
+        client = np.zeros(len(rows), np.int64)  # of counts none is known
+        if counts is None:
+            client = self.clients.of_rows(records, rows, days[rows])
         known_days = days[days != UNKNOWN_DAY]
         return Cleaned(
             day=days[rows],
@@ -189,6 +194,7 @@ class Cleaner:
             verdict=verdict,
             referrers_given=named,
             referrers_usable=int(np.count_nonzero(referrer.codes >= 0)),
+            counts=counts,
         )
 
     # Which lines -----------------------------------------------------------------------------
@@ -198,6 +204,10 @@ class Cleaner:
     ) -> tuple[Offsets, Encoded]:
         """Rows with a method, status, resource and agent of a page view, and their targets."""
         rows = np.flatnonzero(verdict == Reject.NONE)
+        if records.is_page is not None:
+            rows = _sieve(verdict, rows, records.is_page[rows], "event")
+        if records.counts is not None:
+            rows = _sieve(verdict, rows, _is_any(records.counts.take(rows)), "no_views")
         if records.method is not None:
             keep = _flags(records.method, rows, lambda value: value == METHOD, missing=True)
             rows = _sieve(verdict, rows, keep, "method")
@@ -359,6 +369,11 @@ class Cleaner:
     def _sample(self, records: Records, row: int) -> str:
         private_values = [records.address.value(row) or b""] if records.reason[row] == 0 else []
         return redact(records.text.value(row) or b"", [value for value in private_values if value])
+
+
+def _is_any(counts: Counts) -> NDArray[np.bool_]:
+    """Return whether rows say that a page was opened at all."""
+    return np.asarray((counts.views > 0) | (counts.visitors > 0) | (counts.transits > 0))
 
 
 def reason_of(verdict: int) -> str:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from temporal_assets.logs.counts.counted import CountColumns
 from temporal_assets.logs.formats.forwarded import forwarded_or_remote
 from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.times import BAD, localise
@@ -95,6 +96,12 @@ def optional(fields: Fields, slot: Slot) -> Column | None:
         return None
     _drop_empty(fields.data, fields.start[slot], fields.stop[slot])
     return column(fields, slot)
+
+
+def count_columns(fields: Fields) -> CountColumns:
+    """The columns of counts."""
+    slots = (Slot.DATE, Slot.VIEWS, Slot.VISITORS, Slot.TRANSITS)
+    return CountColumns(*(column(fields, slot) for slot in slots))
 
 
 def _address(fields: Fields, source: LogSource) -> Column:

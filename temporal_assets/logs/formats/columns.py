@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Slot
+from temporal_assets.logs.formats.layouts import COLUMN_NAMES, COUNTS, Slot
 
 _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 """Names that a column may have. Fields of a record (addresses, times, URLs) look otherwise."""
@@ -45,7 +45,21 @@ _KNOWN: Final[Mapping[Slot, str]] = {
 """Names of our fields in tables, in lower case and without punctuation; the first is taken that is
 there. Machines have a `hostname` and requests a `request_time`: these are something else."""
 
-_TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER)
+_COUNTED: Final[Mapping[Slot, str]] = {
+    # Visitors of a page and day are what a view is; a page may be opened often by one of them.
+    Slot.VISITORS: "visitors uniquevisitors uniqvisitors nbuniqvisitors activeusers totalusers"
+    " users",
+    Slot.VIEWS: "uniquepageviews nbvisits views pageviews screenpageviews nbhits hits requests"
+    " edgerequests totalviews viewcount visits sessions impressions count clicks n",
+    Slot.TRANSITS: "transits transitions",
+    Slot.TIME: "day datehour hour visitdate reportdate",
+    Slot.TARGET: "metadataurl pagepathandscreenclass pagepathplusquerystring pathname pageurls"
+    " fullpageurl label",
+    Slot.HOST: "hostname",
+}
+"""Further names in tables that have no client, of numbers of views and what they are of."""
+
+_TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER, *sorted(COUNTS))
 
 _PART: Final = re.compile(r"\{([^{}]+)\}")
 _JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
@@ -97,9 +111,25 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
         for slot, options in _KNOWN.items()
         if slot not in named and (option := next(filter(names.__contains__, options.split()), None))
     }
+    if is_counted(named):
+        mapping.pop("address", None)
+    if Slot.ADDRESS not in {COLUMN_NAMES[field] for field in mapping} | named:
+        mapping = {**mapping, **_counted(names, named | {COLUMN_NAMES[name] for name in mapping})}
     if "date" in names and _OWN_TIME in names and mapping.get("time") == names[_OWN_TIME]:
         mapping["date"] = names["date"]
     return {**mapping, **columns}
+
+
+def _counted(names: Mapping[str, str], named: Collection[Slot]) -> dict[str, str]:
+    """Return the columns of a table of counts, but for those of fields that are `named`."""
+    found = {
+        slot: names[option]
+        for slot, options in _COUNTED.items()
+        if slot not in named and (option := next(filter(names.__contains__, options.split()), None))
+    }
+    if not is_counted(found.keys() | named):
+        return {}
+    return {slot.name.lower(): name for slot, name in found.items()}
 
 
 def by_number(columns: Mapping[str, str]) -> bool:
@@ -123,7 +153,7 @@ def look_like_names(names: Collection[str]) -> bool:
 
 
 def told(columns: Mapping[str, str]) -> str:
-    """Return the columns of time, client, URL and referrer that are not called like them."""
+    """Return the columns of what is shown, with counts, that are not called like our fields."""
     pairs = (
         f"{field}={name}"
         for field, name in columns.items()
@@ -145,8 +175,13 @@ def check(columns: Mapping[str, str]) -> None:
             raise ColumnsError(f"columns: {template} joins columns, which only {allowed} can be of")
 
 
-def slots_of(columns: Mapping[str, str], present: Collection[str] | None) -> dict[Slot, str]:
-    """Slot -> column. Raises `ColumnsError` for names unknown here or, given `present`, there."""
+def slots_of(
+    columns: Mapping[str, str], present: Collection[str] | None, *, is_dated: bool = False
+) -> dict[Slot, str]:
+    """Slot -> column. Raises `ColumnsError` for names unknown here or, given `present`, there.
+
+    `is_dated` as for `require`.
+    """
     check(columns)
     if present is not None:
         missing = sorted(_all_columns(columns) - set(present))
@@ -155,22 +190,43 @@ def slots_of(columns: Mapping[str, str], present: Collection[str] | None) -> dic
                 f"columns: the log has no {', '.join(missing)}; {_what_there_is(present)}"
             )
     slots = {COLUMN_NAMES[name]: column for name, column in columns.items()}
-    require(slots, "" if present is None else f"; {_what_there_is(present)}")
+    there = "" if present is None else f"; {_what_there_is(present)}"
+    require(slots, there, is_dated=is_dated)
     return slots
 
 
-def require(slots: Collection[Slot], there: str = "") -> None:
-    """Raise unless there are time, address and target; `there` is what the log has."""
-    if absent := lacking(slots):
+def require(slots: Collection[Slot], there: str = "", *, is_dated: bool = False) -> None:
+    """Raise unless there are time, address and target; `there` is what the log has.
+
+    Counts need no address, and no time where the whole file `is_dated`.
+    """
+    absent = lacking(slots)
+    if is_dated and is_counted(slots) and absent == ["time"]:
+        return
+    if absent:
         raise ColumnsError(f"columns: nothing is named for {', '.join(absent)}{there}")
 
 
 def lacking(slots: Collection[Slot]) -> list[str]:
     """Return what a log needs and these are not, as a person would name it."""
-    absent = [slot.name.lower() for slot in (Slot.TIME, Slot.ADDRESS) if slot not in slots]
+    absent = [] if Slot.TIME in slots else ["time"]
+    if Slot.ADDRESS not in slots and not is_counted(slots):
+        absent.append("address")
     if Slot.TARGET not in slots and Slot.REQUEST not in slots:
         absent.append("target (or url, or request)")
     return absent
+
+
+def is_counted(slots: Collection[Slot]) -> bool:
+    """Return whether rows with these fields are counts, which stand for many requests."""
+    return not COUNTS.isdisjoint(slots)
+
+
+def with_dates_apart(slots: Mapping[Slot, str]) -> dict[Slot, str]:
+    """Return the same fields with the time of counts as a date: it has no clock, as a rule."""
+    if not is_counted(slots) or Slot.TIME not in slots:
+        return dict(slots)
+    return {Slot.DATE if slot is Slot.TIME else slot: name for slot, name in slots.items()}
 
 
 def _plain(name: str) -> str:

@@ -10,15 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import orjson
 
+from temporal_assets.logs.counts.file_dates import clickstream_of, moment_of_file
 from temporal_assets.logs.formats import directives, tables
 from temporal_assets.logs.formats.columns import (
     ColumnsError,
     by_number,
     check,
+    is_counted,
+    lacking,
     look_like_names,
     mapped,
     slots_of,
@@ -144,18 +148,20 @@ class UnknownFormatError(ValueError):
     """The lines fit no known format; the message shows their shape, never an address."""
 
 
-def resolve(source: LogSource, head: bytes) -> Format:
-    """The format of a source whose file begins with `head`.
+def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
+    """The format of a source whose file begins with `head`; `name` is that of the file.
 
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
     `PatternError`, `ServerFormatError` or `ColumnsError`.
     """
+    dated = _Dated.of(source, head, name)
     named_format = _named(source, head)
     is_table = head.startswith(_PARQUET)  # whose bytes may look like any end of a line
     if named_format is None and (is_table or not _ends_lines_in_returns(head)):
-        named_format = _detect(source, head)
+        named_format = _detect(source, head, dated=dated)
     if named_format is None:
         raise UnknownFormatError(_why_unknown(source, head))
+    named_format = dated.give(named_format, head)
     if source.format != "auto" and head.strip() and named_format.syntax in _WITHIN:
         named_format = _as_shipped(named_format, source, _without_comments(_sample(head)))
     if named_format.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
@@ -213,7 +219,7 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
     if fmt.syntax is Syntax.TABLE and head.strip():
         names = tables.columns_of(head, fmt.separator, source.columns)
         columns = mapped(source.columns, names)
-        slots_of(columns, names)
+        slots_of(columns, names, is_dated=fmt.moment is not None)
         if (taken := told(columns)) and columns != source.columns:
             return replace(fmt, by=taken)
     elif fmt.syntax is Syntax.JSON and fmt.name in NAMED:
@@ -229,7 +235,58 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
 # Detection -----------------------------------------------------------------------------------
 
 
-def _detect(source: LogSource, head: bytes) -> Format | None:
+@dataclass(frozen=True, slots=True)
+class _Dated:
+    """The day or hour of all of a file's counts, for those whose rows do not name theirs."""
+
+    moment: int | None = None
+    site: str = ""
+    """Host of all pages, if the name of the file says so."""
+    is_month: bool = False
+
+    @classmethod
+    def of(cls, source: LogSource, head: bytes, name: str) -> _Dated:
+        """Return what the name of a file and what it begins with say."""
+        if month := clickstream_of(name):
+            return cls(month[1], month[0], is_month=True)
+        return cls(moment_of_file(name, head, ZoneInfo(source.timezone)))
+
+    def give(self, fmt: Format, head: bytes) -> Format:
+        """Return the format with the moment. Raises `UnknownFormatError` where there is none."""
+        if fmt.syntax is not Syntax.COUNTS:
+            return replace(fmt, moment=None if self.is_month else self.moment)
+        needs_month = fmt.name == "wikipedia_clickstream"
+        if head.strip() and (self.moment is None or needs_month != self.is_month):
+            raise UnknownFormatError(_NO_MONTH if needs_month else _NO_HOUR)
+        return replace(fmt, moment=self.moment, site=self.site)
+
+
+_NO_HOUR: Final = (
+    "Wikipedia's pageviews do not say when they were made: leave the name that the dump has"
+    " (pageviews-20240501-010000.gz, pageviews-20240501-user.bz2)"
+)
+_NO_MONTH: Final = (
+    "Wikipedia's clickstream does not say of which wiki and month it is: leave the name that the"
+    " dump has (clickstream-enwiki-2024-05.tsv.gz)"
+)
+_DUMPS: Final = {
+    "wikipedia_pageviews": re.compile(rb"[a-z0-9.-]{1,40} [^ \t]* \d{1,12}( \d{1,18})?"),
+    "wikipedia_days": re.compile(rb"[a-z0-9.-]{1,40} [^ \t]* (null|\d+) [a-z-]+ \d{1,12}( \S*)?"),
+    "wikipedia_clickstream": re.compile(rb"[^\t]+\t[^\t]+\t(link|external|other)\t\d{1,12}"),
+}
+"""Lines of Wikipedia's dumps."""
+
+
+def _dump(lines: bytes) -> Format | None:
+    """The format of one of Wikipedia's dumps."""
+    some = lines.splitlines()
+    for name, line in _DUMPS.items():
+        if all(map(line.fullmatch, some)):
+            return FORMATS[name]
+    return None
+
+
+def _detect(source: LogSource, head: bytes, dated: _Dated | None = None) -> Format | None:
     if head.startswith(_PARQUET):
         return FORMATS["parquet"]
     if not head.strip():
@@ -244,8 +301,12 @@ def _detect(source: LogSource, head: bytes) -> Format | None:
     lines = _without_comments(sample)
     if detected := _json_format(source, lines) or _wrapped(source, lines):
         return detected
+    if dump := _dump(lines):
+        return dump
     named = _delimited(source, lines)
-    if named is None and (table := _table(source, sample)):
+    is_dated = dated is not None and dated.moment is not None and not dated.is_month
+    rows = _sample(tables.behind_preamble(head))
+    if named is None and (table := _table(source, rows, is_dated=is_dated)):
         return table
     return _explaining_more(named, source, _without_comments(_sample(head, _INFERRED_LINES)))
 
@@ -437,12 +498,12 @@ def _has_user(fmt: Format) -> bool:
     return fmt.layout is not None and Kind.USER in fmt.layout.kinds
 
 
-def _table(source: LogSource, sample: bytes) -> Format | None:
+def _table(source: LogSource, sample: bytes, *, is_dated: bool) -> Format | None:
     """CSV or TSV if the first line names the columns that are wanted."""
     for fmt in _tables(sample):
         names = tables.columns_of(sample, fmt.separator, source.columns)
         try:
-            slots_of(mapped(source.columns, names), names)
+            slots_of(mapped(source.columns, names), names, is_dated=is_dated)
         except ColumnsError:
             continue
         return fmt
@@ -498,6 +559,8 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
     address = records.address.value(row)
     if records.time[row] < oldest:
         return False
+    if records.counts is not None:
+        return True
     if wanted is Address.INFERRED:
         return True
     if wanted is Address.NONE or not address:
@@ -593,16 +656,10 @@ def _is_binary(head: bytes) -> bool:
 _NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\r\n\x1b")
 
 
-_COUNTS: Final = re.compile(
-    r"(page|screenpage|unique|total|active)?(views?|hits|sessions|visits|visitors|users|count|clicks"
-    r"|requests|impressions|n)"
-)
-"""Names of columns of sums, without punctuation."""
-_DUMPS: Final = re.compile(rb"\S+ \S+ \d+( \d+)?|\S+\t\S+\t(link|external|other)\t\d+")
-"""Lines of Wikipedia's counts of views, and of its clickstream."""
-_AGGREGATED: Final = (
-    "counts of views, not requests: who opened a page, and coming from where, is not in them any"
-    " more. Name the log, or the table of events, that they were counted from"
+_UNDATED: Final = (
+    "counts of views that do not say of which day they are (the columns are {}). Export them with a"
+    " column of the date, or a day a file with the date in its name, like pages-2024-05-01.csv"
+    " (docs/counts.md)"
 )
 
 
@@ -615,8 +672,6 @@ def _why_another(source: LogSource, sample: bytes) -> str | None:
                 f"an error log of {server}, which does not say what was served: let the path of the"
                 " source name access logs alone, as `access.log*` does"
             )
-    if all(map(_DUMPS.fullmatch, lines)):
-        return _AGGREGATED
     first = lines[0]
     names = _keys_of(first) if first.startswith(b"{") else []
     for fmt in () if names else _tables(first):
@@ -625,11 +680,10 @@ def _why_another(source: LogSource, sample: bytes) -> str | None:
             break
     if not names or not look_like_names(names):
         return None
-    sums = [name for name in names if _COUNTS.fullmatch(re.sub(r"\W|_", "", name.lower()))]
     fields = {COLUMN_NAMES[field] for field in mapped(source.columns, names)}
-    if not sums or Slot.ADDRESS in fields:
+    if not is_counted(fields) or lacking(fields) != ["time"]:
         return None
-    return f"{_AGGREGATED} (its columns are {', '.join(names[:_KEYS_SHOWN])})"
+    return _UNDATED.format(", ".join(names[:_KEYS_SHOWN]))
 
 
 def _why_unknown_json(line: bytes) -> str:
@@ -689,7 +743,7 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
             " or correct its times"
         )
     first = _without_comments(_sample(head)).split(b"\n")[0].rstrip()
-    if other := _why_another(source, _without_comments(_sample(head))):
+    if other := _why_another(source, _without_comments(_sample(tables.behind_preamble(head)))):
         return other
     if fmt := _detect(source, first + b"\n"):
         return (

@@ -23,8 +23,16 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.counts.wikipedia import as_clickstream, as_pageviews
 from temporal_assets.logs.formats import directives, patterns, structured, tables
-from temporal_assets.logs.formats.assemble import assemble, known_times, line_text, reject_cut_line
+from temporal_assets.logs.formats.assemble import (
+    assemble,
+    count_columns,
+    known_times,
+    line_text,
+    reject_cut_line,
+)
 from temporal_assets.logs.formats.columns import (
     check,
     lacking,
@@ -34,7 +42,14 @@ from temporal_assets.logs.formats.columns import (
     told,
     with_first_parts,
 )
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Layout, Slot, after_words, layout
+from temporal_assets.logs.formats.layouts import (
+    COLUMN_NAMES,
+    COUNTS,
+    Layout,
+    Slot,
+    after_words,
+    layout,
+)
 from temporal_assets.logs.formats.rewrite import (
     CLOUDFRONT_ENCODED,
     Decode,
@@ -48,6 +63,7 @@ from temporal_assets.logs.formats.structured import Path, dotted
 from temporal_assets.logs.formats.times import BAD, last_repeated
 from temporal_assets.logs.formats.tokenize import (
     Fields,
+    Lines,
     check_lines,
     drop_ports,
     find_lines,
@@ -88,6 +104,8 @@ class Syntax(Enum):
     JSON = "json"
     REGEX = "regex"
     PARQUET = "parquet"
+    COUNTS = "counts"
+    """Lines of words, each of which stands for many requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +127,11 @@ class Format:
     """Columns that were taken, or whatever else was found out of a file beside its format."""
     wrapped: Path | None = None
     """Path of the lines in a JSON object, if a shipper of logs has put them into one."""
+    moment: int | None = None
+    """Microseconds since 1970 of the day or hour that all of a file's counts are of, if its rows do
+    not name theirs."""
+    site: str = ""
+    """Host of all pages, if the name of the file says so."""
     doubts: tuple[str, ...] = ()
     """Sentences on fields that were inferred from their values and should be looked at."""
 
@@ -166,18 +189,21 @@ def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state
     repeated = before.repeated
     if fmt.wrapped is not None:
         block = unwrapped(block, fmt.wrapped)
+    if fmt.syntax is Syntax.COUNTS:
+        return _parse_counts(block, fmt, source, reading)
     if fmt.layout is not None:
         return _parse_delimited(block, fmt.layout, source, reading, repeated)
     if fmt.syntax is Syntax.DIRECTIVES:
         return directives.parse(block, before.header, source, reading, repeated)
     if fmt.syntax is Syntax.TABLE:
-        return tables.parse(block, before.names, fmt.separator, source, reading, repeated)
+        names = before.names
+        return tables.parse(block, names, fmt.separator, source, reading, repeated, fmt.moment)
     if fmt.pattern is not None:
         return patterns.parse(block, fmt.pattern, source, reading, repeated)
     if fmt.syntax is Syntax.JSON:
         certain = frozenset({Slot.REFERRER} if fmt.has_referrer else ())
         paths = fmt.paths if fmt.paths is not None else _mapped_paths(source)
-        records = structured.parse(block, paths, source, reading, certain, repeated)
+        records = structured.parse(block, paths, source, reading, certain, repeated, fmt.moment)
         return decoded(records, fmt.encoded)
     raise ValueError(f"{fmt.name} is not read in blocks of lines")
 
@@ -246,6 +272,12 @@ def shipped(fmt: Format, words: int) -> Format:
 def _parse_delimited(
     block: Block, form: Layout, source: LogSource, reading: Reading, before: int
 ) -> Records:
+    fields, lines = _fields(block, form, reading)
+    text = line_text(block, lines)
+    return assemble(fields, lines.number, text, source, escaped=form.escaped, before=before)
+
+
+def _fields(block: Block, form: Layout, reading: Reading) -> tuple[Fields, Lines]:
     lines = find_lines(block)
     fields = Fields.empty(block.data, len(lines), set(form.slots))
     check_lines(fields, lines, reading.max_line_bytes)
@@ -253,8 +285,21 @@ def _parse_delimited(
     if form.has_ports:
         drop_ports(fields)
     reject_cut_line(fields, lines, block)
-    text = line_text(block, lines)
-    return assemble(fields, lines.number, text, source, escaped=form.escaped, before=before)
+    return fields, lines
+
+
+def _parse_counts(block: Block, fmt: Format, source: LogSource, reading: Reading) -> Records:
+    """Records of one of Wikipedia's dumps."""
+    form = fmt.layout
+    if form is None:
+        raise ValueError(f"{fmt.name} has no layout")
+    fields, lines = _fields(block, form, reading)
+    records = assemble(fields, lines.number, line_text(block, lines), source, escaped=False)
+    zone = ZoneInfo(source.timezone)
+    records = with_counts(records, count_columns(fields), zone, fmt.moment)
+    if form.has(Slot.REFERRER):
+        return as_clickstream(records, fmt.site or source.host or "")
+    return as_pageviews(records)
 
 
 def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Format:
@@ -288,6 +333,8 @@ def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
         return given
     paths = dict(FORMATS["nginx_json"].paths or {})
     for name, slot in reversed(COLUMN_NAMES.items()):
+        if slot in COUNTS:
+            continue  # beside a client they say nothing of requests
         paths[slot] = ((name,), *paths.get(slot, ()))
     return {**paths, **given}
 
@@ -303,6 +350,12 @@ def _delimited(
         has_referrer=form.has(Slot.REFERRER),
         layout=form,
     )
+
+
+def _counts(name: str, description: str, notation: str, separator: bytes = b" ") -> Format:
+    form = replace(layout(notation), separator=separator)
+    has_referrer = form.has(Slot.REFERRER)
+    return Format(name, description, Syntax.COUNTS, has_referrer=has_referrer, layout=form)
 
 
 def _json(
@@ -515,6 +568,23 @@ _ALL: Final = (
     _json("azure_json", "Azure Front Door and Application Gateway access log", _AZURE),
     _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
     _json("fluent_json", "Fluent Bit's and Fluentd's parsers of nginx and Apache", _FLUENT),
+    _counts(
+        "wikipedia_pageviews",
+        "Wikipedia's pageviews of an hour, which is in the name of the file: counts of views",
+        "host target views ?",
+    ),
+    _counts(
+        "wikipedia_days",
+        "Wikipedia's complete pageviews of a day, which is in the name of the file: counts of"
+        " views",
+        "host target - - views ?",
+    ),
+    _counts(
+        "wikipedia_clickstream",
+        "Wikipedia's clickstream of a month, which is in the name of the file: counts of transits",
+        "referrer target - transits",
+        separator=b"\t",
+    ),
     _json("jsonl", "JSON lines, with our fields by `columns` as dotted paths", None),
     Format("csv", "comma-separated; its first line names columns", Syntax.TABLE, separator=b","),
     Format("tsv", "tab-separated; its first line names columns", Syntax.TABLE, separator=b"\t"),

@@ -39,9 +39,18 @@ class Slot(IntEnum):
     """`METHOD target protocol`."""
     FORWARDED = 12
     """X-Forwarded-For."""
+    VIEWS = 13
+    """How often a page was opened: the row stands for many requests."""
+    VISITORS = 14
+    """How many opened it."""
+    TRANSITS = 15
+    """How often it was opened by a link on the referrer."""
 
 
 SLOTS: Final = len(Slot)
+
+COUNTS: Final = frozenset({Slot.VIEWS, Slot.VISITORS, Slot.TRANSITS})
+"""Fields of rows that stand for many requests."""
 
 COLUMN_NAMES: Final = {slot.name.lower(): slot for slot in Slot} | {"url": Slot.TARGET}
 """Names users give columns, JSON paths and regex groups; `url` is an absolute target."""

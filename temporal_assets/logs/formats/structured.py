@@ -11,12 +11,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
-from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.formats.assemble import (
+    assemble,
+    column,
+    count_columns,
+    line_text,
+    reject_cut_line,
+)
+from temporal_assets.logs.formats.columns import is_counted
 from temporal_assets.logs.formats.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
 from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.rewrite import with_query
@@ -50,8 +59,9 @@ def parse(
     reading: Reading,
     certain: frozenset[Slot] = frozenset(),
     before: int = BAD,
+    moment: int | None = None,
 ) -> Records:
-    """Records of a block of JSON lines; `before` as for `assemble`.
+    """Records of a block of JSON lines; `before` as for `assemble`, `moment` as for `with_counts`.
 
     A field that is in no line of the block is not logged at all, unless it is `certain` to be.
     """
@@ -75,13 +85,25 @@ def parse(
         for slot, options in paths.items():
             values.put(slot, i, _as_bytes(_pick(record, options), encoding))
     fields = values.fields(certain)
+    are_counts = is_counted([slot for slot in Slot if fields.used[slot]])
+    if are_counts:
+        _put_dates_apart(fields)
     interpret_fields(fields)
     reject_cut_line(fields, lines, block)
     text = line_text(block, lines)
     records = assemble(fields, lines.number, text, source, escaped=False, before=before)
+    if are_counts:
+        records = with_counts(records, count_columns(fields), ZoneInfo(source.timezone), moment)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))
+
+
+def _put_dates_apart(fields: Fields) -> None:
+    """Make the time of counts a date, in place: it has no clock, as a rule."""
+    for ends in (fields.start, fields.stop):
+        ends[Slot.DATE] = np.where(ends[Slot.TIME] >= 0, ends[Slot.TIME], ends[Slot.DATE])
+    fields.used[Slot.TIME], fields.used[Slot.DATE] = False, True
 
 
 @kernel

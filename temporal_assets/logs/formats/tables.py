@@ -11,12 +11,27 @@ import io
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
-from temporal_assets.logs.formats.columns import by_number, mapped, numbers, slots_of
-from temporal_assets.logs.formats.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.formats.assemble import (
+    assemble,
+    column,
+    count_columns,
+    line_text,
+    reject_cut_line,
+)
+from temporal_assets.logs.formats.columns import (
+    by_number,
+    is_counted,
+    mapped,
+    numbers,
+    slots_of,
+    with_dates_apart,
+)
+from temporal_assets.logs.formats.layouts import COLUMN_NAMES, SKIP, Kind, Layout, Slot
 from temporal_assets.logs.formats.rewrite import halve_quotes, has_doubled_quotes, with_query
 from temporal_assets.logs.formats.times import BAD
 from temporal_assets.logs.formats.tokenize import (
@@ -31,13 +46,16 @@ from temporal_assets.settings import LogSource, Reading
 
 Names = tuple[str, ...]
 
+_PREAMBLE: Final = b"# -----"
+"""Beginning of exports of Google Analytics: comments, and tables that charts are of."""
+
 _NAMES_BYTES: Final = 1 << 20
 """Longer lines of names are none."""
 
 
 def names_of(text: bytes, separator: bytes) -> Names:
     """Column names in the first line that is not empty."""
-    for line in io.BytesIO(text):
+    for line in io.BytesIO(behind_preamble(text)):
         if line.strip():
             text_line = line.decode("utf-8", "replace")
             try:
@@ -46,6 +64,22 @@ def names_of(text: bytes, separator: bytes) -> Names:
                 return ()  # a carriage return within the line, or a cell without end: no names
             return tuple(name.strip() for name in row)
     return ()
+
+
+def behind_preamble(text: bytes) -> bytes:
+    """Return a text from the table on that Google Analytics writes behind comments and charts.
+
+    Any other text is whole.
+    """
+    if not text.startswith(_PREAMBLE):
+        return text
+    at = 0
+    for line in io.BytesIO(text[:_NAMES_BYTES]):
+        names = names_of(line, b",") if not line.startswith(b"#") else ()
+        if {Slot.TARGET} < {COLUMN_NAMES[field] for field in mapped({}, names)}:
+            return text[at:]
+        at += len(line)
+    return text
 
 
 def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
@@ -71,17 +105,20 @@ def parse(
     source: LogSource,
     reading: Reading,
     before: int = BAD,
+    moment: int | None = None,
 ) -> Records:
     """Records of a block; without `names` its first line is the header, if there is one.
 
-    `before` as for `assemble`.
+    `before` as for `assemble`, `moment` as for `with_counts`.
     """
     lines = find_lines(block)
     if names is None:
-        names = columns_of(_head(block), separator, source.columns)
-        if not by_number(source.columns):
-            lines = Lines(lines.number[1:], lines.start[1:], lines.stop[1:])
-    layout = _layout(names, separator, source.columns)
+        head = _head(block)
+        names = columns_of(head, separator, source.columns)
+        first = int(np.searchsorted(lines.start, len(head) - len(behind_preamble(head))))
+        first += not by_number(source.columns)
+        lines = Lines(lines.number[first:], lines.start[first:], lines.stop[first:])
+    layout = _layout(names, separator, source.columns, is_dated=moment is not None)
     fields = Fields.empty(block.data, len(lines), set(layout.slots))
     check_lines(fields, lines, reading.max_line_bytes)
     split_lines(fields, lines, layout, 0, len(lines))
@@ -97,6 +134,9 @@ def parse(
             referrer=_halved(records.referrer),
             agent=_halved(records.agent),
         )
+    if is_counted([slot for slot in Slot if fields.used[slot]]):
+        zone = ZoneInfo(source.timezone)
+        records = with_counts(records, count_columns(fields), zone, moment)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, query))
@@ -112,9 +152,11 @@ def _halved(values: Column | None) -> Column | None:
     return None if values is None else halve_quotes(values, values.start)
 
 
-def _layout(names: Names, separator: bytes, columns: Mapping[str, str]) -> Layout:
-    wanted = mapped(columns, names)
-    slot_of = {name: slot for slot, name in slots_of(wanted, names).items()}
+def _layout(
+    names: Names, separator: bytes, columns: Mapping[str, str], *, is_dated: bool
+) -> Layout:
+    wanted = slots_of(mapped(columns, names), names, is_dated=is_dated)
+    slot_of = {name: slot for slot, name in with_dates_apart(wanted).items()}
     return Layout(
         kinds=(int(Kind.CSV),) * len(names),
         slots=tuple(int(slot_of.get(name, SKIP)) for name in names),

@@ -99,6 +99,20 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of rows that stand for many requests; -1 is one that a row does not state."""
+
+    views: Offsets
+    visitors: Offsets
+    transits: Offsets
+    """How often the page was opened by a link on the referrer, or from nowhere without one."""
+
+    def take(self, rows: Offsets) -> Counts:
+        """Return the numbers of some rows."""
+        return Counts(self.views[rows], self.visitors[rows], self.transits[rows])
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """Records, one row per non-empty line (or per row of a columnar file), in file order."""
 
@@ -124,6 +138,10 @@ class Records:
     """Client address or other client id. `-`/empty/missing where unknown."""
     escaped: bool
     """Whether values may hold backslash escapes (Apache's and nginx's \\", \\\\, \\xHH)."""
+    counts: Counts | None = None
+    """None where a row is a request, as those of logs are."""
+    is_page: NDArray[np.bool_] | None = None
+    """True for events that are views of a page; None where all rows are requests."""
 
     def __len__(self) -> int:
         return len(self.line)

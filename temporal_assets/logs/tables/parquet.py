@@ -17,8 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.logs.formats.assemble import assemble, column, known_times
-from temporal_assets.logs.formats.columns import mapped, parts_of, pieces_of, slots_of
+from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.formats.assemble import assemble, column, count_columns, known_times
+from temporal_assets.logs.formats.columns import (
+    is_counted,
+    mapped,
+    parts_of,
+    pieces_of,
+    slots_of,
+    with_dates_apart,
+)
 from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.rewrite import with_query, with_url_prefix
 from temporal_assets.logs.formats.times import BAD, last_repeated
@@ -32,7 +40,9 @@ class DamagedParquetError(OSError):
     """The file is no readable Parquet file."""
 
 
-def read(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
+def read(
+    path: Path, source: LogSource, reading: Reading, moment: int | None = None
+) -> Iterator[Records]:
     """Records of a Parquet file, batch by batch. Raises `DamagedParquetError`, `ColumnsError`.
 
     Memory is bounded as for lines of text: by a batch, whatever the file unpacks to, and values
@@ -42,12 +52,14 @@ def read(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
             columns = mapped(source.columns, names)
-            slots_of({field: _rooted(name, names) for field, name in columns.items()}, names)
-            wanted = slots_of(columns, None)
+            is_dated = moment is not None
+            rooted = {field: _rooted(name, names) for field, name in columns.items()}
+            slots_of(rooted, names, is_dated=is_dated)
+            wanted = slots_of(columns, None, is_dated=is_dated)
             needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
         row, before = 1, BAD
         for batch in batches(path, needed, reading.max_line_bytes):
-            records = _records(batch, wanted, row, source, before)
+            records = _records(batch, wanted, row, source, before, moment)
             before = last_repeated(known_times(records), ZoneInfo(source.timezone))
             yield records
             row += len(batch)
@@ -70,16 +82,22 @@ def _root(name: str, names: list[str]) -> str:
 
 
 def _records(
-    batch: pa.RecordBatch, wanted: dict[Slot, str], row: int, source: LogSource, before: int
+    batch: pa.RecordBatch,
+    wanted: dict[Slot, str],
+    row: int,
+    source: LogSource,
+    before: int,
+    moment: int | None = None,
 ) -> Records:
     """Records of one batch; its first row is number `row`."""
+    wanted = with_dates_apart(wanted)
     rows = len(batch)
     values = {
         slot: _joined(batch, name) if parts_of(name) else _values(batch, name)
         for slot, name in wanted.items()
     }
-    moments = values[Slot.TIME]
-    timestamps = pa.types.is_timestamp(moments.type)
+    moments = values.get(Slot.TIME)
+    timestamps = moments is not None and pa.types.is_timestamp(moments.type)
     texts = {
         slot: pc.cast(value, pa.large_binary() if is_text(value) else pa.large_string())
         for slot, value in values.items()
@@ -92,6 +110,8 @@ def _records(
     number = np.arange(row, row + rows, dtype=np.int64)
     text = column(fields, Slot.TARGET)
     records = assemble(fields, number, text, source, escaped=False, before=before)
+    if is_counted(wanted):
+        records = with_counts(records, count_columns(fields), ZoneInfo(source.timezone), moment)
     if fields.used[Slot.QUERY]:
         target = with_query(records.target, column(fields, Slot.QUERY))
         records = replace(records, target=target)

@@ -163,6 +163,8 @@ def judge(job: Job) -> list[Row]:
         return []
     users = _periods(job, planned, sites)
     stored = stored_mirror(job.settings)
+    if not len(users.of(1, 2, 3).pages):
+        return []  # views were counted, and nobody is known to have come to a page
     mirror = mirror_of(users.of(1, 2, 3)) if stored is None else stored
     kind = "transits" if stored is None else "stored"
     rows: list[Row] = []

@@ -142,6 +142,8 @@ def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
     if not sites or not planned:
         return
     users = traffic(job, sites)
+    if not len(users.pages):
+        return  # views were counted, and nobody is known to have come to a page
     stored = stored_mirror(job.settings)
     mirror = mirror_of(users) if stored is None else stored
     ends = [mirror.number(users.transits.column(c)) for c in ("referrer", "target")]

@@ -98,7 +98,7 @@ def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
     seeds = {url for trial_lists in lists for urls in trial_lists.seeds.values() for url in urls}
     return link_tables(
         job.engine,
-        job.transits(),
+        job.followed(),
         job.files("page_totals"),
         [str(wanted)],
         job.first,
@@ -133,7 +133,7 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
     ]
     if not days:
         return {"clicks": [], "recent": []}
-    inputs = {**job.transits(days), "page_totals": job.files("page_totals")}
+    inputs = {**job.followed(days), "page_totals": job.files("page_totals")}
     given = {
         "last_day": trial.learned_until,
         "born_after": job.first,  # on the first day of the window everything is new

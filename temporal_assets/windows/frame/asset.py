@@ -18,7 +18,7 @@ from typing import Any
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.days.daily import DayResult
-from temporal_assets.days.transits import transit_inputs
+from temporal_assets.days.transits import count_inputs, transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Input, Manifest
@@ -142,6 +142,11 @@ class Job:
         """Tables `transits` and `urls` of some days of the window, or of all."""
         chosen = self.window("transits").manifests if days is None else days
         return transit_inputs(self.store, chosen)
+
+    def followed(self, days: Sequence[Manifest] | None = None) -> dict[str, list[str]]:
+        """Tables `transits`, `urls` and `counts`: all that tells which links were followed."""
+        chosen = self.window("transits").manifests if days is None else days
+        return self.transits(chosen) | count_inputs(self.store, chosen, self.out)
 
     def present(self, name: str) -> tuple[dt.date, ...]:
         """Return which days of a daily asset the window has."""

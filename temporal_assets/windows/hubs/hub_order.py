@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import NUMBERED_COUNTS, ColumnSpec, Type, passing
+from temporal_assets.days.transits import no_counts
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.logs.privacy.key_periods import key_numbers
@@ -43,7 +44,7 @@ class VisitFiles:
     """Files that say who opened which page in a window."""
 
     transits: Inputs
-    """The tables `transits` and `urls`."""
+    """The tables `transits`, `urls` and, where anything is counted without clients, `counts`."""
     traffic: Sequence[str]
     """The table `page_traffic`."""
     days: Sequence[dt.date]
@@ -87,5 +88,7 @@ def count_clients(
         return paths(engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out))
     of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
     key_days = handed_on(of_days, out / "key_days.parquet")
-    inputs = {**files.transits, "candidates": pages, "key_days": key_days}
-    return paths(engine.query("link_visits", inputs, {}, _LINK_VISITS, out))
+    followed = {"counts": no_counts(NUMBERED_COUNTS, out), **files.transits}
+    inputs = {**followed, "candidates": pages, "key_days": key_days}
+    parameters = {"views_per_client": settings.privacy.views_per_client}
+    return paths(engine.query("link_visits", inputs, parameters, _LINK_VISITS, out))

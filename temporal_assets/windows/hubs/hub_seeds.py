@@ -50,9 +50,11 @@ _FRONT_PAGES: Final = passing(
 
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
-    visits = VisitFiles(job.transits(), job.files("page_traffic"), days)
+    visits = VisitFiles(job.followed(), job.files("page_traffic"), days)
     chosen = None
-    if job.engine.spread is None:
+    # Counts of links are few, and their pages may be opened on other days: statements compare URLs.
+    is_counted = any(manifest.counts for manifest in job.window("transits").manifests)
+    if job.engine.spread is None and not is_counted:
         chosen = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if chosen is None:
         chosen = hubs_by_statements(job, visits, LINKS_AT_ONCE)
@@ -97,6 +99,7 @@ HUB_SEEDS: Final = WindowAsset(
         settings.window.days,
         settings.window.min_views_per_day,
         settings.privacy.min_clients,
+        settings.privacy.views_per_client,
         settings.privacy.rotation_days,
         settings.hubs.model_dump(mode="json"),
     ],

@@ -20,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import NUMBERED_COUNTS, ColumnSpec, Type, passing
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
+from temporal_assets.days.transits import no_counts
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
 
@@ -84,12 +85,14 @@ def link_tables(
 ) -> LinkTables:
     """The links to wanted pages and those from seeds; intermediate tables are left in `out`.
 
-    `transits` are the tables `transits` and `urls`. `page_totals` and `wanted` are files; `wanted`
-    has a column `url`, as `seeds` are URLs. `first` is the first day of the window.
+    `transits` are the tables `transits`, `urls` and, where there are any, `counts`. `page_totals`
+    and `wanted` are files; `wanted` has a column `url`, as `seeds` are URLs. `first` is the first
+    day of the window.
     """
     named = out / "seeds.parquet"
     pq.write_table(pa.table([pa.array(seeds, pa.string())], schema=_URLS), named)
-    inputs = {**transits, "wanted": wanted, "seeds": [str(named)]}
+    followed = {"counts": no_counts(NUMBERED_COUNTS, out), **transits}
+    inputs = {**followed, "wanted": wanted, "seeds": [str(named)]}
     links = {"page_links": paths(engine.query("page_links", inputs, {}, _PAGE_LINKS, out))}
     totals = {"page_totals": page_totals}
     pages = paths(engine.query("link_pages", links | totals, {}, _LINK_PAGES, out))

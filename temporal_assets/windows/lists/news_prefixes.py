@@ -149,6 +149,7 @@ NEWS_PREFIXES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
+        settings.privacy.views_per_client,
         sections.QUIET_DAYS,
         sections.QUIET_SHARE,
         SPLITTING_PAGES,

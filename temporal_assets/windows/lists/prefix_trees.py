@@ -8,6 +8,7 @@ from typing import Final
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.counted_sites import counted_sites
 from temporal_assets.windows.frame.days import window_days
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.lists import sections
@@ -30,9 +31,11 @@ _SECTION_CLIENTS: Final = passing(
 
 def _make(job: Job) -> Sequence[Path]:
     inputs = {name: job.files(name) for name in ("page_labels", "page_histories", "page_flow")}
+    inputs |= counted_sites(job)
     parameters = {
         "recent": min(sections.QUIET_DAYS, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
+        "views_per_client": job.settings.privacy.views_per_client,
         **window_days(job),
     }
     sums, few = write_tree_sums(job.engine, inputs, parameters, job.out)
@@ -57,6 +60,7 @@ PREFIX_TREES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
+        settings.privacy.views_per_client,
         sections.QUIET_DAYS,
     ],
 )

@@ -14,6 +14,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.curves.curves import MIN_LIFE
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.counted_sites import counted_sites
 from temporal_assets.windows.frame.days import observed_days, window_days
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
@@ -111,8 +112,12 @@ def write_activity(job: Job) -> list[str]:
     recent = min(sections.QUIET_DAYS, job.settings.window.days)
     written = job.engine.query(
         "site_activity",
-        {"page_views": job.window("page_views").files},
-        {"recent_from": job.day - dt.timedelta(days=recent - 1), **window_days(job)},
+        {"page_views": job.window("page_views").files, **counted_sites(job)},
+        {
+            "recent_from": job.day - dt.timedelta(days=recent - 1),
+            "views_per_client": job.settings.privacy.views_per_client,
+            **window_days(job),
+        },
         HOST_ACTIVITY,
         job.out,
     )
@@ -183,6 +188,7 @@ SITE_SCORES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
+        settings.privacy.views_per_client,
         settings.sites.model_dump(mode="json"),
         sections.QUIET_DAYS,
         sections.QUIET_SHARE,

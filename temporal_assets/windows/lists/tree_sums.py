@@ -82,7 +82,7 @@ FEW_PAGES: Final = passing(
 def write_tree_sums(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
 ) -> tuple[list[str], list[str]]:
-    """Files of TREE_SUMS and FEW_PAGES from `page_labels`, `page_histories` and `page_flow`.
+    """Files of TREE_SUMS and FEW_PAGES from labels, histories, the flow and `counted_sites`.
 
     `parameters` are those of sql/lists/section_sums.sql, and `enough` of sql/lists/few_pages.sql.
     """
@@ -95,6 +95,7 @@ def write_tree_sums(
         "page_histories": inputs["page_histories"],
         "page_flow": inputs["page_flow"],
         "flow_sections": few_views,
+        "counted_sites": inputs["counted_sites"],
     }
     section_sums = engine.query("section_sums", of_pages, of_window, _SECTION_SUMS, out)
     sums = {"section_sums": [str(path) for path in section_sums]}

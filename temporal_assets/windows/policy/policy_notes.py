@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from temporal_assets.policy.document import Document, HubEntry
 from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.counted_sites import uncounted_visitors
 from temporal_assets.windows.frame.standing import days_in_words
 from temporal_assets.windows.lists.sections import QUIET_DAYS, QUIET_SHARE
 from temporal_assets.windows.pages.page_histories import least_views
@@ -49,6 +50,7 @@ def notes(job: Job, early: Sequence[Row], document: Document) -> list[str]:
         *_of_decisions(early, document),
         *_of_hubs(job, document["hubs"]),
         *_of_quiet(job),
+        *_of_counts(job),
     ]
 
 
@@ -105,6 +107,20 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
         "Nothing is fetched at once, all is `later`: no part of these sites had enough new pages"
         " that are read mostly in their first days."
     )
+
+
+def _of_counts(job: Job) -> Iterator[str]:
+    sites = uncounted_visitors(job)
+    if sites:
+        privacy = job.settings.privacy
+        named = ", ".join(sites[:_NAMED]) + (
+            f" and {len(sites) - _NAMED} more" if sites[_NAMED:] else ""
+        )
+        yield (
+            f"Views of {named} are counted and their visitors are not: what is named has"
+            f" {privacy.min_clients * privacy.views_per_client} views on a day instead of"
+            f" {privacy.min_clients} visitors (`privacy.views_per_client`)."
+        )
 
 
 def _of_hubs(job: Job, hubs: Sequence[HubEntry]) -> Iterator[str]:

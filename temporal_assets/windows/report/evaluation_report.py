@@ -55,6 +55,7 @@ from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.evaluation.trials import sample_of
 from temporal_assets.windows.frame.asset import Job, WindowAsset
+from temporal_assets.windows.frame.counted_sites import uncounted_visitors
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.labels.calibration import CALIBRATION
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
@@ -231,6 +232,12 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "Lists judged by", "all sites" if share == 1 else f"a sample of {share:.1%} of the sites"
     yield "List in use", "none is known" if settings.baseline.path is None else "compared"
     yield "Names shown", f"of what at least {settings.privacy.min_clients} clients opened"
+    if sites := uncounted_visitors(job):
+        floor = settings.privacy.min_clients * settings.privacy.views_per_client
+        yield (
+            "Counted without clients",
+            f"{len(sites):,} sites; names are shown from {floor} views on a day",
+        )
     yield "Settings digest", digest_of(_settings(settings))
     yield "Made by", f"temporal_assets {__version__}, {engine_version(settings)}"
 

@@ -151,15 +151,34 @@ def _make(job: Job) -> Sequence[Path]:
     days = job.window("transits").manifests
     totals = job.sources.tables["page_totals"]
     is_told = job.engine.spread is None and are_numbered(job, totals, days)
+    is_counted = any(manifest.counts for manifest in days)
     # A cluster counts all days anew: the rows of the window before are too many for one machine.
-    earlier = find_earlier(job, "transits") if is_told else None
+    # So does a window with counts: those of days that leave it are not in the rows of before.
+    earlier = find_earlier(job, "transits") if is_told and not is_counted else None
+    if earlier and any(manifest.counts for manifest in earlier.left):
+        earlier = None
     written = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
     if written:
         return written
     tables = {name: job.files(name) for name in ("page_totals", "page_labels")}
     files = [DayFiles.of(job.store, day) for day in days]
     first = job.first if is_told else None
-    return write_traffic(job.engine, files, first, tables, parameters, job.out, PAGES_AT_ONCE)
+    rows = write_traffic(job.engine, files, first, tables, parameters, job.out, PAGES_AT_ONCE)
+    return _with_counts(job, rows) if is_counted else rows
+
+
+def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:
+    """Return files of `page_traffic` with what was counted without clients."""
+    followed = job.followed()
+    inputs = {
+        "page_traffic": [str(path) for path in rows],
+        "counts": followed["counts"],
+        "urls": followed["urls"],
+    }
+    given = {"views_per_client": job.settings.privacy.views_per_client}
+    folder = job.out / "counted"
+    folder.mkdir()
+    return job.engine.query("counted_traffic", inputs, given, contracts.PAGE_TRAFFIC, folder)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(
@@ -167,6 +186,10 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
-    sql=TRAFFIC_SQL,
-    settings=lambda settings: [settings.window.days, settings.privacy.min_clients],
+    sql=(*TRAFFIC_SQL, "counted_traffic"),
+    settings=lambda settings: [
+        settings.window.days,
+        settings.privacy.min_clients,
+        settings.privacy.views_per_client,
+    ],
 )

@@ -1,0 +1,60 @@
+"""Counts of views that come without clients, which lie beside the rows of `requests`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from temporal_assets.contracts.table import ColumnSpec, Table, Type
+
+COUNTS: Final = Table(
+    name="counts",
+    version=1,
+    description=(
+        "Views of pages of a day from sources that count them and name no client: `page_views` adds"
+        " them to those of `requests`. Of one page, referrer and hour, the file that was read last"
+        " counts; rows of one file are added."
+    ),
+    grain="one page, referrer and day",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", is_numbered=True),
+        ColumnSpec(
+            "referrer",
+            Type.VARCHAR,
+            "Canonical URL of the page that the views came from; NULL where that is unknown, or"
+            " nowhere.",
+            nullable=True,
+            is_numbered=True,
+        ),
+        ColumnSpec(
+            "views",
+            Type.BIGINT,
+            "Visitors where the source counts them, else views; NULL where it counts transits"
+            " alone.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "clients",
+            Type.BIGINT,
+            "So many different visitors at least; NULL where the source does not count visitors.",
+            nullable=True,
+        ),
+        ColumnSpec(
+            "transits",
+            Type.BIGINT,
+            "Views of which it is known that they came from the referrer, or from nowhere; NULL"
+            " where the source does not say where views came from.",
+            nullable=True,
+        ),
+    ),
+    key=("day", "url", "referrer"),
+    is_read_often=True,
+)
+"""Published within the partitions of `requests`, and by number within those of `transits`."""
+
+NUMBERED_COUNTS: Final = replace(
+    COUNTS.stored, columns=tuple(c for c in COUNTS.stored.columns if c.name != "site")
+)
+"""The same with the numbers of the day's URLs, as it lies beside the rows of `transits`."""

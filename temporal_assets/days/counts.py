@@ -1,0 +1,112 @@
+"""Counts of a day: views from sources that name no client, when all files are seen together.
+
+Not here: reading them (`logs.counts`), publishing (`daily`), adding them to what clients did
+(`sql/days/counted_views.sql`, `windows.traffic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from temporal_assets import contracts
+from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.batches import handed_on
+
+_LATEST: Final = passing(
+    name="latest_counts",
+    description="Rows of counts that no later file has.",
+    grain="row of a file",
+    columns=(
+        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
+        ColumnSpec("ts", Type.TIMESTAMP, "Beginning of the hour, or noon of the day."),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
+        ColumnSpec("referrer", Type.VARCHAR, "Page that the views came from.", nullable=True),
+        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        ColumnSpec("source", Type.VARCHAR, "Reading of a file."),
+        ColumnSpec("views", Type.BIGINT, "Views, where they are counted.", nullable=True),
+        ColumnSpec("visitors", Type.BIGINT, "Visitors, where they are counted.", nullable=True),
+        ColumnSpec("transits", Type.BIGINT, "Views by a link.", nullable=True),
+    ),
+)
+
+_UNCERTAIN: Final = (
+    "SELECT DISTINCT site FROM counts"
+    " WHERE views > 0 AND (clients IS NULL OR clients < views) ORDER BY site"
+)
+_MOST_SITES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class CountFile:
+    """One file's counts of a day."""
+
+    serial: int
+    """Later readings have higher numbers."""
+    segments: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """The counts of a day."""
+
+    files: list[Path]
+    superseded: int
+    """Rows left out, of which a file that was read later has newer ones."""
+    sites: list[str]
+    """Sites of which views are known and visitors are not."""
+
+
+def make_counts(
+    engine: Engine, groups: Sequence[Sequence[CountFile]], scratch: Path
+) -> DayCounts | None:
+    """Add up the counts of a day; None without any.
+
+    `groups` are files, of which only those of one group overlap in time.
+    """
+    if not groups:
+        return None
+    segments: list[str] = []
+    superseded = 0
+    for n, group in enumerate(groups):
+        rows = [path for file in group for path in file.segments]
+        latest = _latest(engine, group, scratch / f"counts-{n}") if len(group) > 1 else rows
+        superseded += _rows(rows) - _rows(latest)
+        segments += latest
+    folder = scratch / "counts"
+    folder.mkdir()
+    files = engine.query("counts", {"count_segments": segments}, {}, contracts.COUNTS, folder)
+    counted = {"counts": [str(path) for path in files]}
+    sites = [row["site"] for row in engine.rows(_UNCERTAIN, counted, _MOST_SITES)]
+    return DayCounts(files, superseded, sites)
+
+
+def _latest(engine: Engine, group: Sequence[CountFile], folder: Path) -> list[str]:
+    folder.mkdir()
+    read = pa.table(
+        {
+            "source": pa.array([_source(file) for file in group], pa.string()),
+            "serial": pa.array([file.serial for file in group], pa.int64()),
+        }
+    )
+    inputs = {
+        "count_segments": [path for file in group for path in file.segments],
+        "count_files": handed_on(read, folder / "count_files.parquet"),
+    }
+    return [str(path) for path in engine.query("latest_counts", inputs, {}, _LATEST, folder)]
+
+
+def _source(file: CountFile) -> str:
+    """Return what the rows of a file call their reading."""
+    first = pq.ParquetFile(file.segments[0]).iter_batches(1, columns=["source"])
+    return str(next(first).column("source")[0].as_py())
+
+
+def _rows(paths: Sequence[str]) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in paths)

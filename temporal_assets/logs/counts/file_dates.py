@@ -1,0 +1,54 @@
+"""The day or hour that a whole file of counts is of, by its name or by what it begins with.
+
+Not here: the dates of rows (`counted`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from temporal_assets.logs.counts.counted import moment_of
+
+_HOUR: Final = re.compile(r"page(?:views|counts)-(\d{4})(\d\d)(\d\d)-(\d\d)\d{4}(?!\d)")
+"""Name of an hour of Wikipedia's dumps. It is the end of the hour, not its beginning."""
+
+_CLICKSTREAM: Final = re.compile(r"clickstream-([a-z_]+?)wiki-(\d{4})-(\d\d)(?!\d)")
+
+_DAY: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?!\d)")
+
+_PREAMBLE: Final = re.compile(rb"^# (?:Start|End) date: *(\d{8})\s*$", re.MULTILINE)
+"""Days that Google Analytics names before its table."""
+
+
+def moment_of_file(name: str, head: bytes, zone: ZoneInfo) -> int | None:
+    """Return when a file's counts were made, in microseconds; None if it does not say one day."""
+    if hour := _HOUR.search(name):
+        year, month, day, until = map(int, hour.groups())
+        end = dt.datetime(year, month, day, until, tzinfo=dt.UTC)
+        return round((end - dt.timedelta(hours=1)).timestamp()) * 1_000_000
+    days = {match.decode() for match in _PREAMBLE.findall(head[:4096])}
+    days = days or {"".join(match.group(1, 3, 4)) for match in _DAY.finditer(name)}
+    if len(days) != 1:
+        return None
+    try:
+        only = dt.datetime.strptime(days.pop(), "%Y%m%d").date()
+    except ValueError:
+        return None
+    return moment_of(only, zone)
+
+
+def clickstream_of(name: str) -> tuple[str, int] | None:
+    """Return the host of a month of Wikipedia's clickstream, and the noon of its last day.
+
+    What a month adds up to is known on its last day, and on which of its days it was is not.
+    """
+    match = _CLICKSTREAM.search(name)
+    if match is None:
+        return None
+    language, year, month = match[1].replace("_", "-"), int(match[2]), int(match[3])
+    after = dt.date(year + month // 12, month % 12 + 1, 1)
+    moment = moment_of(after - dt.timedelta(days=1), ZoneInfo("UTC"))
+    return f"{language}.wikipedia.org", moment

@@ -1,0 +1,115 @@
+"""Counts without clients, from the export to the daily tables, and what docs/counts.md says."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from temporal_assets.days.daily import COUNTED
+from tests import logs
+from tests.integration.test_daily import DAY, NOON, SITE, A, B, Installation
+
+HEADER = "date,page,views"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)
+
+
+def counts(here: Installation, asset: str = "requests") -> list[dict[str, object]]:
+    manifest = here.store.require(asset, DAY)
+    files = here.store.paths_of_counts(manifest)
+    return [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+
+
+def test_counts_are_added_to_the_views_of_requests(here: Installation) -> None:
+    here.write("access.log", [logs.line(NOON, "/a", A), logs.line(NOON, "/a", B)])
+    here.write("views.csv", [HEADER, f"{DAY},/a,40", f"{DAY},/b,7", f"{DAY},/a?utm_source=x,2"])
+    result = here.build()
+    assert here.views() == {f"{SITE}/a": 44, f"{SITE}/b": 7}
+    assert len(here.rows("requests")) == 2, "no client is made up"
+    assert len(here.rows("transits")) == 2
+    assert [
+        (row["url"], row["views"], row["clients"], row["transits"]) for row in counts(here)
+    ] == [
+        (f"{SITE}/a", 42, None, None),
+        (f"{SITE}/b", 7, None, None),
+    ]
+    assert result.requests.manifest.extra[COUNTED] == ["example.com"]
+
+
+def test_without_counts_nothing_lies_beside_the_requests(here: Installation) -> None:
+    here.write("access.log", [logs.line(NOON, "/a", A)])
+    manifest = here.build().requests.manifest
+    assert not manifest.counts
+    assert COUNTED not in manifest.extra
+    assert "counts" not in manifest.to_json()
+
+
+def test_an_export_that_is_made_again_replaces_the_one_before(here: Installation) -> None:
+    here.write("1.csv", [HEADER, f"{DAY},/a,40", f"{DAY},/b,7"])
+    here.build()
+    here.write("2.csv", [HEADER, f"{DAY},/a,55", f"{DAY},/c,1", f"{DAY},/c,2"])
+    here.build()
+    assert here.views() == {f"{SITE}/a": 55, f"{SITE}/b": 7, f"{SITE}/c": 3}
+    (lost,) = [row for row in here.rows("rejects") if row["reason"] == "counted_in_later_file"]
+    assert lost["lines"] == 1
+
+
+def test_hours_of_a_day_are_added(here: Installation) -> None:
+    """Equal files of other hours are no copies: the hour is in the name alone."""
+    for hour in ("010000", "020000", "030000"):
+        here.write(f"pageviews-{DAY:%Y%m%d}-{hour}", ["en Cat 5 0", "en.m Cat 2 0"])
+    here.build()
+    assert here.views() == {"https://en.wikipedia.org/wiki/Cat": 21}
+
+
+def test_transits_are_counted_by_number(here: Installation) -> None:
+    lines = ["day,url,referrer,views", f"{DAY},/a,{SITE}/hub,30", f"{DAY},/a,,4"]
+    here.write("views.csv", [*lines, f"{DAY},/a,{SITE}/a,2"])
+    here.build()
+    (beside,) = here.store.paths_beside(here.store.require("transits", DAY))
+    urls = pq.ParquetFile(beside).read().to_pylist()
+    number = {row["url"]: row["number"] for row in urls}
+    assert {url: row["is_opened"] for row in urls for url in [row["url"]]} == {
+        f"{SITE}/a": True,
+        f"{SITE}/hub": False,
+    }
+    assert [(row["url"], row["referrer"], row["transits"]) for row in counts(here, "transits")] == [
+        (number[f"{SITE}/a"], None, 4),
+        (number[f"{SITE}/a"], number[f"{SITE}/a"], 2),
+        (number[f"{SITE}/a"], number[f"{SITE}/hub"], 30),
+    ]
+    assert here.rows("transits") == []
+
+
+def test_visitors_need_no_floor(here: Installation) -> None:
+    """Of visitors the k rule holds as it is, unless two rows of a page may have the same ones."""
+    here.write("a.csv", ["date,page,visitors,pageviews", f"{DAY},/a,6,90", f"{DAY},/b,2,2"])
+    manifest = here.build().requests.manifest
+    assert here.views() == {f"{SITE}/a": 6, f"{SITE}/b": 2}
+    assert manifest.extra[COUNTED] == []
+    here.write("b.csv", ["date,page,visitors", f"{DAY},/c,3", f"{DAY},/c?utm_source=mail,3"])
+    assert here.build().requests.manifest.extra[COUNTED] == ["example.com"]
+    assert here.views()[f"{SITE}/c"] == 6
+
+
+def test_a_late_file_makes_its_day_anew(here: Installation) -> None:
+    here.write("1.csv", [HEADER, f"{DAY},/a,40"])
+    before = here.build().requests.manifest.digest
+    here.write("2.csv", [HEADER, f"{DAY},/b,1"])
+    assert here.build().requests.manifest.digest != before
+    assert here.views() == {f"{SITE}/a": 40, f"{SITE}/b": 1}
+
+
+def test_rows_that_say_nothing_are_counted_as_lost(here: Installation) -> None:
+    here.write("1.csv", [HEADER, f"{DAY},/a,40", f"{DAY},/b,0", f"{DAY},/c.png,9"])
+    here.build()
+    lost = {row["reason"]: row["lines"] for row in here.rows("rejects")}
+    assert lost == {"no_views": 1, "static": 1}
+    tomorrow = DAY + dt.timedelta(days=1)
+    assert tomorrow not in here.store.days("page_views")
