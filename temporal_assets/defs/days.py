@@ -9,7 +9,7 @@ the same step: it goes on from what its earlier attempts made.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
-from temporal_assets.engines.batches import small_batches
+from temporal_assets.engines.batches import SMALL_ROWS, small_batches
 from temporal_assets.machine.troubles import said
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
@@ -129,17 +129,20 @@ def make_days(
     make: Make,
     left_out: Mapping[dt.date, str] = MappingProxyType({}),
     rows: Callable[[dt.date], int] | None = None,
+    alone: Collection[dt.date] = (),
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run but those left out, for a reason.
 
     Where `rows` says how many a day has, threads may share `make`, each with days of its own, and
-    small days are published together: `make` must not read what it has published.
+    small days are published together: `make` must not read what it has published, but of days that
+    are made `alone`.
     """
     days = [day for day in days_of(context.partition_keys) if day not in left_out]
     done = installation.attempts.pop(assets[0], Attempts())
     left = [day for day in days if day not in done.made and day not in done.failed]
     # No day is under way any more when the step is over, however it ends.
-    with step_log(context), closing(_attempts(installation, make, left, rows)) as attempts:
+    counted = None if rows is None else partial(_rows_of, rows, alone)
+    with step_log(context), closing(_attempts(installation, make, left, counted)) as attempts:
         for day, parts in zip(left, attempts, strict=True):
             _enter(context, installation, assets, day, parts, done)
     if installation.refreshes_catalogue:
@@ -159,6 +162,10 @@ def make_days(
             shown = {"left_out": why}
             context.add_asset_metadata(shown, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
+
+
+def _rows_of(rows: Callable[[dt.date], int], alone: Collection[dt.date], day: dt.date) -> int:
+    return SMALL_ROWS + 1 if day in alone else rows(day)
 
 
 def _attempts(

@@ -56,6 +56,18 @@ def test_every_day_of_a_run_has_its_own_numbers(running: Project) -> None:
     assert [(reason.data["kind"], reason.data["lines"]) for reason in reasons] == [("rejected", 1)]
 
 
+def test_a_long_run_shows_plots_and_samples_of_its_last_day(running: Project) -> None:
+    days = logs.write_days(running.logs, DAY, 9, clients=6)
+    assert running.run("ingest").success
+    result = running.run("daily", tags.of_range([days[0], days[-1]]))
+    assert result.success
+    drawn = {"requests": "hours", "page_views": "pages_by_views", "transits": "picture"}
+    for asset, plot in drawn.items():
+        assert materialization(result, asset, days[-1])[plot].startswith("![")
+        assert plot not in materialization(result, asset, days[-2])
+        assert "sample" in materialization(result, asset, days[-1])
+
+
 def test_a_day_without_logs_among_others_is_an_empty_day_and_no_failure(project: Project) -> None:
     gap, last = DAY + dt.timedelta(1), DAY + dt.timedelta(2)
     for day in (DAY, last):

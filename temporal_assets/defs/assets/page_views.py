@@ -37,17 +37,17 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
     def page_views(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+        plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Parts:
             part = make_derived(installation, "page_views", day)
-            if plot:
+            if day in plotted:
                 shown = metadata.views_plot(installation, day)
                 shown |= sample(installation, "page_views", day)
                 part = replace(part, metadata={**part.metadata, **shown})
             return {"page_views": part}
 
-        rows = None if plot else partial(published_rows, installation.store)
-        yield from make_days(context, installation, ["page_views"], make, rows=rows)
+        rows = partial(published_rows, installation.store)
+        yield from make_days(context, installation, ["page_views"], make, rows=rows, alone=plotted)
 
     return page_views

@@ -42,14 +42,13 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
         inventory = Inventory.load(installation.settings)
-        plot = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+        plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Parts:
-            return _make(installation, inventory, day, plot)
+            return _make(installation, inventory, day, day in plotted)
 
-        # Plots are drawn one after the other.
-        rows = None if plot else partial(daily.landed_rows, inventory)
-        yield from make_days(context, installation, ("requests", "rejects"), make, rows=rows)
+        rows, assets = partial(daily.landed_rows, inventory), ("requests", "rejects")
+        yield from make_days(context, installation, assets, make, rows=rows, alone=plotted)
 
     return requests_and_rejects
 

@@ -36,11 +36,11 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
     def transits(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        has_sample = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+        plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Parts:
             part = make_derived(installation, "transits", day)
-            if has_sample:
+            if day in plotted:
                 shown_metadata = {
                     **part.metadata,
                     **picture(installation, "transits", day),
@@ -49,7 +49,7 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
                 part = replace(part, metadata=shown_metadata)
             return {"transits": part}
 
-        rows = None if has_sample else partial(published_rows, installation.store)
-        yield from make_days(context, installation, ["transits"], make, rows=rows)
+        rows = partial(published_rows, installation.store)
+        yield from make_days(context, installation, ["transits"], make, rows=rows, alone=plotted)
 
     return transits

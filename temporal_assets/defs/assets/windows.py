@@ -44,10 +44,10 @@ def window_asset(
         if len(early) == len(context.partition_keys):
             return
 
-        plots = len(context.partition_keys) <= metadata.MAX_PLOTTED_DAYS
+        plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Parts:
-            return {asset.name: _make(installation, asset, day, plots)}
+            return {asset.name: _make(installation, asset, day, day in plotted)}
 
         yield from make_days(context, installation, [asset.name], make, early)
 

@@ -23,7 +23,8 @@ MAX_ROWS: Final = 50
 """Rows of a table in the metadata."""
 
 MAX_PLOTTED_DAYS: Final = 7
-"""Runs over more days draw nothing: a plot takes 0.1 s and 10 kB, and nobody looks at hundreds."""
+"""Runs over more days draw the last one: a plot takes 0.1 s and 10 kB, and nobody looks at
+hundreds."""
 
 _HOURS: Final = (
     "SELECT CAST(extract(hour FROM ts) AS BIGINT) AS hour, count(*) AS requests"
@@ -34,6 +35,12 @@ _MAGNITUDES: Final = (
     "SELECT CAST(floor(log2(views)) AS BIGINT) AS magnitude, count(*) AS pages"
     " FROM page_views GROUP BY 1"
 )
+
+
+def plotted(keys: Sequence[str]) -> frozenset[dt.date]:
+    """Return the days of a run that get plots and samples: all of a few, else the last."""
+    days = sorted(map(dt.date.fromisoformat, keys))
+    return frozenset(days if len(days) <= MAX_PLOTTED_DAYS else days[-1:])
 
 
 def of_partition(result: DayResult) -> dict[str, Any]:
