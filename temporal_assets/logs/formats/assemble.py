@@ -7,15 +7,18 @@ value is, local times, the last line of a broken file. Not here: finding fields 
 
 from __future__ import annotations
 
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
+from numpy.typing import NDArray
 
 from temporal_assets.logs.counts.counted import CountColumns
 from temporal_assets.logs.formats.forwarded import forwarded_or_remote
 from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.times import BAD, localise
 from temporal_assets.logs.formats.tokenize import Fields, Lines
+from temporal_assets.logs.read.encode import encode, to_list
 from temporal_assets.logs.read.kernels import MINUS, NEWLINE, kernel
 from temporal_assets.logs.read.records import Block, Bytes, Column, Offsets, Records, Reject
 from temporal_assets.settings import LogSource
@@ -35,6 +38,7 @@ def assemble(
     `before` is what `times.last_repeated` says of the lines before these.
     """
     localise(fields.time, fields.naive, ZoneInfo(source.timezone), before)
+    is_page = _page_views(fields) if fields.used[Slot.EVENT] else None
     return Records(
         line=number,
         text=text,
@@ -49,7 +53,21 @@ def assemble(
         agent=optional(fields, Slot.AGENT),
         address=_address(fields, source),
         escaped=escaped,
+        is_page=is_page,
     )
+
+
+_PAGE_VIEW: Final = b"page_view"
+"""Name of the event, in all trackers that name it."""
+
+
+def _page_views(fields: Fields) -> NDArray[np.bool_]:
+    """Return which lines are views of a page; other events need not name one, and are whole."""
+    events = encode(column(fields, Slot.EVENT), np.arange(len(fields.reason)))
+    named = [value == _PAGE_VIEW for value in to_list(events.distinct)]
+    is_page = np.array([*named, True], np.bool_)[events.codes]
+    fields.reason[~is_page & (fields.reason == Reject.BAD_REQUEST)] = Reject.NONE
+    return is_page
 
 
 def known_times(records: Records) -> Offsets:

@@ -32,6 +32,7 @@ from temporal_assets.logs.formats.formats import (
     ALIASES,
     FORMATS,
     NAMED,
+    SNOWPLOW_FIELDS,
     Format,
     Syntax,
     parse,
@@ -51,7 +52,7 @@ from temporal_assets.logs.formats.inference import (
 )
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Kind, Slot
 from temporal_assets.logs.formats.times import DAY
-from temporal_assets.logs.formats.wrapped import WRAPPERS, lines_within
+from temporal_assets.logs.formats.wrapped import EVENT, VISIT, WRAPPERS, lines_within
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
@@ -299,7 +300,7 @@ def _detect(source: LogSource, head: bytes, dated: _Dated | None = None) -> Form
     if header.fields:
         return FORMATS["cloudfront" if header.cloudfront else "w3c"]
     lines = _without_comments(sample)
-    if detected := _json_format(source, lines) or _wrapped(source, lines):
+    if detected := _events(lines) or _json_format(source, lines) or _wrapped(source, lines):
         return detected
     if dump := _dump(lines):
         return dump
@@ -421,6 +422,22 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
         return FORMATS["jsonl"]
     extended = with_known_keys(FORMATS["jsonl"], source, _keys_of(sample))
     return _first_that_fits((*(FORMATS[name] for name in _MAPPED), extended), source, sample)
+
+
+def _events(sample: bytes) -> Format | None:
+    """The format of events that tools of analytics name visitors in."""
+    if b"{" in sample:
+        for name, path in (("matomo_json", VISIT), ("ga4_json", EVENT)):
+            if f'"{path[0]}"'.encode() in sample and lines_within(sample, path):
+                return FORMATS[name]
+    lines = sample.splitlines()
+    return FORMATS["snowplow"] if all(map(_SNOWPLOW.fullmatch, lines)) else None
+
+
+_SNOWPLOW: Final = re.compile(
+    rb"([^\t]*\t){3}\d{4}-\d\d-\d\d [\d:.]+\t[^\t]*\t[a-z_]+\t"
+    rb"([^\t]*\t){%d}[^\t]*" % (SNOWPLOW_FIELDS - 7)
+)
 
 
 def _wrapped(source: LogSource, sample: bytes) -> Format | None:

@@ -45,6 +45,8 @@ from temporal_assets.logs.formats.columns import (
 from temporal_assets.logs.formats.layouts import (
     COLUMN_NAMES,
     COUNTS,
+    SKIP,
+    Kind,
     Layout,
     Slot,
     after_words,
@@ -69,7 +71,7 @@ from temporal_assets.logs.formats.tokenize import (
     find_lines,
     split_lines,
 )
-from temporal_assets.logs.formats.wrapped import unwrapped
+from temporal_assets.logs.formats.wrapped import EVENT, VISIT, unwrapped
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.settings import LogSource, Reading
@@ -333,8 +335,8 @@ def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
         return given
     paths = dict(FORMATS["nginx_json"].paths or {})
     for name, slot in reversed(COLUMN_NAMES.items()):
-        if slot in COUNTS:
-            continue  # beside a client they say nothing of requests
+        if slot in COUNTS or slot is Slot.EVENT:
+            continue  # beside a client counts say nothing of requests; events may be any
         paths[slot] = ((name,), *paths.get(slot, ()))
     return {**paths, **given}
 
@@ -490,6 +492,38 @@ _AZURE: Final = {
     Slot.AGENT: "properties.userAgent",
 }
 
+_EVENTS: Final = {
+    Slot.TIME: "time",
+    Slot.ADDRESS: "visitor",
+    Slot.EVENT: "event",
+    Slot.TARGET: "url",
+    Slot.REFERRER: "referrer",
+}
+"""Keys of an event that was taken apart (`wrapped`)."""
+
+_SNOWPLOW_COLUMNS: Final = {
+    4: Slot.TIME,
+    6: Slot.EVENT,
+    14: Slot.ADDRESS,
+    16: Slot.ADDRESS,
+    30: Slot.TARGET,
+    32: Slot.REFERRER,
+    78: Slot.AGENT,
+}
+"""Columns of Snowplow's enriched events, from 1: the time at the collector, the address or, where
+there is one, the id that the site's cookie has."""
+
+SNOWPLOW_FIELDS: Final = 131
+
+_SNOWPLOW: Final = Layout(
+    kinds=(int(Kind.CSV),) * SNOWPLOW_FIELDS,
+    slots=tuple(
+        int(_SNOWPLOW_COLUMNS.get(number, SKIP)) for number in range(1, SNOWPLOW_FIELDS + 1)
+    ),
+    required=SNOWPLOW_FIELDS - 1,
+    separator=b"\t",
+)
+
 _ALL: Final = (
     _delimited(
         "gandi",
@@ -566,6 +600,14 @@ _ALL: Final = (
     ),
     _json("google_json", "Google Cloud load balancer, as Cloud Logging exports it", _GOOGLE),
     _json("azure_json", "Azure Front Door and Application Gateway access log", _AZURE),
+    replace(
+        _json("matomo_json", "Matomo's visits with their actions, of its Live API", _EVENTS),
+        wrapped=VISIT,
+    ),
+    replace(
+        _json("ga4_json", "Google Analytics 4, its events in BigQuery as JSON lines", _EVENTS),
+        wrapped=EVENT,
+    ),
     _json("nginx_json", "nginx with a JSON log_format of the usual keys", _NGINX),
     _json("fluent_json", "Fluent Bit's and Fluentd's parsers of nginx and Apache", _FLUENT),
     _counts(
@@ -584,6 +626,13 @@ _ALL: Final = (
         "Wikipedia's clickstream of a month, which is in the name of the file: counts of transits",
         "referrer target - transits",
         separator=b"\t",
+    ),
+    Format(
+        "snowplow",
+        "Snowplow's enriched events: 131 columns without names",
+        Syntax.DELIMITED,
+        has_referrer=True,
+        layout=_SNOWPLOW,
     ),
     _json("jsonl", "JSON lines, with our fields by `columns` as dotted paths", None),
     Format("csv", "comma-separated; its first line names columns", Syntax.TABLE, separator=b","),

@@ -45,6 +45,8 @@ class Slot(IntEnum):
     """How many opened it."""
     TRANSITS = 15
     """How often it was opened by a link on the referrer."""
+    EVENT = 16
+    """Kind of event: of `page_view` alone the row is a request."""
 
 
 SLOTS: Final = len(Slot)

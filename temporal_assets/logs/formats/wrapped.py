@@ -4,7 +4,9 @@ Here: taking them out, line by line. Not here: which format the lines within hav
 
 Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message`, journald under
 `MESSAGE`, Kafka Connect under `payload`; Cloud Logging under `textPayload` or as an object under
-`jsonPayload`. OpenTelemetry has many records a line, each a text or a list of attributes.
+`jsonPayload`. OpenTelemetry has many records a line, each a text or a list of attributes. Matomo
+has a visit a line, with its actions; Google Analytics has an event a line, with its parameters in a
+list.
 """
 
 from __future__ import annotations
@@ -19,6 +21,10 @@ from temporal_assets.logs.formats.structured import Path, dotted
 from temporal_assets.logs.read.records import Block
 
 _OTEL: Final = ("resourceLogs",)
+VISIT: Final = ("actionDetails",)
+"""Path of the actions of a visit, as Matomo's `Live.getLastVisitsDetails` has them."""
+EVENT: Final = ("event_params",)
+"""Path of the parameters of an event, as Google Analytics writes them into BigQuery."""
 
 WRAPPERS: Final[tuple[Path, ...]] = (
     _OTEL,
@@ -62,8 +68,8 @@ def _texts(line: bytes, path: Path) -> list[bytes] | None:
         record = orjson.loads(line[start:])
     except orjson.JSONDecodeError:
         return None
-    if path == _OTEL:
-        texts = list(_otel(record))
+    if path in _UNFOLDED:
+        texts = list(_UNFOLDED[path](record))
         return texts or None
     value: Any = record
     for key in path:
@@ -96,6 +102,46 @@ def _otel(record: Any) -> Iterator[bytes]:
                     yield orjson.dumps(time | inner | fields)
 
 
+def _visit(record: Any) -> Iterator[bytes]:
+    """Actions of a visit in their order; a page was reached from the one before it."""
+    came_from = record.get("referrerUrl") if isinstance(record, dict) else None
+    for action in _list(record, VISIT[0]):
+        if not isinstance(action, dict):
+            continue
+        is_page = action.get("type") == "action"
+        yield orjson.dumps(
+            {
+                "time": action.get("timestamp"),
+                "visitor": record.get("visitorId") or record.get("visitIp"),
+                "event": "page_view" if is_page else action.get("type"),
+                "url": action.get("url"),
+                "referrer": came_from,
+            }
+        )
+        came_from = action.get("url") if is_page else came_from
+
+
+def _event(record: Any) -> Iterator[bytes]:
+    """An event with what its parameters say of the page."""
+    pairs = [pair for pair in _list(record, EVENT[0]) if isinstance(pair, dict)]
+    if not pairs or "event_name" not in record:
+        return
+    named = {pair.get("key"): pair.get("value") for pair in pairs}
+    url, referrer = (
+        value.get("string_value") if isinstance(value := named.get(name), dict) else None
+        for name in ("page_location", "page_referrer")
+    )
+    yield orjson.dumps(
+        {
+            "time": record.get("event_timestamp"),
+            "visitor": record.get("user_pseudo_id"),
+            "event": record["event_name"],
+            "url": url,
+            "referrer": referrer,
+        }
+    )
+
+
 def _list(value: Any, key: str) -> list[Any]:
     entries = value.get(key) if isinstance(value, dict) else None
     return entries if isinstance(entries, list) else []
@@ -104,6 +150,10 @@ def _list(value: Any, key: str) -> list[Any]:
 def _attributes(entry: Any) -> dict[str, Any]:
     pairs = [pair for pair in _list(entry, "attributes") if isinstance(pair, dict)]
     return {str(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
+
+
+_UNFOLDED: Final = {_OTEL: _otel, VISIT: _visit, EVENT: _event}
+"""Objects that have to be taken apart."""
 
 
 def _any_value(value: Any) -> Any:

@@ -21,6 +21,7 @@ import zstandard
 from blake3 import blake3
 from isal import igzip_lib
 
+from temporal_assets.logs.read.json_array import array_lines
 from temporal_assets.logs.read.kernels import NEWLINE, kernel
 from temporal_assets.logs.read.objects import LogPath, ObjectStat
 from temporal_assets.logs.read.records import Block, Bytes
@@ -100,6 +101,9 @@ _REFUSED: Final = (
     (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
     *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
 )
+
+_ARRAY: Final = re.compile(rb"\s*\[\s*\{")
+"""Beginning of JSON that has all records in one list, as APIs answer."""
 
 _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -200,7 +204,7 @@ class LogStream:
         try:
             self.version = version_of(_stat(path, self._file))
             """Of the file that is read, whatever has its name by now."""
-            self._texts = self._text()
+            self._texts = self._lines_of_array(self._text())
             self.head = self._first(HEAD_BYTES)
             """The first 64 KiB of text or less, for detection; of a file that is refused, what it
             begins with."""
@@ -293,6 +297,17 @@ class LogStream:
                 text = decoder.decode(text).encode()
             if text and not self._refused:
                 yield text
+
+    def _lines_of_array(self, texts: Iterator[bytes]) -> Iterator[bytes]:
+        """The same text; where all of it is a JSON array of objects, one object a line."""
+        first = next(texts, b"")
+        if not _ARRAY.match(first):
+            yield from _chain(first, texts)
+            return
+        state = np.zeros(3, np.int64)
+        for text in _chain(first, texts):
+            data = np.frombuffer(text, np.uint8)
+            yield array_lines(data, state).tobytes()
 
     def _chunks(self) -> Iterator[bytes]:
         """Decompressed bytes, entered into the digest; the first chunk has 512 bytes or all."""

@@ -32,6 +32,7 @@ from temporal_assets.logs.formats.rewrite import with_query, with_url_prefix
 from temporal_assets.logs.formats.times import BAD, last_repeated
 from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
 from temporal_assets.logs.read.records import Records, Reject
+from temporal_assets.logs.tables.event_rows import WANTED, are_events, event_batches
 from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, is_text, plain
 from temporal_assets.settings import LogSource, Reading
 
@@ -51,12 +52,15 @@ def read(
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            columns = mapped(source.columns, names)
-            is_dated = moment is not None
-            rooted = {field: _rooted(name, names) for field, name in columns.items()}
-            slots_of(rooted, names, is_dated=is_dated)
-            wanted = slots_of(columns, None, is_dated=is_dated)
-            needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
+        if are_events(names) and not source.columns:
+            yield from _events(path, source, reading)
+            return
+        columns = mapped(source.columns, names)
+        is_dated = moment is not None
+        rooted = {field: _rooted(name, names) for field, name in columns.items()}
+        slots_of(rooted, names, is_dated=is_dated)
+        wanted = slots_of(columns, None, is_dated=is_dated)
+        needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
         row, before = 1, BAD
         for batch in batches(path, needed, reading.max_line_bytes):
             records = _records(batch, wanted, row, source, before, moment)
@@ -65,6 +69,13 @@ def read(
             row += len(batch)
     except FAULTS as error:
         raise DamagedParquetError(f"{path}: {error}") from error
+
+
+def _events(path: Path, source: LogSource, reading: Reading) -> Iterator[Records]:
+    row = 1
+    for batch in event_batches(path, reading.max_line_bytes):
+        yield _records(batch, dict(WANTED), row, source, BAD)
+        row += len(batch)
 
 
 def _rooted(name: str, names: list[str]) -> str:

@@ -47,8 +47,9 @@ EXAMPLES = examples()
 
 def test_every_format_has_an_example() -> None:
     # IIS writes the W3C example; Parquet has no lines to show.
-    # Of dumps of counts, the name of the file tells the day (`logs.counts`).
-    dumps = {name for name, fmt in FORMATS.items() if fmt.syntax is Syntax.COUNTS}
+    # Of dumps of counts, the name of the file tells the day (`logs.counts`); 131 columns are no
+    # sight.
+    dumps = {name for name, fmt in FORMATS.items() if fmt.syntax is Syntax.COUNTS} | {"snowplow"}
     assert {name for name, _, _ in EXAMPLES} == {*FORMATS, *OWN} - {"iis", "parquet"} - dumps
 
 
