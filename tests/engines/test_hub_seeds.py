@@ -28,7 +28,15 @@ from temporal_assets.settings import Hubs, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import WindowAsset, build
 from temporal_assets.windows.hubs import hub_choice_compiled, hub_seeds
-from temporal_assets.windows.hubs.chosen_hubs import most_hubs
+from temporal_assets.windows.hubs.chosen_hubs import (
+    FACTS,
+    HUB_COLUMNS,
+    ChosenHubs,
+    hub_links,
+    most_hubs,
+    published,
+    without_links,
+)
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.hubs.link_graph import link_tables, read_links
@@ -152,8 +160,11 @@ def test_seeds_by_hand(web: Web) -> None:
     labels = web.store.read("page_labels", web.day).to_pylist()
     assert {row["url"] for row in labels if row["is_temporal"]} == set(NEWS[:5])
     seeds = web.seeds()
-    # SECRET has four clients, GONE was never opened, OLD leads to nothing temporal.
-    assert seeds.keys() == {FRONT, OTHER, INDEX}
+    # SECRET has four clients, GONE was never opened. OLD leads to nothing temporal: it fills the
+    # list up, because five people went on from it on the last day.
+    assert seeds.keys() == {FRONT, OTHER, INDEX, OLD}
+    old = [seeds[OLD][name] for name in ("basis", "temporal_pages", "gain", "revisit_minutes")]
+    assert old == ["clicks", 0, 0, 168 * 60]
     front = seeds[FRONT]
     assert {name: front[name] for name in ("rank", "paper_rank", "greedy_rank", "tier")} == {
         "rank": 1,
@@ -170,6 +181,7 @@ def test_seeds_by_hand(web: Web) -> None:
         (FRONT, 1, 4),
         (OTHER, 2, 1),
         (INDEX, 3, 0),
+        (OLD, 4, 0),
     ]
     assert seeds[OTHER]["coverage"] == 1.0
     assert (seeds[INDEX]["paper_rank"], seeds[INDEX]["greedy_rank"]) == (2, None)
@@ -296,7 +308,38 @@ def test_a_state_folder_may_lie_below_folders_that_are_named_like_columns(
     root = tmp_path / "day=2026-01-01" / "page=1" / "url=x"
     root.mkdir(parents=True)
     web = Web(engine, root)
-    assert list(web.seeds()) == [FRONT, OTHER, INDEX]
+    assert list(web.seeds()) == [FRONT, OTHER, INDEX, OLD]
+
+
+def test_where_nothing_can_be_learned_clicks_order_the_hubs() -> None:
+    """Two days: births of one are known. Twice as many people went on from the second page."""
+    nothing = np.zeros(2, np.int64)
+    facts = dict.fromkeys((column.name for column in FACTS), nothing)
+    columns = facts | {
+        "page": np.arange(2),
+        "url": [FRONT, OTHER],
+        "is_external": [False, False],
+        "clients": [9, 9],
+        "evidence": np.array([3, 2]) * yields.UNIT**2,
+        "place": [1, 2],
+        "paper_place": [1, 2],
+        "is_entrance": [True, True],
+    }
+    hubs = pa.table(columns).select([column.name for column in HUB_COLUMNS])
+    schema = pa.schema([(column.name, column.type.arrow) for column in HUB_COLUMNS])
+    links = hub_links(
+        np.arange(2), np.array([0, 1]), np.array([0, 1]), np.zeros(2, np.bool_), nothing + 1
+    )
+    born = yields.NewLinks(nothing, nothing, nothing)
+    model = yields.learn(born, np.ones(2, np.bool_))
+    chosen = ChosenHubs(hubs.cast(schema), links, 0, model)
+    clicked = pa.table({"url": [OTHER, FRONT, OLD], "clients": [9, 9, 9], "clicks": [8, 4, 2]})
+    fronts = without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
+    rows = published(chosen, fronts, clicked, Hubs()).sort_by("rank")
+    assert rows["url"].to_pylist() == [OTHER, FRONT, OLD]
+    assert rows["basis"].to_pylist() == ["links", "links", "clicks"]
+    one = published(chosen, fronts, clicked, Hubs(top_k=1))
+    assert one.filter(one["rank"].is_valid())["url"].to_pylist() == [OTHER]
 
 
 def test_hubs_gone_quiet_and_articles_of_old_days_vanish(

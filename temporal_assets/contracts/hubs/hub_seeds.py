@@ -29,7 +29,7 @@ _EXPECTED: Final = (
 
 HUB_SEEDS: Final = Table(
     name="hub_seeds",
-    version=3,
+    version=4,
     description=(
         "Pages to start crawling from: those that new temporal pages are expected on, by how many"
         " that will be, with how often to visit them; the order of the paper (NP 5.1) and greedy"
@@ -116,8 +116,9 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "basis",
             Type.VARCHAR,
-            "`links`, or `front_page`: of a site with temporal pages where nobody followed a link"
-            " to any of them.",
+            "`links`; `front_page`: of a site with temporal pages where nobody followed a link to"
+            " any of them; `clicks`: nobody saw it lead to a new page, but clicks led on from it on"
+            " the last day, and the list is short.",
             sources=("transits.referrer", "page_traffic.url"),
         ),
         ColumnSpec(
@@ -220,7 +221,7 @@ HUB_SEEDS: Final = Table(
             " OR new_per_day > new_per_day_high OR isnan(new_per_day_high) OR new_per_visit < 0"
             " OR NOT half_life_hours > 0 OR interest_missed < 0 OR interest_missed > 1"
             " OR revisit_minutes < 1 OR tier < 1 OR tier > 3"
-            " OR (basis <> 'links' AND basis <> 'front_page')",
+            " OR basis NOT IN ('links', 'front_page', 'clicks')",
             protects="Rates and shares are compared between hubs and days.",
             remedy=_AT_FAULT,
         ),

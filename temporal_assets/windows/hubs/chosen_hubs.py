@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from temporal_assets.contracts import ColumnSpec, Type
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
@@ -43,6 +44,10 @@ _HOURLY: Final = 60
 
 _ENTRANCES: Final = 0.5
 """Largest share of hubs that are listed only because their site would have none."""
+
+FILLED: Final = 500
+"""Hubs up to which a short list is filled with the pages from which most clicks led on the last
+day. They are visited at the longest interval: 71 visits a day for 500, by default."""
 
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
 FACTS: Final = (
@@ -119,12 +124,12 @@ def most_hubs(hubs: Hubs) -> int:
     return min(hubs.top_k, int(most))
 
 
-def without_links(urls: pa.Array, clients: pa.Array) -> pa.Table:
-    """Rows of front pages of sites with no hub, as the last entrances."""
+def without_links(urls: pa.Array, clients: pa.Array, *, is_entrance: bool = True) -> pa.Table:
+    """Rows of pages with no link to a wanted page: by default the last entrances of their sites."""
     columns = {
         "url": urls,
         "clients": clients,
-        "is_entrance": np.ones(len(urls), np.bool_),
+        "is_entrance": np.full(len(urls), is_entrance),
     }
     nothing = np.zeros(len(urls), np.int64)
     schema = pa.schema([(column.name, column.type.arrow) for column in HUB_COLUMNS])
@@ -133,20 +138,36 @@ def without_links(urls: pa.Array, clients: pa.Array) -> pa.Table:
     )
 
 
-def published(chosen: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
-    """The hubs with everything known of them; `fronts` have no links."""
+def published(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table, settings: Hubs) -> pa.Table:
+    """The hubs with everything known of them.
+
+    `fronts` have no links; nor have pages of `clicked` (`url`, `clients`, `clicks`) that are no
+    hubs yet, which fill the list up. Where nothing could be learned of hubs, clicks order them all.
+    """
     hubs, links = chosen.hubs, chosen.links
     sites = [site_of(url) for url in hubs["url"].to_pylist()]
     order = across_sites(links.wanted, links.evidence, sites)
     place = np.append(order, np.arange(len(hubs), len(hubs) + len(fronts)))
     hubs = pa.concat_tables([hubs, fronts])
+    is_new = pc.invert(pc.is_in(clicked["url"], value_set=hubs["url"]))
+    filled = clicked.filter(is_new)
+    ends = (filled[name].combine_chunks() for name in ("url", "clients"))
+    hubs = pa.concat_tables([hubs, without_links(*ends, is_entrance=False)])
+    place = np.append(place, np.arange(len(place), len(hubs)))
+    clicks = _clicks(hubs["url"], clicked)
+    if chosen.model.outcomes == 0:
+        place = place[np.argsort(-clicks[place], kind="stable")]
     evidence, pages = (hubs[name].to_numpy() for name in ("evidence", "temporal_pages"))
     is_listed = np.empty(len(hubs), np.bool_)
     is_entrance = hubs["is_entrance"].to_numpy()
-    is_listed[place] = _listed(evidence[place], is_entrance[place], most_hubs(settings))
+    most = most_hubs(settings)
+    is_listed[place] = _listed(evidence[place], is_entrance[place], most)
+    _fill(is_listed, place, clicks, min(most, FILLED))
     rank = np.empty(len(hubs), np.int64)
     rank[place] = np.cumsum(is_listed[place])
     in_order = place[is_listed[place]]
+    is_front = np.zeros(len(hubs), np.bool_)
+    is_front[len(chosen.hubs) : len(chosen.hubs) + len(fronts)] = True
     expected = chosen.model.expected(evidence)
     low, high = chosen.model.interval(expected)
     interest = interest_of(
@@ -159,15 +180,15 @@ def published(chosen: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
         expected[is_listed], own[is_listed], interest.of(is_listed), settings
     )
     if settings.visits_per_day is None:
-        is_unknown = is_listed & (np.arange(len(hubs)) >= len(chosen.hubs))
+        is_unknown = is_listed & is_front
         minutes[is_unknown] = max(_HOURLY, settings.shortest_minutes)
-    with_links = in_order[in_order < len(chosen.hubs)]
-    gain = gains(links.temporal, with_links)
-    gain = np.append(gain, np.zeros(len(in_order) - len(gain), np.int64))
+    has_links = np.arange(len(hubs)) < len(chosen.hubs)
+    gain = np.zeros(len(in_order), np.int64)
+    gain[has_links[in_order]] = gains(links.temporal, in_order[has_links[in_order]])
     greedy = greedy_order(links.temporal, np.arange(len(chosen.hubs))).hub
     greedy_rank = np.zeros(len(hubs), np.int64)
     greedy_rank[greedy] = np.arange(1, len(greedy) + 1)
-    has_links = np.arange(len(hubs)) < len(chosen.hubs)
+    basis = np.where(has_links, "links", np.where(is_front, "front_page", "clicks"))
 
     def of_seeds(values: Int64s | Floats) -> pa.Array:
         return pa.array(values[rank - 1] if len(values) else rank, mask=~is_listed)
@@ -187,7 +208,7 @@ def published(chosen: ChosenHubs, fronts: pa.Table, settings: Hubs) -> pa.Table:
             "coverage": of_seeds(np.cumsum(gain) / max(chosen.temporal_pages, 1)),
             "tier": of_seeds(_tiers(expected[in_order])),
             "is_entrance": hubs["is_entrance"],
-            "basis": pa.array(np.where(has_links, "links", "front_page"), pa.string()),
+            "basis": pa.array(basis, pa.string()),
             "new_per_day": expected,
             "new_per_day_low": low,
             "new_per_day_high": high,
@@ -210,6 +231,18 @@ def _listed(evidence: Int64s, is_entrance: Flags, most: int) -> Flags:
     listed[places[evidence > 0][: max(most - len(entrances), 0)]] = True
     listed[entrances[: most - int(listed.sum())]] = True
     return listed
+
+
+def _clicks(urls: pa.ChunkedArray, clicked: pa.Table) -> Int64s:
+    """Clicks that led from each page on the last day; 0 of those that are not told."""
+    place = pc.index_in(urls, value_set=clicked["url"])
+    return np.asarray(pc.fill_null(clicked["clicks"].take(place), 0).to_numpy(), np.int64)
+
+
+def _fill(is_listed: Flags, place: Int64s, clicks: Int64s, most: int) -> None:
+    """List the first unlisted pages with clicks as well, until the list has `most` hubs."""
+    more = place[~is_listed[place] & (clicks[place] > 0)]
+    is_listed[more[: max(most - int(is_listed.sum()), 0)]] = True
 
 
 def _tiers(expected: Floats) -> Int64s:

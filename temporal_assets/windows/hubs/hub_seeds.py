@@ -19,10 +19,21 @@ from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, published, without_links
+from temporal_assets.windows.hubs.chosen_hubs import (
+    FILLED,
+    PAGE,
+    ChosenHubs,
+    published,
+    without_links,
+)
 from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
 from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
-from temporal_assets.windows.hubs.hub_order import CLIENTS_SQL, VisitFiles, count_clients
+from temporal_assets.windows.hubs.hub_order import (
+    CLIENTS_SQL,
+    VisitFiles,
+    count_clients,
+    without_search_engines,
+)
 from temporal_assets.windows.hubs.link_graph import LINK_SQL, paths
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
@@ -47,6 +58,16 @@ _FRONT_PAGES: Final = passing(
     ),
 )
 
+_CLICKED_PAGES: Final = passing(
+    name="clicked_pages",
+    description="Pages from which most clicks led on the last day.",
+    grain="url",
+    columns=(
+        *_FRONT_PAGES.columns,
+        ColumnSpec("clicks", Type.BIGINT, "Distinct clients by target."),
+    ),
+)
+
 
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
@@ -58,7 +79,8 @@ def _make(job: Job) -> Sequence[Path]:
         chosen = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if chosen is None:
         chosen = hubs_by_statements(job, visits, LINKS_AT_ONCE)
-    hubs = published(chosen, _fronts(job, chosen, visits), job.settings.hubs)
+    fronts, clicked = _fronts(job, chosen, visits), _clicked(job, visits)
+    hubs = published(chosen, fronts, clicked, job.settings.hubs)
     ranked = {"ranked_hubs": handed_on(hubs, job.out / "ranked_hubs.parquet")}
     return job.engine.query("hub_seeds", ranked, {"day": job.day}, job.asset.table, job.out)
 
@@ -89,12 +111,28 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     return without_links(rows["url"].combine_chunks(), rows["clients"].combine_chunks())
 
 
+def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
+    """Pages by the clicks that led from them on the last day, of those that enough people know."""
+    last = job.transits(job.window("transits").manifests[-1:])
+    inputs = {**last, "page_totals": job.files("page_totals")}
+    most = {"most": 2 * FILLED}
+    clicked = paths(job.engine.query("clicked_pages", inputs, most, _CLICKED_PAGES, job.out))
+    folder = job.out / "clicked"
+    folder.mkdir()
+    clients = whole_table(count_clients(job.engine, job.settings, visits, clicked, folder))
+    rows = whole_table(clicked).join(clients, "page", join_type="inner").sort_by("page")
+    rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
+    host = pc.list_element(pc.split_pattern(rows["url"], "/", max_splits=3), 2)
+    rows = without_search_engines(rows.append_column("host", host), job.settings.hubs)
+    return rows.select(["url", "clients", "clicks"])
+
+
 HUB_SEEDS: Final = WindowAsset(
     "hub_seeds",
     _make,
     windows=("page_views", "transits"),
     tables=(PAGE_TOTALS, PAGE_HISTORIES, PAGE_LABELS, EARLY_LABELS, PAGE_TRAFFIC),
-    sql=(*LINK_SQL, *CLIENTS_SQL, *STATEMENTS, "front_pages", "hub_seeds"),
+    sql=(*LINK_SQL, *CLIENTS_SQL, *STATEMENTS, "front_pages", "clicked_pages", "hub_seeds"),
     settings=lambda settings: [
         settings.window.days,
         settings.window.min_views_per_day,
