@@ -18,7 +18,7 @@ ACCOUNT = "123456789012"
 Fault = Callable[[str, str], int | None]
 """The status that a request (method, path) is answered with; None for the store's own answer."""
 
-_CODES = {403: "AccessDenied", 500: "InternalError", 503: "SlowDown"}
+_CODES = {403: "AccessDenied", 500: "InternalError", 501: "NotImplemented", 503: "SlowDown"}
 
 
 class ObjectStore:

@@ -27,6 +27,7 @@ from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import literal, sql_file
+from temporal_assets.machine.object_cache import CachedObjects
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
 
@@ -326,6 +327,6 @@ def scan(connection: duckdb.DuckDBPyConnection, paths: Sequence[str | Path]) -> 
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
         with _registering:  # they are the database's, whose sessions several threads have
             if not connection.filesystem_is_registered(protocol):
-                connection.register_filesystem(fsspec.filesystem(protocol))
+                connection.register_filesystem(CachedObjects(fsspec.filesystem(protocol)))
     listed = ", ".join(map(literal, urls))
     return f"read_parquet([{listed}], hive_partitioning = false)"

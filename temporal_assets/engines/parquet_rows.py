@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +21,7 @@ from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.arrow_texts import encoded
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order
+from temporal_assets.machine.object_cache import opened
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -187,7 +187,7 @@ class _File:
 def _opened(path: str) -> AbstractContextManager[Any]:
     """A file to read; of this machine's, Arrow reads without asking Python for every piece."""
     file: AbstractContextManager[Any]
-    file = fsspec.open(path, "rb") if "://" in path else pa.OSFile(path)
+    file = opened(path) if "://" in path else pa.OSFile(path)
     return file
 
 

@@ -115,8 +115,6 @@ def what_if(
     Equal trials are made one after the other: they have one folder. Raises `SettingsError` for
     changes that are none, or none a trial can make.
     """
-    if settings.storage is not None:
-        raise SettingsError("what-if needs the tables in the state folder, not in `storage`")
     nested = _nested(changes)
     store = Store.open(settings)
     chosen = day or max(store.days("page_labels"), default=None)
@@ -145,7 +143,8 @@ def _tried(
     # Files beside the tables, as the policy's, are made in the trial's folder though none differs.
     stale = registry.stale(store, trial, chosen)
     other = registry.stale(store, trial.model_copy(update={"state": settings.state}), chosen)
-    _link_tables(store, Store.open(trial), chosen, stale)
+    days = max(trial.window.days, settings.window.days)
+    _link_tables(store, Store.open(trial), chosen, stale, days)
     own, engine = Store.open(trial), engine_of(trial)
     # What was never made of that day has nothing to differ from.
     anew = [name for name in stale if store.manifest(name, chosen) is not None]
@@ -222,9 +221,10 @@ def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
 
 def _written(folder: Path, before: Sections, changes: Sections) -> Settings:
     """The settings of a folder into which `before` is written with `changes`."""
-    (folder / SETTINGS_FILE).write_text(tomlkit.dumps(_merged(before, changes)), "utf-8")
+    own = {name: value for name, value in before.items() if name != "storage"}
+    (folder / SETTINGS_FILE).write_text(tomlkit.dumps(_merged(own, changes)), "utf-8")
     # Given as arguments as well, because variables of the environment are stronger than a file.
-    return load_settings(folder, **changes)
+    return load_settings(folder, **{"storage": None, **changes})
 
 
 def _merged(before: Sections, changes: Sections) -> dict[str, Any]:
@@ -243,14 +243,22 @@ def _named(trial: Settings, state: Path) -> dict[str, dict[str, str]]:
     return {section: {name: str(state / path)} for section, name, path in listed if path}
 
 
-def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str]) -> None:
-    """Everything published, but for what is made anew: a link is never published into."""
+def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str], days: int) -> None:
+    """Everything published, but for what is made anew: a link is never published into.
+
+    Of a bucket the window is fetched instead of linked.
+    """
     for asset in store.assets():
         source, target = Path(store.root) / asset, Path(own.root) / asset
         target.mkdir(parents=True)
         for stored_day in store.days(asset):
-            if not (asset in anew and stored_day == day):
-                (target / f"day={stored_day}").symlink_to(source / f"day={stored_day}")
+            if asset in anew and stored_day == day:
+                continue
+            folder = target / f"day={stored_day}"
+            if store.is_local:
+                folder.symlink_to(source / f"day={stored_day}")
+            elif day - dt.timedelta(days=days) <= stored_day <= day:
+                store.fetch(asset, stored_day, folder)
 
 
 def _difference(

@@ -5,8 +5,9 @@
 
 A publish writes data under a name made from its content, then replaces the manifest; readers
 go through the manifest. So a reader sees the old partition or the new one whatever is killed
-when, publishing the same content twice is a no-op, and the last publisher of a day wins. The
-generation before the current one stays until the next one of other content, for readers under way.
+when, publishing the same content twice is a no-op, and the last publisher of a day wins. In a
+bucket the manifest is replaced only if nobody has replaced it meanwhile (`bucket`). The generation
+before the current one stays until the next one of other content, for readers under way.
 
 Not here: what a partition holds (`contracts`) and how it is computed (`engines`).
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import posixpath
+import shutil
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -33,8 +35,10 @@ from filelock import FileLock
 from temporal_assets import contracts
 from temporal_assets.machine.durable import make_folder, replace_text, sync
 from temporal_assets.machine.locks import brief
+from temporal_assets.machine.object_cache import DiskCache, expect, opened, use
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
+from temporal_assets.storage.bucket import ReplacedMeanwhileError, bucket_of
 from temporal_assets.storage.integrity import (
     SET_ASIDE,
     DamagedFile,
@@ -46,6 +50,8 @@ from temporal_assets.storage.manifest import DataFile, Input, Manifest, Manifest
 
 MANIFEST: Final = "manifest.json"
 """Name of the pointer that makes a partition visible."""
+CACHE: Final = "cache"
+"""Name of the folder of the state for what is kept of a bucket on this machine."""
 _PREFIX = "day="
 
 Parts = Sequence[tuple[Path, DataFile]]
@@ -59,8 +65,16 @@ _SETTLED_NS: Final = 2_000_000_000
 _MOST_MANIFESTS: Final = 20_000
 """Manifests that are kept in memory, each of a few kB; a long-lived process begins anew then."""
 
-_manifests: dict[str, tuple[tuple[int, int, int], Manifest]] = {}
-"""Path -> inode, size and time of change, and what was read then."""
+_manifests: dict[str, tuple[tuple[float | str, ...], Manifest]] = {}
+"""Path -> inode, size and time of change (etag, of an object), and what was read then."""
+
+_YOUNG_SECONDS: Final = 3600
+"""Age below which an object that no manifest names may be of a publication under way."""
+
+_COPIED_AT_ONCE: Final = 1 << 20
+
+_TRIES: Final = 5
+"""Publications of one day that may come in between."""
 
 
 class MissingPartition(LookupError):
@@ -94,6 +108,9 @@ class Store:
         self.fs, self.root = fsspec.url_to_fs(str(root))
         self.state = state
         self.is_local = "file" in _protocols(self.fs)
+        self._bucket = bucket_of(self.fs, self.root)
+        """Where the store is not local; else it is never asked."""
+        self._cache = use(state / CACHE) if not self.is_local else DiskCache(state / CACHE)
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -154,7 +171,7 @@ class Store:
     def _read_manifest(self, path: str) -> Manifest:
         """Read a manifest, or remember it: every step and every look at the state asks for all."""
         if not self.is_local:
-            return Manifest.from_json(self.fs.cat_file(path))
+            return self._read_object(path)
         stat = Path(path).stat()
         version = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         seen = _manifests.get(path)
@@ -163,9 +180,21 @@ class Store:
         manifest = Manifest.from_json(Path(path).read_bytes())
         # One that was replaced within a tick of the clock might not look like another.
         if stat.st_mtime_ns < time.time_ns() - _SETTLED_NS:
-            if len(_manifests) >= _MOST_MANIFESTS:
-                _manifests.clear()
-            _manifests[path] = (version, manifest)
+            _remember(path, version, manifest)
+        return manifest
+
+    def _read_object(self, path: str) -> Manifest:
+        """Read a manifest in a bucket, or remember it in the version that was listed."""
+        seen = self._bucket.seen(path)
+        if seen is None:
+            raise FileNotFoundError(path)
+        url = self._url(path)
+        remembered = _manifests.get(url)
+        if remembered is not None and remembered[0] == seen.version:
+            return remembered[1]
+        manifest = Manifest.from_json(self._bucket.read(path, seen, self._cache))
+        if seen.etag:
+            _remember(url, seen.version, manifest)
         return manifest
 
     def intact(self, asset: str, day: dt.date) -> Manifest | None:
@@ -242,7 +271,11 @@ class Store:
 
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
         folder = self._join(manifest.asset, manifest.day)
-        return [self._url(posixpath.join(folder, file.name)) for file in files]
+        paths = [posixpath.join(folder, file.name) for file in files]
+        if not self.is_local:
+            for path, file in zip(paths, files, strict=True):
+                expect(path, file.bytes)
+        return [self._url(path) for path in paths]
 
     def require(self, asset: str, day: dt.date) -> Manifest:
         """Return what is published for a day; `MissingPartition` if nothing is."""
@@ -271,6 +304,7 @@ class Store:
         With `contents` every byte is read and compared with the digest it was published under, but
         for stores that are not local, as in `verify`.
         """
+        self._bucket.forget()
         return [
             path
             for asset in self.assets()
@@ -301,6 +335,9 @@ class Store:
         return None if size == file.bytes else f"has {size:,} bytes instead of {file.bytes:,}"
 
     def _size(self, path: str) -> int | None:
+        if not self.is_local:
+            seen = self._bucket.seen(path)
+            return seen and seen.size
         try:
             return int(self.fs.size(path) or 0)
         except FileNotFoundError:
@@ -333,6 +370,7 @@ class Store:
             try:
                 return self._read(asset, manifests, columns)
             except (FileNotFoundError, DamagedPartition):
+                self._bucket.forget()
                 # Files of the publication before stay; those replaced twice meanwhile are gone.
                 if [self.stored(asset, day) for day in chosen] == manifests:
                     raise
@@ -343,9 +381,9 @@ class Store:
         for manifest in manifests:
             self.verify(manifest)
         tables = [
-            self._with_urls(_table(self.fs, path, columns), manifest)
+            self._with_urls(self._table(path, columns), manifest)
             for manifest in manifests
-            for path in (self._strip(url) for url in self.paths(manifest))
+            for path in self.paths(manifest)
         ]
         if not tables:
             empty = contracts.table(asset).arrow_schema.empty_table()
@@ -356,13 +394,28 @@ class Store:
         """Rows with URLs where they are stored as numbers."""
         named = [name for name in rows.column_names if name in _numbered(manifest)]
         if named:
-            files = map(self._strip, self.paths_beside(manifest))
-            parts = [_table(self.fs, path, ["url"]) for path in files]
+            parts = [self._table(path, ["url"]) for path in self.paths_beside(manifest)]
             urls = pa.concat_tables(parts)["url"].combine_chunks()
             for name in named:
                 at = rows.column_names.index(name)
                 rows = rows.set_column(at, name, urls.take(rows[name].combine_chunks()))
         return rows
+
+    def _table(self, path: str, columns: Sequence[str] | None) -> pa.Table:
+        """Read a file. Not as a data set: PyArrow imports pandas for those, which takes seconds."""
+        source, fs = (path, self.fs) if self.is_local else (opened(path), None)
+        with pq.ParquetFile(source, filesystem=fs, pre_buffer=True) as file:
+            rows: pa.Table = file.read(None if columns is None else list(columns))
+        return rows if columns is None else rows.select(list(columns))
+
+    def fetch(self, asset: str, day: dt.date, folder: Path) -> None:
+        """Copy a partition into a folder that is not there yet, as a local store has it."""
+        manifest = self.require(asset, day)
+        folder.mkdir(parents=True)
+        for url in (*self.paths(manifest), *self.paths_beside(manifest)):
+            with opened(url) as file, (folder / posixpath.basename(url)).open("wb") as copy:
+                shutil.copyfileobj(file, copy, _COPIED_AT_ONCE)
+        (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -410,15 +463,41 @@ class Store:
     def _show(self, manifest: Manifest, parts: Parts) -> None:
         """Put the files in their place, then the pointer to them."""
         asset, day = manifest.asset, manifest.day
+        if not self.is_local:
+            self._upload(manifest, parts)
+            return
         with self._publish_lock(asset):
             before = self._readable(asset, day)
-            self._make_folder(self._join(asset, day))
+            make_folder(Path(self._join(asset, day)))
             for path, part in parts:
                 self._move(path, self._join(asset, day, part.name))
             # Written where the data was, so that a killed process leaves its waste there.
             scratch = parts[0][0].parent
             self._replace_text(self._join(asset, day, MANIFEST), manifest.to_json(), scratch)
             self._drop_replaced(manifest, before)
+
+    def _upload(self, manifest: Manifest, parts: Parts) -> None:
+        """The same in a bucket, which others may publish into who do not see our locks.
+
+        What they have made visible meanwhile is replaced, as the last publisher wins. Their files
+        that are not visible yet are too young to be removed.
+        """
+        asset, day = manifest.asset, manifest.day
+        pointer = self._join(asset, day, MANIFEST)
+        with self._publish_lock(asset):
+            for _ in range(_TRIES):
+                seen = self._bucket.seen(pointer)
+                before = self._readable(asset, day)
+                for path, part in parts:
+                    self._bucket.put(path, self._join(asset, day, part.name), self._cache)
+                try:
+                    text = manifest.to_json().encode()
+                    self._bucket.replace(pointer, text, seen, self._cache)
+                except ReplacedMeanwhileError:
+                    continue
+                self._drop_replaced(manifest, before)
+                return
+        raise TimeoutError(f"{pointer} is replaced by others again and again: run it again")
 
     def _drop_replaced(self, manifest: Manifest, before: Manifest | None) -> None:
         """Remove what no reader may have any more."""
@@ -448,9 +527,9 @@ class Store:
         with self._publish_lock(asset):
             paths = self._ls(self._join(asset, day))
             for path in sorted(paths, key=lambda path: posixpath.basename(path) != MANIFEST):
-                self.fs.rm_file(path)
-            if self.fs.exists(folder := self._join(asset, day)):
-                self.fs.rmdir(folder)
+                self._remove(path)
+            if (self.is_local or self._bucket.has_folders) and paths:
+                self.fs.rmdir(self._join(asset, day))
 
     def _publish_lock(self, asset: str) -> FileLock:
         # Held only while files are renamed, so one lock for all days of an asset is enough.
@@ -458,26 +537,19 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         return brief(folder / f"publish-{asset}.lock")
 
-    def _make_folder(self, path: str) -> None:
+    def _replace_text(self, target: str, text: str, scratch: Path) -> None:
+        replace_text(Path(target), text, scratch)
+
+    def _remove(self, path: str) -> None:
         if self.is_local:
-            make_folder(Path(path))
+            self.fs.rm_file(path)
         else:
-            self.fs.makedirs(path, exist_ok=True)
+            self._bucket.remove(path)
 
     def _move(self, path: Path, target: str) -> None:
-        if not self.is_local:
-            self.fs.put_file(str(path), target)
-            return
         sync(path)
         path.replace(target)
         sync(Path(target).parent)
-
-    def _replace_text(self, target: str, text: str, scratch: Path) -> None:
-        if not self.is_local:
-            # Object stores show a written object whole or not at all.
-            self.fs.pipe_file(target, text.encode())
-            return
-        replace_text(Path(target), text, scratch)
 
     def _drop_old(
         self, asset: str, day: dt.date, keep: Sequence[Manifest | None], ending: str = ""
@@ -486,7 +558,9 @@ class Store:
         for path in self._ls(self._join(asset, day)):
             name = posixpath.basename(path)
             if name.startswith("part-") and name.endswith(ending) and name not in kept:
-                self.fs.rm_file(path)
+                seen = None if self.is_local else self._bucket.seen(path)
+                if seen is None or time.time() - seen.mtime > _YOUNG_SECONDS:
+                    self._remove(path)
 
     # Paths -----------------------------------------------------------------------------------
 
@@ -499,6 +573,8 @@ class Store:
         return str(posixpath.join(*parts))
 
     def _ls(self, path: str) -> list[str]:
+        if not self.is_local:
+            return self._bucket.names(path)
         try:
             return sorted(self.fs.ls(path, detail=False, refresh=True))
         except (FileNotFoundError, NotADirectoryError):
@@ -506,9 +582,6 @@ class Store:
 
     def _url(self, path: str) -> str:
         return path if self.is_local else str(self.fs.unstrip_protocol(path))
-
-    def _strip(self, url: str) -> str:
-        return str(self.fs._strip_protocol(url))
 
 
 class LookingStore(Store):
@@ -541,6 +614,12 @@ def _day_of(name: str) -> dt.date | None:
     return day if name == f"{_PREFIX}{day.isoformat()}" else None
 
 
+def _remember(path: str, version: tuple[float | str, ...], manifest: Manifest) -> None:
+    if len(_manifests) >= _MOST_MANIFESTS:
+        _manifests.clear()
+    _manifests[path] = (version, manifest)
+
+
 def _is_current(manifest: Manifest) -> bool:
     try:
         return manifest.schema_version == contracts.table(manifest.asset).version
@@ -550,13 +629,6 @@ def _is_current(manifest: Manifest) -> bool:
 
 def _numbered(manifest: Manifest) -> tuple[str, ...]:
     return contracts.table(manifest.asset).numbered if manifest.beside else ()
-
-
-def _table(fs: Any, path: str, columns: Sequence[str] | None) -> pa.Table:
-    """Read a file. Not as a data set: PyArrow imports pandas for those, which takes seconds."""
-    with pq.ParquetFile(path, filesystem=fs, pre_buffer=True) as file:
-        rows: pa.Table = file.read(None if columns is None else list(columns))
-    return rows if columns is None else rows.select(list(columns))
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:

@@ -1,0 +1,182 @@
+"""Files of object stores that never change, kept on this machine's disk.
+
+A published file has the digest of its content in its name: whoever has it once need not ask for it
+again. Small ones are kept whole; of large ones only the parts that are wanted are asked for. What
+was not used for longest goes when there is too much; who has such a file open reads on.
+
+Here: the disk, and a file system that looks there first. Not here: which files there are
+(`storage`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Final
+
+import fsspec
+from fsspec import AbstractFileSystem
+
+_UNCHANGING: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
+
+_LARGEST: Final = 64 << 20
+"""Bytes of a file that is kept whole: of larger ones most columns are not wanted."""
+
+_MOST_BYTES: Final = 4 << 30
+"""Bytes kept together; a tenth goes when there are more."""
+
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class DiskCache:
+    """A folder of files that can be had again. Threads and processes may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = Lock()
+        self._bytes: int | None = None
+
+    def open(self, key: str) -> IO[bytes] | None:
+        """Open what is kept under a key; None if nothing is."""
+        path = self._path(key)
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            return None
+        with suppress(OSError):
+            os.utime(path)  # it was used
+        return file
+
+    def add(self, key: str, content: bytes | Path) -> None:
+        """Keep some bytes, or a local file, which is moved here."""
+        target = self._path(key)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            number, name = tempfile.mkstemp(dir=self.folder, prefix=".")
+            with os.fdopen(number, "wb") as file:
+                file.write(content)
+            content = Path(name)
+        size = content.stat().st_size
+        content.replace(target)
+        with self._lock:
+            self._bytes = size + (self._total() if self._bytes is None else self._bytes)
+            if self._bytes > _MOST_BYTES:
+                self._make_room()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / hashlib.sha256(key.encode()).hexdigest()
+
+    def _files(self) -> list[tuple[float, int, Path]]:
+        files = []
+        for path in self.folder.iterdir():
+            with suppress(FileNotFoundError):
+                stat = path.stat()
+                files.append((stat.st_mtime, stat.st_size, path))
+        return sorted(files)
+
+    def _total(self) -> int:
+        return sum(size for _, size, _ in self._files())
+
+    def _make_room(self) -> None:
+        files = self._files()
+        total = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if total <= _MOST_BYTES * 9 // 10:
+                break
+            path.unlink(missing_ok=True)
+            total -= size
+        self._bytes = total
+
+
+_sizes: dict[str, int] = {}
+"""Path of a published file -> its bytes, by its manifest."""
+
+_caches: list[DiskCache] = []
+"""The cache of the state folder that this process has opened last, if any."""
+
+
+def use(folder: Path) -> DiskCache:
+    """Keep what is read from object stores in a folder from now on."""
+    if not _caches or _caches[0].folder != folder:
+        _caches[:] = [DiskCache(folder)]
+    return _caches[0]
+
+
+def expect(path: str, size: int) -> None:
+    """Note the size of a published file, so that nobody asks the store for it."""
+    _sizes[path] = size
+
+
+def is_kept(path: str, size: int) -> bool:
+    """Return whether a file is one of those that are kept whole."""
+    return size <= _LARGEST and _UNCHANGING.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def opened(url: str) -> Any:
+    """Open a published file by its URL for reading."""
+    fs, path = fsspec.url_to_fs(url)
+    return CachedObjects(fs).open(path)
+
+
+class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no types
+    """A file system for reading published files, which asks its store for each of them once."""
+
+    cachable = False
+
+    def __init__(self, fs: Any) -> None:
+        super().__init__()
+        self.protocol = fs.protocol
+        self._fs = fs
+
+    def open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+        """Open a file, from the disk where it is kept or is to be."""
+        path = str(self._fs._strip_protocol(path))
+        size = _sizes.get(path)
+        if mode != "rb" or size is None or not _caches or not is_kept(path, size):
+            return self._fs.open(path, mode, **options)
+        try:
+            return self._kept(path, _caches[0])
+        except PermissionError:  # who only looks may not write to the state folder
+            return self._fs.open(path, mode, **options)
+
+    def _kept(self, path: str, cache: DiskCache) -> IO[bytes]:
+        while (file := cache.open(path)) is None:
+            cache.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            number, name = tempfile.mkstemp(dir=cache.folder, prefix=".")
+            os.close(number)
+            copy = Path(name)
+            try:
+                self._fs.get_file(path, name)
+                cache.add(path, copy)
+            finally:
+                copy.unlink(missing_ok=True)
+        return file
+
+    def info(self, path: str, **options: Any) -> dict[str, Any]:
+        """Return what is known of a file, without a request if its manifest was read."""
+        path = str(self._fs._strip_protocol(path))
+        size = _sizes.get(path)
+        if size is None:
+            known: dict[str, Any] = self._fs.info(path, **options)
+            return known
+        return {"name": path, "size": size, "type": "file"}
+
+    def modified(self, path: str) -> dt.datetime:  # noqa: ARG002
+        """Return a time that is always the same: the files never change."""
+        return _EPOCH
+
+    def exists(self, path: str, **options: Any) -> bool:
+        """Return whether there is such a file."""
+        path = str(self._fs._strip_protocol(path))
+        return path in _sizes or bool(self._fs.exists(path, **options))
+
+    def glob(self, path: str, **options: Any) -> Any:
+        """Return the files of a pattern; a published file is itself."""
+        plain = str(self._fs._strip_protocol(path))
+        return [plain] if plain in _sizes else self._fs.glob(path, **options)

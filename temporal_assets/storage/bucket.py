@@ -1,0 +1,205 @@
+"""The objects below the root of a store: listed together, changed one by one, guarded.
+
+A listing costs one request for a thousand objects, a question about a single one costs as much. So
+all are listed at once, and asked for again after some seconds; this process's own changes are known
+without. The pointer of a partition is replaced only if it still is the one that was seen, where the
+store can be told so (`If-Match`, `If-None-Match`).
+
+Here: requests. Not here: what the objects mean (`store`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, NamedTuple
+
+from temporal_assets.machine.object_cache import DiskCache, expect, is_kept
+
+_FRESH_SECONDS: Final = 5
+"""Age up to which a listing is taken for true. Work of other processes is seen a little later:
+nothing but when it begins depends on that, for pointers are guarded."""
+
+_WITHOUT_FOLDERS: Final = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory"})
+"""Protocols of stores that have no folders to be made, and can create an object only if there is
+none."""
+
+_IF_MATCH: Final = frozenset({"s3", "s3a"})
+"""Protocols of stores that fsspec can tell to replace a version and no other."""
+
+_CONFLICTS: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
+
+_UNGUARDED: Final = frozenset({"NotImplemented", "501"})
+"""Answers of servers that speak S3 and know no conditions."""
+
+
+class ReplacedMeanwhileError(Exception):
+    """An object is not the version that was seen, so it was not replaced."""
+
+
+class Seen(NamedTuple):
+    """An object as it was listed."""
+
+    size: int
+    etag: str
+    """Empty of our own writes, where the store does not answer with it."""
+    mtime: float
+
+    @property
+    def version(self) -> tuple[int, str, float]:
+        """Whatever changes when the object is replaced."""
+        return self.size, self.etag, 0.0 if self.etag else self.mtime
+
+
+class Bucket:
+    """The objects below a root. Threads may share it."""
+
+    def __init__(self, fs: Any, root: str) -> None:
+        self.fs = fs
+        self._root = root
+        protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+        self.has_folders = not protocols & _WITHOUT_FOLDERS
+        self._can_match = bool(protocols & _IF_MATCH)
+        self._lock = RLock()
+        self._listed = float("-inf")
+        self._objects: dict[str, Seen] = {}
+        self._names: dict[str, set[str]] = {}
+
+    def forget(self) -> None:
+        """List again the next time anybody asks."""
+        self._listed = float("-inf")
+
+    def names(self, folder: str) -> list[str]:
+        """Paths of files and folders in a folder, sorted."""
+        with self._lock:
+            self._refresh()
+            return sorted(posixpath.join(folder, name) for name in self._names.get(folder, ()))
+
+    def seen(self, path: str) -> Seen | None:
+        """The object of a path; None if there is none."""
+        with self._lock:
+            self._refresh()
+            return self._objects.get(path)
+
+    def read(self, path: str, seen: Seen, cache: DiskCache) -> bytes:
+        """The content of an object in the version that was seen, from the disk if it was read."""
+        key = _key(path, seen)
+        if (kept := cache.open(key)) is not None:
+            with kept:
+                return kept.read()
+        content: bytes = self.fs.cat_file(path)
+        if seen.etag and hashlib.md5(content, usedforsecurity=False).hexdigest() == seen.etag:
+            with suppress(PermissionError):  # who only looks may not write to the state folder
+                cache.add(key, content)
+        return content
+
+    def put(self, file: Path, path: str, cache: DiskCache) -> None:
+        """Write a local file, whose name says its content; small ones are kept beside."""
+        size = file.stat().st_size
+        if self.has_folders:
+            self.fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        self.fs.put_file(str(file), path)
+        expect(path, size)
+        if is_kept(path, size):
+            cache.add(path, file.read_bytes())
+        self._note(path, Seen(size, "", time.time()))
+
+    def replace(self, path: str, content: bytes, before: Seen | None, cache: DiskCache) -> None:
+        """Write an object, if it is still as it was seen. Raises `ReplacedMeanwhileError`."""
+        if self.has_folders:
+            self.fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        try:
+            answer = self.fs.pipe_file(path, content, **self._conditions(before))
+        except Exception as error:
+            code = _code(error)
+            if code in _UNGUARDED:
+                answer = self.fs.pipe_file(path, content)
+            elif isinstance(error, FileExistsError | FileNotFoundError) or code in _CONFLICTS:
+                self.forget()
+                if self._holds(path, content):
+                    return  # the request was sent again after its answer was lost
+                raise ReplacedMeanwhileError(path) from error
+            else:
+                raise
+        etag = str(answer.get("ETag", "")).strip('"') if isinstance(answer, dict) else ""
+        written = Seen(len(content), etag, time.time())
+        if etag:
+            cache.add(_key(path, written), content)
+        self._note(path, written)
+
+    def _holds(self, path: str, content: bytes) -> bool:
+        try:
+            return bool(self.fs.cat_file(path) == content)
+        except FileNotFoundError:
+            return False
+
+    def _conditions(self, before: Seen | None) -> dict[str, str]:
+        if before is None:
+            return {} if self.has_folders else {"mode": "create"}
+        return {"IfMatch": f'"{before.etag}"'} if self._can_match and before.etag else {}
+
+    def remove(self, path: str) -> None:
+        """Remove an object."""
+        self.fs.rm_file(path)
+        with self._lock:
+            self._objects.pop(path, None)
+            while path != self._root:
+                folder = posixpath.dirname(path)
+                names = self._names.get(folder, set())
+                names.discard(posixpath.basename(path))
+                if names:
+                    break
+                path = folder
+
+    def _note(self, path: str, seen: Seen) -> None:
+        with self._lock:
+            self._enter(path, seen)
+
+    def _refresh(self) -> None:
+        if time.monotonic() - self._listed < _FRESH_SECONDS:
+            return
+        self.fs.invalidate_cache()
+        try:
+            found = self.fs.find(self._root, detail=True)
+        except FileNotFoundError:
+            found = {}
+        self._objects, self._names = {}, {}
+        for info in found.values():
+            etag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+            changed = info.get("LastModified") or info.get("last_modified") or info.get("mtime")
+            changed = changed or info.get("created") or 0.0
+            moment = changed.timestamp() if hasattr(changed, "timestamp") else 0.0
+            self._enter(info["name"], Seen(int(info["size"] or 0), etag, moment))
+        self._listed = time.monotonic()
+
+    def _enter(self, path: str, seen: Seen) -> None:
+        self._objects[path] = seen
+        while path != self._root and (folder := posixpath.dirname(path)) != path:
+            names = self._names.setdefault(folder, set())
+            if (name := posixpath.basename(path)) in names:
+                break
+            names.add(name)
+            path = folder
+
+
+def _key(path: str, seen: Seen) -> str:
+    return f"{path} {seen.version}"
+
+
+def _code(error: BaseException) -> str | None:
+    """The code by which a store says what is wrong."""
+    response = getattr(error.__cause__, "response", None)
+    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
+    return str(code) if code else None
+
+
+_buckets: dict[tuple[int, str], Bucket] = {}
+
+
+def bucket_of(fs: Any, root: str) -> Bucket:
+    """The objects below a root, as all stores of this process know them."""
+    return _buckets.setdefault((id(fs), root), Bucket(fs, root))
