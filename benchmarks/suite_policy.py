@@ -52,9 +52,10 @@ def made(sites: int) -> Document:
         "format": FORMAT, "version": VERSION, "generator": "benchmark", "day": "2025-05-01",
         "window": {"first": "2025-03-03", "days": 60, "missing_days": []},
         "settings": {}, "inputs": [], "includes_subdomains": False,
+        "provisional": False, "notes": [],
         "urls": {"scheme": "https", "dropped_keys": ["sid", "utm_*"], "kept_keys": [],
                  "static_extensions": ["css", "jpg", "js", "png"]},
-        "sites": [], "hubs": [], "prefixes": [], "patterns": [], "trees": [],
+        "sites": [], "hubs": [], "sources": [], "prefixes": [], "patterns": [], "trees": [],
     }  # fmt: skip
     for n in range(sites):
         label = f"site{n}"
