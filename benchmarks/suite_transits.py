@@ -71,6 +71,7 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
             "day": pa.repeat(pa.scalar(day), len(target)),
             "referrer": urls.take(pa.array(source, mask=source < 0)),
             "url": urls.take(pa.array(target)),
+            "site": names.take(pa.array(site[target])),
             "client": pa.array(client),
         }
         _write_transits(store, engine, day, pa.table(columns))
