@@ -40,7 +40,8 @@ class Cleaning(Section):
     """Programs, by their agent and by their behaviour (the next two)."""
 
     bot_pages_per_minute: int = Field(60, ge=1)
-    """A client that opens more pages than this within one minute does not read them."""
+    """A client that opens more pages than this within one minute of the clock does not read
+    them."""
 
     bot_pages_without_referrer: int = Field(100, ge=1)
     """A client with this many pages in a day and not one referrer follows no links: a script.

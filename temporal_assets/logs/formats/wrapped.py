@@ -3,10 +3,10 @@
 Here: taking them out, line by line. Not here: which format the lines within have (`detect`).
 
 Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message`, journald under
-`MESSAGE`, Kafka Connect under `payload`; Cloud Logging under `textPayload` or as an object under
-`jsonPayload`. OpenTelemetry has many records a line, each a text or a list of attributes. Matomo
-has a visit a line, with its actions; Google Analytics has an event a line, with its parameters in a
-list.
+`MESSAGE`, Kafka Connect under `payload` or `value`; Cloud Logging under `textPayload` or as an
+object under `jsonPayload`. OpenTelemetry has many records a line, each a text or a list of
+attributes. Matomo has a visit a line, with its actions; Google Analytics has an event a line, with
+its parameters in a list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ EVENT: Final = ("event_params",)
 
 WRAPPERS: Final[tuple[Path, ...]] = (
     _OTEL,
-    *map(dotted, ["log", "message", "MESSAGE", "payload", "line", "msg", "body", "event.original"]),
+    *map(
+        dotted,
+        ["log", "message", "MESSAGE", "payload", "value", "line", "msg", "body", "event.original"],
+    ),
     *map(dotted, ["textPayload", "jsonPayload"]),
 )
 """Paths at which shippers put a line, or an object that would have been one."""
