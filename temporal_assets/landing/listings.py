@@ -35,7 +35,7 @@ _ONE_ANSWER: Final = 1000
 """Objects that a store lists in one answer."""
 
 _DATE: Final = re.compile(
-    r"(?P<year>(?:year=|y=)?20\d\d)(?P<first>[-/]?)(?P<month>(?:month=|m=)?[01]\d)(?P<second>[-/]?)"
+    r"(?<!\d)(?P<year>(?:year=|y=)?20\d\d)(?P<first>[-/]?)(?P<month>(?:month=|m=)?[01]\d)(?P<second>[-/]?)"
     r"(?P<day>(?:day=|d=)?[0-3]\d)(?!\d)"
 )
 """A day in a key, between slashes, between hyphens or without anything."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import re
+import shlex
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,13 @@ from typing import Any
 import pytest
 import zstandard
 
-from temporal_assets.logs.read.objects import forget_listings
+from temporal_assets.landing import landing, listings
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.read.objects import ObjectFile, forget_listings
+from temporal_assets.settings import load_settings
 from tests.command_line import call
+from tests.integration.test_landing_spread import elsewhere
 from tests.logs import line
 from tests.object_store import BUCKET, ObjectStore, object_store
 
@@ -248,3 +256,174 @@ def test_globs_and_single_objects(store: ObjectStore, tmp_path: Path) -> None:
     assert sorted(Path(file["file"]).name for file in some["files"]) == ["a.log", "b.log"]
     folders = ingest(tmp_path / "folders", f"{URL}/*6")
     assert sorted(Path(file["file"]).name for file in folders["files"]) == ["a.log", "a.txt"]
+
+
+# Layouts by date -----------------------------------------------------------------------------
+
+LAYOUTS = {
+    "CloudFront": ("E2EXAMPLE.{day:%Y-%m-%d}-10.1a2b3c4d.gz", "E2EXAMPLE.%Y-%m-%d"),
+    "CloudFront by partitions": ("E2EXAMPLE/{day:%Y/%m/%d}/10/x.gz", "E2EXAMPLE/%Y/%m/%d"),
+    "a load balancer": (
+        "202601310123/elasticloadbalancing/eu-west-1/{day:%Y/%m/%d}/a_{day:%Y%m%d}T0005Z_x.log.gz",
+        "202601310123/elasticloadbalancing/eu-west-1/%Y/%m/%d",
+    ),
+    "S3": ("{day:%Y-%m-%d}-10-20-30-79A59DF900B949E5", "%Y-%m-%d"),
+    "Hive": ("year={day:%Y}/month={day:%m}/day={day:%d}/p.parquet", "year=%Y/month=%m/day=%d"),
+    "a folder a day": ("day={day:%Y-%m-%d}/x.log", "day=%Y-%m-%d"),
+    "no hyphens": ("web-{day:%Y%m%d}.log", "web-%Y%m%d"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_days_are_found_in_keys(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, form = LAYOUTS[layout]
+    monkeypatch.setattr(listings, "_ONE_ANSWER", 0)
+    days = [dt.date(2026, 1, 1) + dt.timedelta(days=n) for n in range(40)]
+    known = [ObjectFile(f"s3://b/x/{key.format(day=day)}", 1, 1, "e") for day in days]
+    since, today = dt.date(2026, 1, 30), dt.date(2026, 2, 1)
+    recent = [dt.date(2026, 1, 30) + dt.timedelta(days=n) for n in range(4)]
+    wanted = [day.strftime(form) for day in recent]
+    assert listings.recent("s3://b/x/", known, since, today) == sorted(wanted)
+    undated = ObjectFile("s3://b/x/access.log", 1, 1, "e")
+    assert listings.recent("s3://b/x/", [*known, undated], since, today) is None
+
+
+def test_listing_all_is_preferred_where_it_costs_less() -> None:
+    known = [ObjectFile(f"s3://b/x/2026-01-{n:02}.log", 1, 1, "e") for n in range(1, 32)]
+    day = dt.date(2026, 1, 31)
+    assert listings.recent("s3://b/x/", known, day, day) is None
+
+
+@pytest.mark.parametrize("layout", ["CloudFront", "a load balancer", "S3"])
+def test_days_that_have_settled_are_not_listed_again(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    monkeypatch.setattr(listings, "_ONE_ANSWER", 0)
+    state, key = tmp_path / "state", LAYOUTS[layout][0]
+    today = dt.datetime.now(dt.UTC).date()
+
+    def put(back: int, day: int) -> None:
+        name = key.format(day=today - dt.timedelta(days=back))
+        content = day_of_log(day)
+        store.put(f"site/{name}", gzip.compress(content) if name.endswith(".gz") else content)
+
+    def found() -> int:
+        report = refresh(load_settings(state))
+        assert report.failed == ()
+        return len(report.landed)
+
+    for day in range(1, 8):
+        put(20 + day, day)
+    assert len(ingest(state, URL)["files"]) == 7
+    put(0, 10)
+    put(15, 11)  # copied into an old day
+    asked: list[str] = []
+    store.fault = lambda _method, path: asked.append(path)  # type: ignore[func-returns-value]
+    assert found() == 1
+    listed = [path for path in asked if "list-type" in path]
+    assert len(listed) == 5, "three days before the last refresh, today and tomorrow"
+    assert found() == 0
+    assert json.loads(call("status", "--state", state, "--json").stdout)["log_files"]["new"] == 0
+    marks = json.loads((state / "landing" / "listings.json").read_text())
+    marks[URL]["listed"] = (dt.datetime.now(dt.UTC) - dt.timedelta(days=8)).isoformat()
+    (state / "landing" / "listings.json").write_text(json.dumps(marks))
+    assert found() == 1, "once a week all of it is listed"
+    put(16, 12)
+    assert len(ingest(state, URL)["files"]) == 1, "whoever names it has all of it listed"
+    assert len(Inventory.load(load_settings(state)).active) == 10
+
+
+def test_what_was_not_read_is_listed_again(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old object that was replaced while it was read does not fall behind the watermark."""
+    monkeypatch.setattr(listings, "_ONE_ANSWER", 0)
+    state = tmp_path / "state"
+    store.put("site/2026-01-01.log", day_of_log(1))
+    store.put("site/2026-01-02.log", day_of_log(2))
+    replaced = iter([True])
+
+    def replace(method: str, path: str) -> None:
+        if method == "GET" and path.startswith(f"/{BUCKET}/site/2026-01-02") and next(replaced, 0):
+            store.put("site/2026-01-02.log", day_of_log(2, 50))
+
+    ingest(state, URL, "--dry-run")
+    forget_listings()
+    refreshed = ingest(state, f"{URL}/2026-01-01.log")
+    assert len(refreshed["files"]) == 1
+    store.fault = replace  # type: ignore[assignment]
+    ingest(state, URL)
+    store.fault = lambda _method, _path: None
+    refresh(load_settings(state))
+    lines = {file.name: file.lines for file in Inventory.load(load_settings(state)).active}
+    assert lines == {"site/2026-01-01.log": 40, "site/2026-01-02.log": 50}
+
+
+# Elsewhere -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["processes", "executors"])
+def test_other_processes_and_executors_fetch_objects(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(landing, "_MUCH", 0)
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "settings.toml").write_text(
+        f'[reading]\nworkers = 2\n[[sources]]\npath = "{URL}"\nhost = "example.com"\n'
+    )
+    for day in (1, 2, 3, 4):
+        store.put(f"site/{day}.log", day_of_log(day))
+    settings = load_settings(state)
+    report = refresh(settings, spread=elsewhere if where == "executors" else None)
+    assert sorted(file.lines for file in report.landed) == [40] * 4
+    assert sorted(store.keys_read) == [f"/{BUCKET}/site/{day}.log" for day in (1, 2, 3, 4)]
+    assert not list(state.glob("tmp/**/*.object"))
+
+
+# Many ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(50_000, marks=pytest.mark.long)])
+def test_many_small_objects(store: ObjectStore, tmp_path: Path, count: int) -> None:
+    """Each is fetched once, and a listing finds that nothing is new."""
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "settings.toml").write_text(f'[[sources]]\npath = "{URL}"\nhost = "example.com"\n')
+    moment = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    for n in range(count):
+        when = moment + dt.timedelta(seconds=n)
+        store.put(f"site/{n % 40}/{n}.log", f"{line(when, f'/page/{n % 97}')}\n".encode())
+    began = time.monotonic()
+    report = refresh(load_settings(state))
+    seconds = time.monotonic() - began
+    assert (len(report.landed), report.failed) == (count, ())
+    assert len(store.keys_read) == len(set(store.keys_read)) == count
+    print(f"{count} objects in {seconds:.1f} s: {dict(store.asked)}")
+    store.asked.clear()
+    began = time.monotonic()
+    assert refresh(load_settings(state)).landed == ()
+    print(f"nothing new in {time.monotonic() - began:.1f} s: {dict(store.asked)}")
+    assert store.asked == {"LIST": -(-count // 1000)}
+
+
+# The page ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_page_can_be_followed(store: ObjectStore, tmp_path: Path, repository: Path) -> None:
+    """Every command of docs/object-stores.md, in its order, against a bucket of that name."""
+    page = (repository / "docs" / "object-stores.md").read_text("utf-8")
+    commands = re.findall(
+        r"^ *\$ (?:zcat old\.log\.gz \| )?temporal-assets (.+)$", page, re.MULTILINE
+    )
+    assert len(commands) == 4
+    store.bucket.create_bucket("my-logs", "us-east-1")
+    for day in (1, 2, 3):
+        store.put(f"site/{day}.log.gz", gzip.compress(day_of_log(day)), bucket="my-logs")
+    for command in commands:
+        arguments = [*shlex.split(command), "--state", str(tmp_path / "state")]
+        piped = day_of_log(4).decode() if " - " in command else None
+        assert call(*arguments, stdin=piped).exit_code == 0, command
+    status = json.loads(call("status", "--state", tmp_path / "state", "--json").stdout)
+    assert status["log_files"]["read"] == 4
