@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -96,6 +97,15 @@ def test_visitors_need_no_floor(here: Installation) -> None:
     here.write("b.csv", ["date,page,visitors", f"{DAY},/c,3", f"{DAY},/c?utm_source=mail,3"])
     assert here.build().requests.manifest.extra[COUNTED] == ["example.com"]
     assert here.views()[f"{SITE}/c"] == 6
+
+
+def test_an_archive_of_plausible_is_read_as_it_is(here: Installation) -> None:
+    with zipfile.ZipFile(here.logs / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("imported_visitors_20260301_20260331.csv", f"date,visitors\n{DAY},9\n")
+        table = f"date,hostname,page,visits,visitors,pageviews\n{DAY},example.com,/a,5,4,9\n"
+        archive.writestr("imported_pages_20260301_20260331.csv", table)
+    here.build()
+    assert here.views() == {f"{SITE}/a": 4}
 
 
 def test_a_late_file_makes_its_day_anew(here: Installation) -> None:

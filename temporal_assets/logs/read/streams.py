@@ -11,6 +11,8 @@ import codecs
 import lzma
 import os
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -94,13 +96,18 @@ _START: Final = 512
 _TAR: Final = b"ustar"
 _TAR_AT: Final = 257
 
+_ZIP: Final = b"PK\x03\x04"
+
 _REFUSED: Final = (
-    (b"PK\x03\x04", "zip archives are not read: unpack the file"),
+    (_ZIP, "zip archives are not read: unpack the file"),
     (b"7z\xbc\xaf\x27\x1c", "7z archives are not read: unpack the file"),
     (b"\x04\x22\x4d\x18", "lz4 files are not read: unpack the file"),
     (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
     *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
 )
+
+_COUNTS: Final = re.compile(r"(^|/)imported_pages_[^/]*\.csv$")
+"""Table of pages in an export of Plausible."""
 
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 """Beginning of JSON that has all records in one list, as APIs answer."""
@@ -337,6 +344,11 @@ class LogStream:
             self.is_packed = True
             yield from self._decompressed(kind, first)
             return
+        if first.startswith(_ZIP) and (member := _counts_in(self._file)):
+            self.is_packed = True
+            self.compressed_bytes = os.fstat(self._file.fileno()).st_size
+            yield from member
+            return
         while first:
             yield first
             first = self._read(_READ)
@@ -386,6 +398,36 @@ class LogStream:
                 raise _BrokenArchiveError(f"{kind} expands {unpacked // given} times: refused")
         if inside:
             raise _BrokenArchiveError(f"truncated {kind}")
+
+
+def _counts_in(file: IO[bytes]) -> Iterator[bytes] | None:
+    """The pages of an export of Plausible, which is a zip archive of many tables; None of others.
+
+    The place in the file is that of before, unless there are any.
+    """
+    here = file.tell()
+    try:
+        archive = zipfile.ZipFile(file)
+        members = [one for one in archive.infolist() if _COUNTS.search(one.filename)]
+    except (zipfile.BadZipFile, ValueError, OSError):
+        members = []
+    if len(members) != 1:
+        file.seek(here)
+        return None
+    return _unzipped(archive, members[0])
+
+
+def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    unpacked, most = 0, MAX_EXPANSION * member.compress_size + _EXPANSION_SLACK
+    try:
+        with archive.open(member) as text:
+            while chunk := text.read(_READ):
+                unpacked += len(chunk)
+                if unpacked > most:
+                    raise _BrokenArchiveError("zip expands more than any export: refused")
+                yield chunk
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
+        raise _BrokenArchiveError("damaged zip") from error
 
 
 def _may_begin(kind: str, data: bytes) -> bool:
