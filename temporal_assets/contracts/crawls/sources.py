@@ -95,7 +95,7 @@ SOURCES: Final = Table(
         ColumnSpec(
             "revisit_minutes",
             Type.BIGINT,
-            "Minutes in which half a new page is expected, from 5 to a day.",
+            "Suggested minutes between two visits, from 5 to a day: three for two new pages.",
             sources=_FETCHED,
         ),
     ),

@@ -6,8 +6,9 @@ as a page of a source, or when a visit is made.
 
 New pages of a source are counted as a Poisson process that is watched since its first visit. With a
 Gamma(a, b) prior, n pages in t hours make Gamma(a + n, b + t). The interval is the time in which
-half a new page is expected, so that there are two visits for each: at shorter intervals most visits
-are in vain, at longer ones pages wait for each other. A source that repeats what others showed
+two thirds of a new page are expected, so that there are three visits for two pages: half of the
+visits find something then. At shorter intervals most are in vain, at longer ones pages wait for
+each other. A source that repeats what others showed
 before finds nothing by this count, and is visited ever less often.
 """
 
@@ -22,8 +23,8 @@ PRIOR_PAGES: Final = 1.0
 PRIOR_HOURS: Final = 0.5
 """A new source is visited as if it had shown one new page in its first half an hour."""
 
-VISITS_PER_PAGE: Final = 2.0
-"""Visits for each new page that is expected (docs/hubs.md)."""
+VISITS_PER_PAGE: Final = 1.5
+"""Visits for each new page that is expected (docs/evidence.md)."""
 
 SHORTEST: Final = 300.0
 LONGEST: Final = 86_400.0

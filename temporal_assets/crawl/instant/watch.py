@@ -60,7 +60,7 @@ class Known:
     tier: int
     seconds: float
     new_per_day: float | None = None
-    """Pages that the policy promises; None stands for half a page a visit."""
+    """Pages that the policy promises; None stands for two in three visits."""
 
 
 class Watch:

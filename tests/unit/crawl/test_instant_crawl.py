@@ -250,7 +250,7 @@ def test_a_full_disk_leaves_no_half_page(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_intervals_follow_the_yield() -> None:
     busy, quiet = visit_rates.interval(50, 10), visit_rates.interval(0, 48)
-    assert busy == pytest.approx(3600 * 10.5 / 51 / 2)
+    assert busy == pytest.approx(3600 * 10.5 / 51 / 1.5)
     assert quiet == visit_rates.LONGEST
     assert visit_rates.interval(1e6, 1) == visit_rates.SHORTEST
 
@@ -264,8 +264,8 @@ def test_sources_of_the_policy_keep_its_interval_and_others_earn_theirs(tmp_path
         watch.read(source, 7, NOW)
         assert source.found == 0  # what a first visit shows may be old
         watch.read(source, 0, NOW + 36_000)
-    # Ten hours of half a page a visit promised 20 pages, and none came.
-    longer = visit_rates.stretch(20.0, 0.0)
+    # Ten hours of two pages in three visits promised 26.7 pages, and none came.
+    longer = visit_rates.stretch(40 / 1.5, 0.0)
     assert hub.due == pytest.approx(NOW + 36_000 + 900 * longer)
     assert feed.seconds == visit_rates.interval(0, 10)
     # What was found stays known.
