@@ -265,7 +265,7 @@ def spark(run: Run) -> None:
     run.command(".venv/bin/python -m tests.spark_proof")
 
 
-@step("crawlers", "pywb and Crawlee (Python, JavaScript) read what we write")
+@step("crawlers", "pywb, Crawlee, crawl4ai and Browsertrix read what we write")
 def crawlers(run: Run) -> None:
     """Install them in environments of their own, replay an archive, and crawl by the exports."""
     develop(run)
