@@ -53,6 +53,8 @@ class Repeating(Spider):
     def tick(self) -> None:
         """Ask again."""
         engine: Any = self.crawler.engine
+        if engine.spider is None:
+            return  # the crawl is ending
         for url in self.again:
             engine.crawl(Request(url, dont_filter=True, priority=1))
 

@@ -286,7 +286,8 @@ def built_browsertrix(work: Path) -> tuple[Path, Path]:
     installed([node, app / "node_modules" / "typescript" / "bin" / "tsc"], app)
     # Files of the image that only replay and a list of advertisers need.
     (app / "html" / "rwp").mkdir(parents=True, exist_ok=True)
-    (app / "html" / "rwp" / "sw.js").touch()
+    for name in ("sw.js", "ui.js", "adblock.gz"):
+        (app / "html" / "rwp" / name).touch()
     (app / "ad-hosts.json").write_text("[]", "utf-8")
     return node, app / "dist" / "main.js"
 

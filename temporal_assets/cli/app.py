@@ -56,6 +56,7 @@ PARTS: Final = {
         " and program.",
         "changes": "Show which sites entered the ranked list, left it, moved, appeared or went"
         " quiet.",
+        "sources": "Show what crawls found on each hub, feed and sitemap, the most fruitful first.",
     },
     "evaluate": {
         "lists": "Compare the list in use with sites, sections, prefixes and hubs learned from the"

@@ -33,6 +33,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.url import url_is_from_any_domain
 
+from temporal_assets.crawl.fetch_log import SHOWN_BY, FetchLog
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
 from temporal_assets.crawl.source_pages import SOURCE, SourcesAsPages
@@ -71,8 +72,8 @@ _ORDER: Final = 950
 _LAST_TO_FAIL: Final = 10
 """Order of the downloader middleware: failures pass it after the one that tries again (550)."""
 
-visit_failed: Final = object()
-"""A signal: a hub could not be downloaded, or robots.txt forbids it."""
+fetch_failed: Final = object()
+"""A signal: a page or hub could not be downloaded, or robots.txt forbids it."""
 
 _OLDEST: Final = (2, 16)
 
@@ -110,7 +111,7 @@ class PolicyAddon:
             "SPIDER_MIDDLEWARES", PolicyMiddleware, _ORDER
         )
         settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", FailedVisits, _LAST_TO_FAIL
+            "DOWNLOADER_MIDDLEWARES", FailedFetches, _LAST_TO_FAIL
         )
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", SourcesAsPages, _LAST_TO_FAIL + 1
@@ -150,21 +151,20 @@ class PageFingerprinter(RequestFingerprinter):
         return hashlib.sha1(b"page " + of_page, usedforsecurity=False).digest()
 
 
-class FailedVisits:
-    """Says by `visit_failed` that a hub will not come: Scrapy has no signal for it."""
+class FailedFetches:
+    """Says by `fetch_failed` that a response will not come: Scrapy has no signal for it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._signals = crawler.signals
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> FailedVisits:
+    def from_crawler(cls, crawler: Crawler) -> FailedFetches:
         """Called by Scrapy."""
         return cls(crawler)
 
-    def process_exception(self, request: Request, **_: Any) -> None:
+    def process_exception(self, request: Request, exception: Exception) -> None:
         """Called by Scrapy where nobody before wants to try again."""
-        if HUB in request.meta:
-            self._signals.send_catch_log(visit_failed, request=request)
+        self._signals.send_catch_log(fetch_failed, request=request, error=exception)
 
 
 class PolicyMiddleware(BaseSpiderMiddleware):
@@ -198,12 +198,13 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._visits = HubVisits({}, {})
         self._kinds: dict[str, str] = {}
         self._versions = Validators({})
+        self._log = FetchLog(settings.get("TEMPORAL_RESULTS"))
         self._loops: list[Any] = []
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._idle, signals.spider_idle)
         crawler.signals.connect(self._received, signals.response_received)
-        crawler.signals.connect(self._failed, visit_failed)
+        crawler.signals.connect(self._failed, fetch_failed)
         crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @property
@@ -235,6 +236,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if decision is None:
             return None
         facts = self._facts(request.url, decision) | {START: is_start, HOPS: _hops(request)}
+        facts[SHOWN_BY] = _shower(response)
         given = self._given_priority(request, response)
         return request.replace(
             priority=given + self._priority(decision.tier), meta=request.meta | facts
@@ -322,6 +324,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         kept = self._kept = {} if state is None else state.setdefault(_STATE, {})
         self._visits = HubVisits(kept.setdefault("visited", {}), kept.setdefault("asked", {}))
         self._versions = Validators(kept.setdefault("versions", {}))
+        self._log.open()
         self._use_policy()
         if self._revisits:
             self._repeat(self._visit, self._tick_seconds)
@@ -337,6 +340,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         for loop in self._loops:
             if loop.running:
                 loop.stop()
+        self._log.close()
 
     def _idle(self) -> None:
         if self._revisits:
@@ -344,6 +348,8 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     def _received(self, response: Response, request: Request) -> None:
         hub = request.meta.get(HUB)
+        if hub is not None or PAGE in request.meta:
+            self._log.note(request.url, response.status, request.meta, **self._kind(request))
         if hub is None:
             return
         self._visits.over(hub, time.time())
@@ -352,9 +358,20 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         if response.status == NOT_MODIFIED:
             self._count("not_modified")
 
-    def _failed(self, request: Request) -> None:
-        self._count("failed_visits")
-        self._visits.over(request.meta[HUB], time.time())
+    def _failed(self, request: Request, error: Exception) -> None:
+        hub = request.meta.get(HUB)
+        if hub is not None or PAGE in request.meta:
+            self._log.failed(request.url, request.meta, error, **self._kind(request))
+        if hub is not None:
+            self._count("failed_visits")
+            self._visits.over(hub, time.time())
+
+    def _kind(self, request: Request) -> dict[str, Any]:
+        """Return of which kind a fetch is, and its source, as results of crawls name them."""
+        hub = request.meta.get(HUB)
+        if hub is not None:
+            return {"kind": self._kinds.get(hub, "hub"), "source": hub}
+        return {"kind": "page", "source": request.meta.get(SHOWN_BY)}
 
     def _visit(self) -> None:
         engine = self.crawler.engine
@@ -429,6 +446,12 @@ def _is_of(url: str, domains: list[str]) -> bool:
 def _asked(response: Response | None) -> Request | None:
     """The request of the page on which a spider found others; none for what it starts with."""
     return None if response is None else response.request
+
+
+def _shower(response: Response | None) -> str | None:
+    """The source that shows a link, or else the page; None for what the spider starts with."""
+    before = _asked(response)
+    return None if before is None else before.meta.get(HUB, before.url)
 
 
 def _is_again(request: Request, response: Response | None) -> bool:

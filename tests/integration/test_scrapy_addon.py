@@ -26,6 +26,7 @@ from scrapy.utils.test import get_crawler
 
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
+from temporal_assets.crawl.results import read_fetches
 from temporal_assets.crawl.scrapy import HUB, TIER, PolicyAddon, PolicyMiddleware, priority
 from temporal_assets.crawl.validators import Validators
 from temporal_assets.policy import NewerPolicy, PolicyError
@@ -111,10 +112,23 @@ def run(
 
 def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) -> None:
     policy = written(tmp_path, document())
-    settings = {**COMMON, "TEMPORAL_POLICY": str(policy), "TEMPORAL_REVISIT": False}
+    results = tmp_path / "results" / "fetches.jsonl"
+    settings = {
+        **COMMON,
+        "TEMPORAL_POLICY": str(policy),
+        "TEMPORAL_REVISIT": False,
+        "TEMPORAL_RESULTS": str(results),
+    }
     with served(answer) as sites:
         stats = run(repository, sites, settings)
     asked = [url for url in sites.asked if not url.endswith("robots.txt")]
+    counts: Counter[str] = Counter()
+    fetches = list(read_fetches(results, counts))
+    assert counts == {"fetches": len(asked)}
+    assert [fetch.kind for fetch in fetches].count("hub") == 4
+    sources = {fetch.url: fetch.source for fetch in fetches if fetch.kind == "page"}
+    assert sources["http://news.example/politics/2025/06/02/c-d.html"] == "https://news.example/"
+    assert sources["http://own.example/start"] is None
     # The spider's own start is given its priority too: it is of no site, so it comes last.
     hubs = [
         "http://news.example/",
@@ -311,9 +325,14 @@ def test_a_hub_that_fails_is_visited_at_its_interval(repository: Path, tmp_path:
         "LOG_LEVEL": "CRITICAL",
         "RETRY_TIMES": 1,
         "ROBOTSTXT_OBEY": True,
+        "TEMPORAL_RESULTS": str(tmp_path / "fetches.jsonl"),
     }
     with served(failing) as sites:
         stats = run(repository, sites, settings)
+    fetches = list(read_fetches(tmp_path / "fetches.jsonl", Counter()))
+    failed = {fetch.source: fetch.error for fetch in fetches if fetch.status is None}
+    assert "robots.txt" in (failed["https://board.example/list?forum=2&sort=new"] or "")
+    assert failed["https://news.example/politics/"]
     asked = Counter(sites.asked)
     # Every 0.3 seconds for four, twice each; a connection that was in use is tried once more.
     assert 6 <= asked["http://news.example/politics/"] <= 60

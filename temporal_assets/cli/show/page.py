@@ -101,7 +101,7 @@ def explained(
 def _told(
     store: Store, settings: Settings, page: str, day: dt.date, row: _Row | None, early: _Row
 ) -> tuple[PageChart, list[str]]:
-    crawls = _of_crawls(_crawled(store, settings, page))
+    crawls = [*_of_crawls(_crawled(store, settings, page)), *_of_source(store, settings, page)]
     if row is None:
         chart = _young_chart(store, settings, page, day)
         return chart, [*_few(early), *_of_youth(early), *crawls]
@@ -211,6 +211,29 @@ def _of_crawls(crawled: list[_Row]) -> list[str]:
         return [f"visited as a hub {times} since {first['time']}{status}"]
     shown = f", first shown by {console.plain(first['source'])}" if first["source"] else ""
     return [f"fetched {times}, first {first['time']}{shown}{status}"]
+
+
+def _of_source(store: Store, settings: Settings, page: str) -> list[str]:
+    """Return what the visits of a hub brought, in the latest window of which that is known."""
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.sql import literal
+
+    days = store.days("sources")
+    if not days:
+        return []
+    query = f"SELECT * FROM sources WHERE visits > 0 AND url = {literal(page)}"  # noqa: S608 - the URL is a literal
+    rows = engine_of(settings).rows(query, {"sources": store.files("sources", days[-1])}, limit=1)
+    return [_brought(row) for row in rows]
+
+
+def _brought(source: _Row) -> str:
+    pages = console.counted(source["pages"], "page")
+    return (
+        f"{pages} that it showed first, {source['temporal_pages']} of them temporal;"
+        f" {source['unchanged']} visits found nothing changed, {source['failures']} failed;"
+        f" {source['new_per_day']:.1f} new temporal pages to expect a day (95 % interval"
+        f" {source['new_per_day_low']:.1f} to {source['new_per_day_high']:.1f})"
+    )
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
