@@ -255,7 +255,9 @@ def with_browsertrix(work: Path) -> None:
             f"{name}={value}" for name, value in (own | {"PROXY_SERVER": web.address}).items()
         ]
         options = ["--collection", "policy", "--generateWACZ", "--headless", "--behaviors", ""]
-        return ["env", *variables, node, program, "--config", told, *options, "--cwd", work]
+        # With `http_proxy` it asks the proxy for what is on this machine as well, and ends.
+        unset = ("-u", "http_proxy", "-u", "no_proxy")
+        return ["env", *unset, *variables, node, program, "--config", told, *options, "--cwd", work]
 
     crawled(work, "browsertrix", command)
     if not (work / "collections" / "policy" / "policy.wacz").exists():
