@@ -244,7 +244,13 @@ def with_browsertrix(work: Path) -> None:
     needs("git", "npm", "redis-server")
     chromium = needs("chromium")
     node, program = built_browsertrix(work)
-    own = {"BROWSER_BIN": chromium, "GEOMETRY": "1360x1020x16", "NO_XVFB": "1"}
+    # What its database keeps of a crawl is in the folder for temporary files.
+    own = {
+        "BROWSER_BIN": chromium,
+        "GEOMETRY": "1360x1020x16",
+        "NO_XVFB": "1",
+        "TMPDIR": str(work),
+    }
 
     def command(web: Web, told: Path) -> list[str | Path]:
         configuration = json.loads(told.read_text("utf-8"))
@@ -255,9 +261,7 @@ def with_browsertrix(work: Path) -> None:
             f"{name}={value}" for name, value in (own | {"PROXY_SERVER": web.address}).items()
         ]
         options = ["--collection", "policy", "--generateWACZ", "--headless", "--behaviors", ""]
-        # With `http_proxy` it asks the proxy for what is on this machine as well, and ends.
-        unset = ("-u", "http_proxy", "-u", "no_proxy")
-        return ["env", *unset, *variables, node, program, "--config", told, *options, "--cwd", work]
+        return ["env", *variables, node, program, "--config", told, *options, "--cwd", work]
 
     crawled(work, "browsertrix", command)
     if not (work / "collections" / "policy" / "policy.wacz").exists():

@@ -64,7 +64,7 @@ def test_every_kind_of_result_reaches_the_policy_and_is_shown(built_windows: Pat
     write_results(state / "results")
     with (state / "settings.toml").open("a") as settings:
         settings.write('[crawls]\nresults = ["results"]\n')
-    assets = ("fetches", "sources", "crawl_policy", "evaluation_report")
+    assets = ("fetches", "sources", "crawl_policy", "released_policy", "evaluation_report")
     made = call("materialize", *assets, "--state", state)
     assert made.exit_code == 0, made.output
 
