@@ -131,8 +131,8 @@ class RobotsRules:
     def crawl_delay(self, host: Host) -> float:
         """Seconds between two requests that robots.txt asks for."""
         rules = self._rules(host)
-        asked = rules.crawl_delay(self._agent) if rules is not None else None
-        return min(float(asked or 0.0), LONGEST_CRAWL_DELAY)
+        asked = float((rules.crawl_delay(self._agent) if rules is not None else None) or 0.0)
+        return min(asked, LONGEST_CRAWL_DELAY) if asked > 0 else 0.0  # it may say "nan"
 
 
 class Patience:

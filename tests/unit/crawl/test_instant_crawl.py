@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import multiprocessing
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 
 from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
 from temporal_assets.core.crawls import exploration, visit_rates
 from temporal_assets.crawl.instant.archive import INDEX, Archive, Page, payload_digest
@@ -22,8 +24,8 @@ from temporal_assets.crawl.instant.explore import Candidate, Explorer, arm_of, i
 from temporal_assets.crawl.instant.host_locks import HostLocks
 from temporal_assets.crawl.instant.host_queues import HostQueues
 from temporal_assets.crawl.instant.hosts import wait_after
-from temporal_assets.crawl.instant.manners import retry_after
-from temporal_assets.crawl.instant.memory import DONE, IN_FLIGHT, Memory, NewerMemory, Row
+from temporal_assets.crawl.instant.manners import RobotsRules, retry_after
+from temporal_assets.crawl.instant.memory import DONE, IN_FLIGHT, Host, Memory, NewerMemory, Row
 from temporal_assets.crawl.instant.watch import MOST_OF_HOST, Known, Watch
 
 NOW = 1_000_000.0
@@ -125,6 +127,24 @@ def test_a_host_is_held_by_one_crawl_until_its_process_ends(tmp_path: Path) -> N
 def test_retry_after(said: str, seconds: float | None) -> None:
     response = Response("http://a.example/", headers={"Retry-After": said} if said else None)
     assert retry_after(response, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("2", 2), ("1e308", 3600), ("inf", 0), ("nan", 0), ("-5", 0), ("x" * 99_999, 0)],
+)
+def test_a_hostile_robots_txt_is_bounded(said: str, seconds: float) -> None:
+    rules = "".join(f"Disallow: /{'*a' * 50}{n}*b\n" for n in range(900))
+    text = f"User-agent: *\nCrawl-delay: {said}\n{rules}"
+    crawler = get_crawler(settings_dict={"ROBOTSTXT_USER_AGENT": "temporal-assets"})
+    robots = RobotsRules(crawler)
+    host = Host("a.example", robots=text.encode(), robots_time=NOW)
+    begun = time.process_time()
+    assert robots.crawl_delay(host) == seconds
+    parsed = robots._rules(host)
+    assert parsed is not None
+    assert parsed.can_fetch(f"https://a.example/{'a' * 2000}", "temporal-assets")
+    assert time.process_time() - begun < 10
 
 
 def test_waits_double_up_to_an_hour() -> None:
