@@ -303,7 +303,8 @@ def crawl(seconds: float, seed: int, repository: Path, parent: Path | None = Non
         "of them": ", ".join(f"{fault} {times}" for fault, times in world.injected.items()),
         "articles to be found": len(wanted),
         "archived exactly once": sum(archived[url] == 1 for url in wanted),
-        "good responses that were asked for again": sum(fetched.values()) - len(fetched),
+        "pages with 200 that were asked for again, half bodies among them": sum(fetched.values())
+        - len(fetched),
         "a full disk says": run.sentences[0].replace(str(folder), "FOLDER"),
     }
     return "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows.items())])

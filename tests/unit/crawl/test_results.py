@@ -14,9 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets import contracts
 from temporal_assets.core.crawls.visit_rates import pages_an_hour, stretch
 from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_files
 from temporal_assets.crawl.results.fetch import fetch_of, time_of
+from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.settings import Crawls, Orchestration, Settings
 from temporal_assets.windows.policy import crawl_policy
@@ -223,3 +225,28 @@ def test_hubs_that_brought_less_than_logs_promise_have_longer_intervals(
     monkeypatch.setattr(crawl_policy, "_read", lambda *_: rows)
     seconds = [row["interval_seconds"] for row in crawl_policy._hubs(None)]  # type: ignore[arg-type]
     assert seconds == [900, round(900 * stretch(20.0, 0.0)), 900, 604_800]
+
+
+def test_sources_enter_the_policy_unless_they_are_gone_or_fail(tmp_path: Path) -> None:
+    def source(name: str, kind: str = "feed", **facts: Any) -> dict[str, Any]:
+        row = dict.fromkeys(contracts.SOURCES.arrow_schema.names)
+        counts = dict.fromkeys(("visits", "unchanged", "failures", "pages", "temporal_pages"), 0)
+        flags = dict.fromkeys(("is_news", "is_listed", "is_gone"), False)
+        url = f"https://a.example/{name}"
+        known = {"url": url, "site": "a.example", "kind": kind, "revisit_minutes": 20}
+        return row | counts | flags | known | facts
+
+    rows = [
+        source("good", visits=9, failures=2, new_per_day=4.0),
+        source("gone", "sitemap", visits=9, is_gone=True),
+        source("failing", visits=3, failures=3),
+        source("hub", "hub", visits=9),
+        source("listed", is_listed=True),
+        source("listed-and-failing", is_listed=True, visits=1, failures=1),
+    ]
+    file = tmp_path / "sources.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, contracts.SOURCES.arrow_schema), file)
+    engine = DuckDBEngine(Settings(state=tmp_path))
+    found = engine.rows(crawl_policy._SOURCES, {"sources": [str(file)]}, 100)
+    assert [row["url"].rsplit("/")[-1] for row in found] == ["good", "listed"]
+    assert (found[0]["interval_seconds"], found[0]["new_per_day"]) == (1200, 4.0)
