@@ -2,6 +2,7 @@
 
     python -m benchmarks.real_predictions --part first   # through the product's windows
     python -m benchmarks.real_first_days [SET ...]       # its sections alone, in seconds a set
+    python -m benchmarks.real_first_days --least         # by how many views a page needs to count
 
 A set is taken as an installation that has read its first 1, 3 or 7 days and no more (with
 `window.min_days` above that, so that the policy is provisional throughout). What it fetches now,
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from temporal_assets.core.lists.provisional import (
     section_shares,
     sections_to_list,
 )
+from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.text.url_sections import section_trees
 from temporal_assets.policy import Policy
@@ -131,6 +133,34 @@ def _judge_hubs(judged: Judged, day: dt.date, days: int, table: Table) -> None:
 AHEAD: Final = 7
 """Days of births that the plain arrays are judged by."""
 
+Least = Callable[[Floats], float]
+"""Views that a page needs to say something, by the views of each page of its site."""
+
+LEAST_RULES: Final[Mapping[str, Least]] = {
+    f"{LEAST_VIEWS} (in use)": lambda _: LEAST_VIEWS,
+    "3": lambda _: 3,
+    "6": lambda _: 6,
+    "mean of the site": lambda views: max(3.0, float(views.mean())),
+    "twice the mean": lambda views: max(3.0, 2 * float(views.mean())),
+    "a thousandth of the site": lambda views: max(3.0, float(views.sum()) / 1000),
+    "a three-hundredth": lambda views: max(3.0, float(views.sum()) / 300),
+    "the 500 most viewed": lambda views: max(3.0, float(np.sort(views)[-500:][0])),
+}
+"""Thresholds that stay, and some that scale with the traffic."""
+
+
+def least_rows(name: str, daily: Daily, lives: Lives) -> Iterator[list[Any]]:
+    """Judge the sections of one set by each threshold: rows of a table."""
+    for days in DAYS:
+        born = lives.is_known & (lives.birth >= days) & (lives.birth < days + AHEAD)
+        if born.sum() < LEAST:
+            continue
+        truth, urls = lives.by_days[born], lives.urls[born].tolist()
+        answers = [
+            _under(urls, _listed_sections(daily, days, rule)[0]) for rule in LEAST_RULES.values()
+        ]
+        yield [name, days, *(_cell(answer, truth) for answer in answers)]
+
 
 def plain_rows(name: str, daily: Daily, lives: Lives) -> Iterator[list[Any]]:
     """Judge the sections of one set after its first days: rows of a table."""
@@ -141,15 +171,25 @@ def plain_rows(name: str, daily: Daily, lives: Lives) -> Iterator[list[Any]]:
         truth, urls = lives.by_days[born], lives.urls[born].tolist()
         sections, top = _listed_sections(daily, days)
         answers: list[Flags] = [
-            np.array([url.split("://", 1)[1].startswith(sections) for url in urls], np.bool_),
+            _under(urls, sections),
             np.ones(len(urls), np.bool_),
             np.array([folder_of(url) == top for url in urls], np.bool_),
         ]
-        cells = [f"{_f(one, truth):.3f} ({(one == truth).mean():.3f})" for one in answers]
+        cells = [_cell(answer, truth) for answer in answers]
         yield [name, days, len(truth), int(truth.sum()), *cells]
 
 
-def _listed_sections(daily: Daily, days: int) -> tuple[tuple[str, ...], str]:
+def _under(urls: list[str], sections: tuple[str, ...]) -> Flags:
+    return np.array([url.split("://", 1)[1].startswith(sections) for url in urls], np.bool_)
+
+
+def _cell(answer: Flags, truth: Flags) -> str:
+    return f"{_f(answer, truth):.3f} ({(answer == truth).mean():.3f})"
+
+
+def _listed_sections(
+    daily: Daily, days: int, least: Least = lambda _: LEAST_VIEWS
+) -> tuple[tuple[str, ...], str]:
     """Sections that are fetched now after some days, and the folder with the most views."""
     views = daily.views[:, :days].astype(np.float64)
     total = views.sum(axis=1)
@@ -159,10 +199,15 @@ def _listed_sections(daily: Daily, days: int) -> tuple[tuple[str, ...], str]:
     for page in seen.tolist():
         url = str(daily.urls[page])
         top[folder_of(url)] = top.get(folder_of(url), 0.0) + total[page]
-        if total[page] >= LEAST_VIEWS:
-            by_site.setdefault(site_of(url), []).append(page)
+        by_site.setdefault(site_of(url), []).append(page)
     listed: list[str] = []
-    for pages in by_site.values():
+    unseen: list[str] = []
+    for site, all_pages in by_site.items():
+        threshold = least(total[all_pages])
+        pages = [page for page in all_pages if total[page] >= threshold]
+        if not pages:
+            unseen.append(site)
+            continue
         share, probability = fading_share(fading_evidence(views[pages], np.arange(days)))
         trees = section_trees(texts(daily.urls[pages].tolist()))
         names = trees.names()
@@ -173,7 +218,6 @@ def _listed_sections(daily: Daily, days: int) -> tuple[tuple[str, ...], str]:
             trees.parent, count, shares, dated_sections(names), passing_sections(names)
         )
         listed += [name for name, flag in zip(names, chosen.tolist(), strict=True) if flag]
-    unseen = {site_of(str(daily.urls[page])) for page in seen.tolist()} - by_site.keys()
     if URGENT_SHARE < 0.5:  # of a site without a page that says anything, nothing is known
         listed += [f"{site}/" for site in unseen]
     return tuple(listed), max(top, key=lambda name: (top[name], name), default="")
@@ -188,13 +232,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--least", action="store_true", help="compare thresholds of views")
+    parser.add_argument("--chosen", action="store_true", help="sets that parameters are chosen on")
     given = parser.parse_args()
-    head = ["set", "days", "born", "temporal", "ours", "everything", "most viewed folder"]
+    rows = least_rows if given.least else plain_rows
+    baselines = ["born", "temporal", "ours", "everything", "most viewed folder"]
+    head = ["set", "days", *(LEAST_RULES if given.least else baselines)]
     print("F (share decided right) of pages born in the week after\n")
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-    for name in given.sets or [one for one, real in SETS.items() if real.role == "reported on"]:
+    role = "chosen on" if given.chosen else "reported on"
+    for name in given.sets or [one for one, real in SETS.items() if real.role == role]:
         visits = SETS[name].visits(given.data)
-        for row in plain_rows(name, daily_of(visits), lives_of(visits)):
+        for row in rows(name, daily_of(visits), lives_of(visits)):
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 

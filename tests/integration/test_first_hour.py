@@ -1,16 +1,16 @@
-"""The README's path on real logs ends with a list, or with a sentence that says why there is none.
+"""The path of the pages on real logs ends with a list, or a sentence that says why there is none.
 
-    ingest, materialize, policy
-
-Logs of four days, of ten days in four years, with a field that no format knows, and a table of
-clicks. Skips where the shared data is absent.
+The commands are those of the README and the quick start, word for word but for the path of the log
+and the name of the site. Logs of four days, of ten days in four years, with a field that no format
+knows, and a table of clicks. Skips where the shared data is absent.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -65,32 +65,88 @@ def clicks(data: Path, folder: Path) -> Sequence[str]:
     return [str(file)]
 
 
-def call(state: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(app, [*arguments, "--state", str(state)])
+_OWN_LOG: Final = '"/var/log/nginx/access.log*" --host www.example.com'
+_SERVERS: Final = ("explore", "ui")
+"""Commands that go on until they are interrupted."""
+
+
+def written(page: Path) -> list[str]:
+    """The commands of the section on a user's own logs, as the page has them."""
+    section = re.split(r"^## ", page.read_text("utf-8"), flags=re.MULTILINE)
+    (text,) = (part for part in section if "our own logs\n" in part.partition("\n")[0] + "\n")
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if "temporal-assets " in line]
+
+
+@pytest.fixture(scope="module")
+def commands(repository: Path) -> list[str]:
+    """The commands of both pages, each once, in their order."""
+    pages = (repository / "README.md", repository / "docs" / "quickstart.md")
+    return list(dict.fromkeys(line for page in pages for line in written(page)))
+
+
+def run(line: str, log: Sequence[str]) -> Result:
+    """Run a line of a page on a log."""
+    given, _, command = line.rpartition("| temporal-assets ")
+    words = shlex.split(command or line)
+    if words[0] == "temporal-assets":
+        words = words[1:]
+    at = words.index("/var/log/nginx/access.log*") if words[0] == "ingest" else None
+    arguments = ["ingest", *log] if at is not None else [w for w in words if w != "--open"]
+    text = given.removeprefix("echo ").strip()
+    return CliRunner().invoke(app, arguments, input=f"{text}\n" if given else None)
+
+
+def test_both_pages_have_the_path(commands: list[str]) -> None:
+    assert f"temporal-assets ingest {_OWN_LOG}" in commands
+    assert {"temporal-assets materialize", "temporal-assets policy"} <= set(commands)
+    assert any("policy match" in line for line in commands)
+    assert any("policy export" in line for line in commands)
 
 
 @pytest.mark.parametrize("log", [elastic, secrepo, extra_field, clicks])
 def test_the_first_hour_ends_with_an_answer(
-    log: object, shared_data: Path, state: Path, tmp_path: Path
+    log: Callable[[Path, Path], Sequence[str]],
+    shared_data: Path,
+    commands: list[str],
+    state: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert callable(log)
-    read = call(state, "ingest", *log(shared_data, tmp_path))
-    assert read.exit_code == 0, read.output
-    result = call(state, "materialize")
-    assert result.exit_code == 0, result.output
-    text = " ".join(result.output.split())
-    assert "Sites to watch" in text or "neither prefixes nor patterns" in text
-    shown = call(state, "policy")
-    assert shown.exit_code == 0, shown.output
-    report = json.loads(call(state, "policy", "--json").stdout)
+    monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(state))
+    monkeypatch.chdir(tmp_path)
+    own = log(shared_data, tmp_path)
+    results = {
+        line: run(line, own)
+        for line in commands
+        if not any(f"temporal-assets {server}" in line for server in _SERVERS)
+    }
+    made, shown = results["temporal-assets materialize"], results["temporal-assets policy"]
+    report = json.loads(run("temporal-assets policy --json", own).stdout)
+    window = json.loads(run("temporal-assets status --json", own).stdout)["window"]
+    for line, result in results.items():
+        is_early = "temporal-assets report" in line and window["is_short"]
+        assert result.exit_code == int(is_early), f"{line}: {result.output}"
+        assert not is_early or "days are there, and 7 are needed" in " ".join(result.output.split())
+    said = " ".join(made.output.split())
+    assert "Sites to watch" in said or "neither prefixes nor patterns" in said
     lists = ("sites", "hubs", "prefixes", "patterns")
     assert all(report[name] or report["notes"] for name in lists)
     for note in report["notes"]:
         assert note in " ".join(shown.output.split())
-    days = json.loads(call(state, "status", "--json").stdout)["window"]
-    assert days["is_short"] == ("provisional" in " ".join(days["sentences"]))
-    assert not days["is_short"] or (report["provisional"] and "(provisional)" in shown.output)
-    _holds_for(log.__name__, report, days)
+    assert window["is_short"] == ("provisional" in " ".join(window["sentences"]))
+    assert not window["is_short"] or (report["provisional"] and "(provisional)" in shown.output)
+    (matched,) = (result for line, result in results.items() if "policy match" in line)
+    assert json.loads(matched.stdout)["url"] == "https://www.example.com/news/1"
+    assert any((tmp_path / "scrapy-policy").iterdir())
+    warned = [
+        check
+        for check in json.loads(run("temporal-assets status --json", own).stdout)["checks"]
+        if not check["passed"]
+    ]
+    assert not warned, "a healthy small site shows no warning"
+    _holds_for(log.__name__, report, window)
 
 
 def _holds_for(name: str, report: dict[str, object], window: dict[str, object]) -> None:
