@@ -260,6 +260,59 @@ def test_counts_without_a_day_are_told_what_they_lack(tmp_path: Path, state: Pat
     assert stored(state) == []
 
 
+def test_columns_of_unknown_names_are_suggested_by_their_values(
+    tmp_path: Path, state: Path
+) -> None:
+    rows = [
+        (f"2026-01-30T10:{n:02}:00+00:00", f"203.0.113.{n}", f"/news/{n % 7}?x=1", n)
+        for n in range(40)
+    ]
+    table = write(
+        tmp_path / "a.csv",
+        ["Zeit,Besucher,Seite,Herkunft"]
+        + [f"{t},{a},{u},{'https://a.example/' if n % 3 else ''}" for t, a, u, n in rows],
+    )
+    objects = write(
+        tmp_path / "b.json",
+        [
+            json.dumps(
+                {
+                    "at": t,
+                    "peer": {"ip": a},
+                    "req": {"raw": u, "path": u[:7], "to": "a.example", "verb": "GET"},
+                    "code": 200,
+                }
+            )
+            for t, a, u, _ in rows
+        ],
+    )
+    for file, columns, host in (
+        (table, "time=Zeit address=Besucher target=Seite referrer=Herkunft", True),
+        (
+            objects,
+            "time=at address=peer.ip target=req.raw method=req.verb status=code host=req.to",
+            False,
+        ),
+    ):
+        options = [word for column in columns.split() for word in ("--column", column)]
+        unknown = call("ingest", file, "--dry-run", "--state", state)
+        assert unknown.exit_code == 1
+        assert f"By their values: {' '.join(options)} (--dry-run" in said(unknown)
+        named = [*options, *(("--host", "a.example") if host else ())]
+        result = call("ingest", file, *named, "--dry-run", "--json", "--state", state)
+        assert result.exit_code == 0, said(result)
+        assert json.loads(result.stdout)[0]["kept"] == 40
+
+
+def test_nothing_is_suggested_that_may_be_something_else(tmp_path: Path, state: Path) -> None:
+    lines = [f"2026-01-30 10:{n:02},reader{n},/a/{n},/b/{n}" for n in range(40)]
+    file = write(tmp_path / "a.csv", ["Zeit,Wer,Seite,Andere", *lines])
+    result = call("ingest", file, "--dry-run", "--state", state)
+    assert result.exit_code == 1
+    assert "say which is meant" in said(result)
+    assert "By their values" not in said(result)
+
+
 # Servers that need another word than `--host` -------------------------------------------------
 
 IIS = "#Software: Microsoft Internet Information Services 10.0\n#Fields: {fields}\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import (
+    Drift,
     Rule,
-    Severity,
     day_is_partition,
     no_rows,
     not_null,
@@ -78,11 +78,12 @@ BEHAVIOUR_GRAPH: Final = Table(
             protects="The graph is that of the patterns that are published.",
             remedy="`url_patterns` was made again since: materialise the day again.",
         ),
-        Rule(
+    ),
+    drifts=(
+        Drift(
             name="has_transits",
             measure="count(*)",
-            severity=Severity.WARN,
-            minimum=1,
+            least=1,
             needs_referrers=True,
             protects="Without transits, patterns are ranked by their visits alone.",
             remedy="See whether `transits` of the window have referrers of the same site.",

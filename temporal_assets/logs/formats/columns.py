@@ -7,7 +7,8 @@ Not here: reading the columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, COUNTS, Slot
@@ -130,6 +131,55 @@ def _counted(names: Mapping[str, str], named: Collection[Slot]) -> dict[str, str
     if not is_counted(found.keys() | named):
         return {}
     return {slot.name.lower(): name for slot, name in found.items()}
+
+
+def suggested(values: Mapping[str, Sequence[str]]) -> str:
+    """Return the options that the values of columns speak for; nothing where they are not enough.
+
+    Wrong advice is worse than none: only what can be nothing else is said. A column of URLs that is
+    always filled is the page, and one with gaps is where visitors came from.
+    """
+    rows = max(map(len, values.values()), default=0)
+    there = {name: [v for v in column if v not in _NOTHING] for name, column in values.items()}
+    alike = {
+        field: [name for name, some in there.items() if some and all(map(look.match, some))]
+        for field, look in _LOOKS.items()
+    }
+    full = [name for name in alike["target"] if len(there[name]) == rows]
+    pages = [name for name in full if not any(_is_cut(there, name, other) for other in full)]
+    if not alike["time"] or len(alike["address"]) != 1 or len(pages) != 1:
+        return ""
+    gaps = [name for name in alike["target"] if name not in full]
+    found = {"time": alike["time"][0], "address": alike["address"][0], "target": pages[0]}
+    found |= {"referrer": gaps[0]} if len(gaps) == 1 else {}
+    rest = ["agent", "method", "status"]
+    rest += ["host"] if there[pages[0]][0].startswith("/") else []
+    found |= {field: alike[field][0] for field in rest if len(alike[field]) == 1}
+    return " ".join(f"--column {shlex.quote(f'{field}={name}')}" for field, name in found.items())
+
+
+def _is_cut(there: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
+    """Return whether a column has the beginning of what another one has: a path without query."""
+    pairs = zip(there[name], there[other], strict=True)
+    return there[name] != there[other] and all(whole.startswith(cut) for cut, whole in pairs)
+
+
+_NOTHING: Final = ("", "-")
+"""Values that stand for none."""
+
+_LOOKS: Final = {
+    "time": re.compile(
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:"
+        r"|1\d{9}(\.\d+)?$|1\d{12}$|1\d{15}$"
+    ),
+    "address": re.compile(r"(\d{1,3}\.){3}\d{1,3}$|[0-9a-f]{1,4}:[0-9a-f:]+$"),
+    "target": re.compile(r"https?://|/"),
+    "agent": re.compile(r"Mozilla/\d|Opera/\d|[A-Za-z][\w.-]*/\d|[A-Z][\w.-]*[ ;]"),
+    "host": re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?$"),
+    "method": re.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$"),
+    "status": re.compile(r"[1-5]\d\d$"),
+}
+"""Beginnings or whole of values, by the field that they are of."""
 
 
 def by_number(columns: Mapping[str, str]) -> bool:

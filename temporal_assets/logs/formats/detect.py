@@ -6,7 +6,7 @@ Here: detection and its messages. Not here: the formats (`formats`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
@@ -26,6 +26,7 @@ from temporal_assets.logs.formats.columns import (
     look_like_names,
     mapped,
     slots_of,
+    suggested,
     told,
 )
 from temporal_assets.logs.formats.formats import (
@@ -769,14 +770,46 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
         )
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     tried = ", ".join(FORMATS)
+    sample = _without_comments(_sample(head, _INFERRED_LINES))
     if first.startswith(b"{"):
-        return _why_unknown_json(first)
+        return _why_unknown_json(first) + _by_values(_values_of_json(sample))
     if _ARRAY.match(first):
         return f"a JSON array: {_ONE_A_LINE.format('.[]')}"
     for fmt in _tables(first):
         if first.count(fmt.separator) > 1:
-            return _why_no_table(source, first, fmt.separator) or f"{what}; {_UNNAMED}. {_ADVICE}"
+            why = _why_no_table(source, first, fmt.separator)
+            hint = _by_values(tables.values_of(sample, fmt.separator)) if why else ""
+            return why + hint if why else f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
+
+
+def _by_values(values: Mapping[str, Sequence[str]]) -> str:
+    """Return the columns that values speak for as options to try; nothing where they do not."""
+    options = suggested(values)
+    return f". By their values: {options} (--dry-run shows what comes of it)" if options else ""
+
+
+def _values_of_json(sample: bytes) -> dict[str, list[str]]:
+    """Return the values of each path in some objects, as texts."""
+    values: dict[str, list[str]] = {}
+    for line in sample.splitlines():
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        for path, value in _leaves(record) if isinstance(record, dict) else ():
+            values.setdefault(path, []).append("" if value is None else str(value))
+    return values
+
+
+def _leaves(record: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in record.items():
+        if packed_address(key.encode()) is not None:
+            continue  # it is content, which no message shows
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield above + key, value
 
 
 def _why_no_table(source: LogSource, first: bytes, separator: bytes) -> str | None:

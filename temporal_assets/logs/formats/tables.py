@@ -88,6 +88,17 @@ def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Nam
     return numbers(len(names)) if by_number(columns) else names
 
 
+def values_of(text: bytes, separator: bytes) -> dict[str, list[str]]:
+    """Return the values of each column of some lines, of which the first names the columns."""
+    lines = text.decode("utf-8", "replace").splitlines()
+    try:
+        names, *rows = csv.reader(lines, delimiter=separator.decode())
+    except (csv.Error, ValueError):
+        return {}
+    whole = [row for row in rows if len(row) == len(names)]
+    return {name: [row[place] for row in whole] for place, name in enumerate(names)}
+
+
 def _head(block: Block) -> bytes:
     """Return as much of a block as a line of names may have."""
     return block.data[:_NAMES_BYTES].tobytes()
