@@ -22,7 +22,8 @@ FORMAT_NAMES: Final = (
     "combined, combined_vhost, common, common_vhost, gandi, ovh, nginx_json, fluent_json, "
     "caddy_json, traefik_json, w3c, iis, cloudfront, cloudfront_json, cloudflare_json, "
     "akamai_json, google_json, azure_json, alb, elb, s3, squid, haproxy, envoy, jsonl, csv, "
-    "tsv, parquet"
+    "tsv, parquet, ga4_json, matomo_json, snowplow, wikipedia_pageviews, wikipedia_days, "
+    "wikipedia_clickstream"
 )
 """Written out, because the formats themselves take a second to load; a test compares the two."""
 
