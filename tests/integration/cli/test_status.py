@@ -18,6 +18,7 @@ def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
     assert report["log_files"] == {
         "read": 1,
         "lines": 10,
+        "counts": 0,
         "first": "2026-01-30",
         "last": "2026-01-31",
         "new": 0,
