@@ -290,7 +290,7 @@ def test_a_log_that_is_emptied_while_it_is_read_loses_nothing(
     at_opening: dict[int, Callable[[], object]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("_READ", "_HEAD"):
+    for name in ("_READ", "HEAD_BYTES"):
         monkeypatch.setattr(streams, name, 1000)
     settings = _settings(state, folder, reading={"workers": 1})
     lines = logs.day_of_lines(DAY, clients=40)
