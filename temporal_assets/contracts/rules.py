@@ -12,7 +12,7 @@ Not here: which rules a table has (its own module) and how they are judged (`qua
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -79,6 +79,8 @@ class Drift:
     """Further tables that `measure` reads, of the same day."""
     needs_referrers: bool = False
     """Says nothing about days whose log formats do not have referrers."""
+    needs_past: bool = False
+    """Says nothing about the first day: a small site never has what it looks for."""
 
     def __post_init__(self) -> None:
         limits = (self.largest_factor, self.largest_difference, self.least)
@@ -163,6 +165,11 @@ def has_rows_as_usual(what: str) -> Drift:
         protects=f"A day without {what} looks like a day without visitors.",
         remedy=_EMPTY,
     )
+
+
+def has_rows_as_before(what: str) -> Drift:
+    """A warning about an empty table of a window, where those before had too much for chance."""
+    return replace(has_rows_as_usual(what), needs_past=True)
 
 
 def rows_drift(what: str) -> Drift:

@@ -229,6 +229,8 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
         return usual_weeks(weeks, drift.weeks, _of(drift.largest_factor))
     earlier = past.known(drift.name)
     numbers = [*earlier.values()]
+    if drift.needs_past and not numbers:
+        return "there is no day before it"
     if drift.least is not None:
         is_usual = bool(numbers) and is_empty_usual(numbers)
         return "a day with nothing is not unusual here" if is_usual else Usual(drift.least, inf)

@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows_as_usual,
+    has_rows_as_before,
     no_rows,
     not_null,
     unique,
@@ -184,7 +184,7 @@ PAGE_LABELS: Final = Table(
         ),
     ),
     drifts=(
-        has_rows_as_usual("reliable pages"),
+        has_rows_as_before("reliable pages"),
         Drift(
             name="temporal_share_is_usual",
             measure="avg(CASE WHEN is_temporal THEN 1.0 ELSE 0.0 END)",

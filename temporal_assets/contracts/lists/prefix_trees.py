@@ -7,7 +7,7 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     day_is_partition,
-    has_rows_as_usual,
+    has_rows_as_before,
     no_rows,
     not_null,
     rows_drift,
@@ -240,7 +240,7 @@ PREFIX_TREES: Final = Table(
         ),
     ),
     drifts=(
-        has_rows_as_usual("reliable pages"),
+        has_rows_as_before("reliable pages"),
         rows_drift("folders and programs"),
     ),
 )

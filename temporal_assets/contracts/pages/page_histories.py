@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     day_is_partition,
-    has_rows_as_usual,
+    has_rows_as_before,
     no_rows,
     not_null,
     unique,
@@ -152,7 +152,7 @@ PAGE_HISTORIES: Final = Table(
         ),
     ),
     drifts=(
-        has_rows_as_usual("reliable pages"),
+        has_rows_as_before("reliable pages"),
         Drift(
             name="reliable_share_is_usual",
             measure=("count(*) / nullif(CAST((SELECT count(*) FROM page_totals) AS DOUBLE), 0)"),

@@ -85,6 +85,7 @@ BEHAVIOUR_GRAPH: Final = Table(
             measure="count(*)",
             least=1,
             needs_referrers=True,
+            needs_past=True,
             protects="Without transits, patterns are ranked by their visits alone.",
             remedy="See whether `transits` of the window have referrers of the same site.",
         ),

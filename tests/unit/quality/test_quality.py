@@ -444,3 +444,21 @@ def test_a_verdict_that_does_not_say_what_was_asked_counts_where_it_held(tmp_pat
     path.parent.mkdir(parents=True)
     path.write_text(sealed({"digest": manifest.digest, "checks": fields}))
     assert [one.check for one in verdicts.read(tmp_path, manifest)] == [names[0]]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["page_histories", "interest_curves", "page_labels", "prefix_trees", "section_scores"],
+)
+def test_a_small_site_is_not_told_that_it_has_no_reliable_page(name: str) -> None:
+    drifts = [drift for drift in contracts.table(name).drifts if drift.name == "has_rows"]
+    nothing = {"has_rows": 0.0}
+
+    def is_told(*days_before: float) -> bool:
+        past = {age: {"has_rows": rows} for age, rows in enumerate(days_before, 1)}
+        (finding,) = evaluate_drifts(drifts, nothing, Past(past, {}))
+        return finding.is_outside
+
+    assert not is_told()
+    assert not is_told(0.0)
+    assert is_told(50.0)
