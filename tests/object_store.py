@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +32,7 @@ class ObjectStore:
         """Keys of GET requests, in their order."""
         self.fault: Fault = lambda _method, _path: None
         self.after: Callable[[str, str], None] = lambda _method, _path: None
-        """Called behind the answer to a request, before the client has it."""
+        """Called behind the answer to a request, before the client has it; may hang up."""
         self._app = DomainDispatcherApplication(create_backend_app)
         self._server = make_server(
             "127.0.0.1", 0, self._answer, threaded=True, request_handler=_Quiet
@@ -72,7 +73,11 @@ class ObjectStore:
             start(f"{status} {code}", [("Content-Type", "application/xml")])
             return [f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()]
         answer: Iterable[bytes] = self._app(environ, start)
-        self.after(method, path)
+        try:
+            self.after(method, path)
+        except ConnectionError:
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            raise
         return answer
 
     def __enter__(self) -> ObjectStore:
