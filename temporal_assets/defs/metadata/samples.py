@@ -150,8 +150,8 @@ def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, An
     if any(store.manifest(name, day) is None for name in sample_query.also):
         return {}
     privacy = installation.settings.privacy
-    views = store.manifest("page_views", day)
-    of_views = asset in _OF_VIEWS and views is not None and bool(views.extra.get(COUNTED))
+    views = store.manifest("page_views", day) if asset in _OF_VIEWS else None
+    of_views = views is not None and bool(views.extra.get(COUNTED))
     k = privacy.min_clients * (privacy.views_per_client if of_views else 1)
     rest = sample_query.rest.format(k=int(k), rows=ROWS)
     query = f"SELECT {', '.join(sample_query.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number

@@ -237,8 +237,6 @@ def test_too_few_days_to_learn_from(days: int) -> None:
     assert np.isfinite(expected).all()
     assert expected[1] > expected[0]
     assert all(np.isfinite(bound).all() for bound in found.interval(expected))
-    chosen = learn(new_links(np.ones((3, days))), np.ones(days, bool), 4.0)
-    assert chosen.half_life == 4.0
 
 
 def test_nothing_new_on_any_day() -> None:
