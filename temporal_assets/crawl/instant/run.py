@@ -92,6 +92,8 @@ def crawl(
         raise CrawlUnderWayError(
             f"another crawl is under way in {folder}: wait for it, or name another folder"
         ) from None
+    except FileExistsError:  # a file has the folder's name: room on the disk would not help
+        raise
     except OSError as error:
         raise NotWrittenError(folder, error) from error
     try:

@@ -120,7 +120,8 @@ def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
     folder = job.out / "clicked"
     folder.mkdir()
     clients = whole_table(count_clients(job.engine, job.settings, visits, clicked, folder))
-    rows = whole_table(clicked).join(clients, "page", join_type="inner").sort_by("page")
+    rows = whole_table(clicked).join(clients, "page", join_type="inner", use_threads=False)
+    rows = rows.sort_by("page")
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     host = pc.list_element(pc.split_pattern(rows["url"], "/", max_splits=3), 2)
     rows = without_search_engines(rows.append_column("host", host), job.settings.hubs)
