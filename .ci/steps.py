@@ -50,8 +50,8 @@ class Run:
 
     work: Path
     environment: dict[str, str]
-    demo: subprocess.Popen[bytes] | None = None
-    _installed: set[str] = field(default_factory=set)
+    begun: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    """Commands that wait for downloads most of the time, and run beside the steps after them."""
 
     def command(self, command: str, cwd: Path | None = None) -> None:
         """Run a shell command. Raises `StepFailed` if it fails."""
@@ -64,6 +64,28 @@ class Run:
         )
         if done.returncode:
             raise StepFailed(f"exit code {done.returncode}: {command}")
+
+    def begin(self, name: str, command: str, cwd: Path) -> None:
+        """Begin a shell command, whose output is kept for `finish`."""
+        with (self.work / f"{name}.txt").open("wb") as output:
+            self.begun[name] = subprocess.Popen(  # noqa: S602
+                command,
+                shell=True,
+                executable="/bin/bash",
+                cwd=cwd,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def finish(self, name: str) -> None:
+        """Wait for a command that was begun and show its output. Raises `StepFailed`."""
+        code = self.begun[name].wait()
+        del self.begun[name]
+        print((self.work / f"{name}.txt").read_text("utf-8", errors="replace"))
+        if code:
+            raise StepFailed(f"exit code {code}: {name}")
 
     @property
     def first(self) -> Path:
@@ -112,20 +134,9 @@ def develop(run: Run) -> None:
 
 
 @step("demo", "README's first command: the demo")
-def demo(run: Run) -> subprocess.Popen[bytes]:
+def demo(run: Run) -> None:
     """Begin it: it waits for downloads and for one core at a time, and runs beside the tests."""
-    with (run.work / "demo.txt").open("wb") as output:
-        run.demo = subprocess.Popen(  # noqa: S602
-            readme_commands()[0],
-            shell=True,
-            executable="/bin/bash",
-            cwd=run.first,
-            env=run.environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    return run.demo
+    run.begin("demo", readme_commands()[0], run.first)
 
 
 @step("tools", "Programs that tests need: nginx, Java, Node.js, Chromium")
@@ -171,6 +182,13 @@ def tests(run: Run) -> None:
     run.command(readme_commands()[1])
 
 
+@step("crawlers", "pywb, Crawlee, crawl4ai and Browsertrix read what we write")
+def crawlers(run: Run) -> None:
+    """Begin to install them in environments of their own, and to crawl by the exports."""
+    develop(run)
+    run.begin("crawlers", ".venv/bin/python -m tests.loading", run.second)
+
+
 @step("slow-tests", "The slow tests: servers, kills, crawls and whole demos")
 def slow_tests(run: Run) -> None:
     """Run what the README's second command leaves out because a test of it takes long."""
@@ -181,11 +199,17 @@ def slow_tests(run: Run) -> None:
 @step("demo-output", "What README's first command said")
 def demo_output(run: Run) -> None:
     """Wait for the demo and show what it said."""
-    started = run.demo or demo(run)
-    code = started.wait()
-    print((run.work / "demo.txt").read_text("utf-8", errors="replace"))
-    if code:
-        raise StepFailed(f"the README's first command failed with {code}")
+    if "demo" not in run.begun:
+        demo(run)
+    run.finish("demo")
+
+
+@step("crawlers-output", "What crawlers said of our exports")
+def crawlers_output(run: Run) -> None:
+    """Wait for the crawlers and show what they said."""
+    if "crawlers" not in run.begun:
+        crawlers(run)
+    run.finish("crawlers")
 
 
 @step("lint", "ruff")
@@ -263,13 +287,6 @@ def spark(run: Run) -> None:
         return
     run.command(".venv/bin/pip install -q -c requirements.lock -e '.[spark]'")
     run.command(".venv/bin/python -m tests.spark_proof")
-
-
-@step("crawlers", "pywb, Crawlee, crawl4ai and Browsertrix read what we write")
-def crawlers(run: Run) -> None:
-    """Install them in environments of their own, replay an archive, and crawl by the exports."""
-    develop(run)
-    run.command(".venv/bin/python -m tests.loading")
 
 
 @step("postgres", "PostgreSQL: Dagster's history in a real server, and the files for Kubernetes")
@@ -355,11 +372,14 @@ def run_steps(names: list[str]) -> None:
             if name in names:
                 print(f"\n=== [{time.monotonic() - BEGAN:4.0f} s] {name}: {title}", flush=True)
                 function(run)
+        for name in list(run.begun):
+            run.finish(name)
         print(f"\n=== [{time.monotonic() - BEGAN:4.0f} s] All is well")
     finally:
-        if run.demo is not None and run.demo.poll() is None:
-            os.killpg(run.demo.pid, signal.SIGTERM)
-            run.demo.wait()
+        for begun in run.begun.values():
+            if begun.poll() is None:
+                os.killpg(begun.pid, signal.SIGTERM)
+                begun.wait()
         for folder in filter(None, (work, memory)):
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -166,7 +166,7 @@ def installed(command: list[str | Path], work: Path) -> None:
     """Run an installation. Raises `NotInstalled` if it fails, or takes too long."""
     try:
         subprocess.run(
-            list(map(str, command)), cwd=work, check=True, capture_output=True, timeout=600
+            list(map(str, command)), cwd=work, check=True, capture_output=True, timeout=240
         )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         lines = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()

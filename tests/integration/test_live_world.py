@@ -300,7 +300,7 @@ def test_hosts_are_treated_as_they_ask(repository: Path, tmp_path: Path) -> None
     circle = [url for url in web.asked("broken.example") if "circle" in url]
     assert 2 <= len(circle) < 80
     assert {line["error"] for line in index if "mute" in line["url"]} == {"DownloadFailedError"}
-    assert 3 <= len(web.asked("mute.example")) <= 9
+    assert 3 <= len(web.asked("mute.example")) <= 15  # waits double; without it is asked 27 times
     revisits = [line for line in index if line["kind"] == "hub" and line.get("changed") is False]
     assert revisits
 
