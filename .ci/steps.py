@@ -391,7 +391,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="show the steps")
     given = parser.parse_args()
     if given.list:
-        print("\n".join(f"{name:14}{title}" for name, (title, _) in STEPS.items()))
+        print("\n".join(f"{name:17}{title}" for name, (title, _) in STEPS.items()))
         return
     if unknown := sorted(set(given.steps) - STEPS.keys()):
         parser.error(f"no such step: {', '.join(unknown)}; --list shows them")
