@@ -44,7 +44,7 @@ class Outcome:
     visits: float
     """Visits to hubs, a day."""
     unchanged: float
-    """Those of them that found nothing new, a day."""
+    """Visits that found nothing new, a day."""
     late: float
     """Mean hours from birth to fetching."""
 

@@ -24,7 +24,7 @@ from temporal_assets.storage.store import Store
 
 _SITES: Final = 2_000
 _HUBS: Final = 20
-"""Of each site."""
+"""Hubs of each site."""
 _BY_HUB: Final = 0.55
 _BY_PAGE: Final = 0.25
 _CLIENTS: Final = 1_000_000

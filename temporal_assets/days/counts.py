@@ -45,7 +45,7 @@ _MOST_SITES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class CountFile:
-    """One file's counts of a day."""
+    """The counts that one file has of a day."""
 
     serial: int
     """Later readings have higher numbers."""

@@ -251,7 +251,7 @@ class Inventory:
         self._by_digest: dict[str, tuple[LandedFile, ...]] = {}
         self._by_etag: dict[tuple[int, str, str], LandedFile] = {}
         self.listings = Listings(folder)
-        """What object stores were asked for."""
+        """Listings that object stores were asked for."""
         self._last_serial = 0
         for file in files:
             self._enter(file)

@@ -109,7 +109,7 @@ class Store:
         self.state = state
         self.is_local = "file" in _protocols(self.fs)
         self._bucket = bucket_of(self.fs, self.root)
-        """Where the store is not local; else it is never asked."""
+        """The bucket of a store that is not local; no other store asks it."""
         self._cache = use(state / CACHE) if not self.is_local else DiskCache(state / CACHE)
 
     @classmethod

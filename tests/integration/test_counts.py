@@ -89,7 +89,7 @@ def test_transits_are_counted_by_number(here: Installation) -> None:
 
 
 def test_visitors_need_no_floor(here: Installation) -> None:
-    """Of visitors the k rule holds as it is, unless two rows of a page may have the same ones."""
+    """The k rule holds for visitors, unless two rows of a page may have the same ones."""
     here.write("a.csv", ["date,page,visitors,pageviews", f"{DAY},/a,6,90", f"{DAY},/b,2,2"])
     manifest = here.build().requests.manifest
     assert here.views() == {f"{SITE}/a": 6, f"{SITE}/b": 2}

@@ -438,7 +438,7 @@ def delay_span(row: Row) -> str | None:
 
 
 def _signed(value: float) -> str:
-    """One digit after the point, with a sign; none on zero."""
+    """Write one digit after the point, with a sign; none on zero."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("-0.0", "+0.0") else text
 

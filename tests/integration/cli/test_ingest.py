@@ -83,7 +83,7 @@ def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: P
 
 
 def test_standard_input_is_read_once_under_its_name(state: Path) -> None:
-    """What comes again is known, more of it replaces it, and no source is left behind."""
+    """Input that comes again is known, more of it replaces it, and no source is left behind."""
     lines = [line("192.0.2.1", f"30 10:{n:02}:00", f"GET /{n}") for n in range(30)]
     given = ("ingest", "-", "--name", "old.log", "--host", "a.example", "--state", state)
     text = "".join(f"{one}\n" for one in lines)
