@@ -11,7 +11,6 @@ Here: which parts of a bucket are listed. Not here: asking the store (`logs.read
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from temporal_assets.logs.read import objects
 from temporal_assets.logs.read.objects import ObjectFile, ObjectStoreError
 from temporal_assets.logs.read.paths import NoSuchLogError
 from temporal_assets.machine.durable import replace_text
+from temporal_assets.storage.sealed import sealed, unsealed
 
 _LATE: Final = dt.timedelta(days=3)
 """Time after which nothing of a day arrives: CloudFront delivers within one day, S3 mostly within
@@ -95,7 +95,7 @@ class Listings:
             return
         self._watermarks |= self._fresh
         marks = {url: asdict(mark) for url, mark in sorted(self._watermarks.items())}
-        replace_text(self._file, json.dumps(marks, indent=1), scratch)
+        replace_text(self._file, sealed(marks), scratch)
 
     def forget(self, urls: Iterable[str] | None = None) -> None:
         """Have all of some sources listed the next time, or of all sources for good."""
@@ -137,7 +137,7 @@ def _written(match: re.Match[str]) -> str:
 def _watermarks(file: Path) -> dict[str, Watermark]:
     """Watermarks by source; none of a file that is damaged, for everything is then listed."""
     try:
-        marks = json.loads(file.read_text("utf-8"))
+        marks = unsealed(file.read_bytes())
         return {url: Watermark(**mark) for url, mark in marks.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

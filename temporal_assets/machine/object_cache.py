@@ -2,7 +2,8 @@
 
 A published file has the digest of its content in its name: whoever has it once need not ask for it
 again. Small ones are kept whole; of large ones only the parts that are wanted are asked for. What
-was not used for longest goes when there is too much; who has such a file open reads on.
+was not used for longest goes when there is too much; who has such a file open reads on. A sum lies
+beside each: a file that is not what was kept is removed, and asked for again.
 
 Here: the disk, and a file system that looks there first. Not here: which files there are
 (`storage`).
@@ -16,6 +17,7 @@ import os
 import re
 import tempfile
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final
@@ -41,14 +43,23 @@ class DiskCache:
         self.folder = folder
         self._lock = Lock()
         self._bytes: int | None = None
+        self._compared: set[str] = set()
+        """Names of files that this process has compared with their sums."""
 
     def open(self, key: str) -> IO[bytes] | None:
-        """Open what is kept under a key; None if nothing is."""
+        """Open what is kept under a key; None if nothing is, or not what was kept."""
         path = self._path(key)
         try:
             file = path.open("rb")
         except FileNotFoundError:
             return None
+        if path.name not in self._compared:
+            if not _is_as_kept(file, _sum_beside(path)):
+                file.close()
+                with suppress(PermissionError):  # who only looks may not write to the state folder
+                    path.unlink(missing_ok=True)
+                return None
+            self._compared.add(path.name)
         with suppress(OSError):
             os.utime(path)  # it was used
         return file
@@ -58,16 +69,22 @@ class DiskCache:
         target = self._path(key)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if isinstance(content, bytes):
-            number, name = tempfile.mkstemp(dir=self.folder, prefix=".")
-            with os.fdopen(number, "wb") as file:
-                file.write(content)
-            content = Path(name)
+            content = self._scratch(content)
         size = content.stat().st_size
+        with content.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self._scratch(digest.encode()).replace(_sum_beside(target))
         content.replace(target)
         with self._lock:
             self._bytes = size + (self._total() if self._bytes is None else self._bytes)
             if self._bytes > _MOST_BYTES:
                 self._make_room()
+
+    def _scratch(self, content: bytes) -> Path:
+        number, name = tempfile.mkstemp(dir=self.folder, prefix=".")
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        return Path(name)
 
     def _path(self, key: str) -> Path:
         return self.folder / hashlib.sha256(key.encode()).hexdigest()
@@ -92,6 +109,21 @@ class DiskCache:
             path.unlink(missing_ok=True)
             total -= size
         self._bytes = total
+
+
+def _sum_beside(path: Path) -> Path:
+    return path.with_suffix(".sha256")
+
+
+def _is_as_kept(file: BufferedReader, beside: Path) -> bool:
+    """Compare an open file with its sum; it is at its beginning afterwards."""
+    try:
+        expected = beside.read_text("ascii")
+    except (OSError, ValueError):
+        return False
+    is_same = hashlib.file_digest(file, "sha256").hexdigest() == expected
+    file.seek(0)
+    return is_same
 
 
 _sizes: dict[str, int] = {}

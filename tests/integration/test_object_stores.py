@@ -20,6 +20,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
 from temporal_assets.settings import load_settings
+from temporal_assets.storage.sealed import sealed, unsealed
 from tests.command_line import call
 from tests.integration.test_landing_spread import elsewhere
 from tests.logs import line
@@ -324,13 +325,19 @@ def test_days_that_have_settled_are_not_listed_again(
     assert len(listed) == 5, "three days before the last refresh, today and tomorrow"
     assert found() == 0
     assert json.loads(call("status", "--state", state, "--json").stdout)["log_files"]["new"] == 0
-    marks = json.loads((state / "landing" / "listings.json").read_text())
+    file = state / "landing" / "listings.json"
+    marks = unsealed(file.read_text())
     marks[URL]["listed"] = (dt.datetime.now(dt.UTC) - dt.timedelta(days=8)).isoformat()
-    (state / "landing" / "listings.json").write_text(json.dumps(marks))
+    file.write_text(sealed(marks))
     assert found() == 1, "once a week all of it is listed"
     put(16, 12)
     assert len(ingest(state, URL)["files"]) == 1, "whoever names it has all of it listed"
-    assert len(Inventory.load(load_settings(state)).active) == 10
+    put(17, 13)
+    file.write_text(
+        re.sub(r"T(\d)", lambda hour: f"T{int(hour[1]) ^ 1}", file.read_text(), count=1)
+    )
+    assert found() == 1, "a damaged watermark is none"
+    assert len(Inventory.load(load_settings(state)).active) == 11
 
 
 def test_what_was_not_read_is_listed_again(
