@@ -16,6 +16,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
+"""The remedy of most invariants: nothing that a user did can break them."""
+
 
 class Severity(Enum):
     """The meaning of a broken rule."""
@@ -35,7 +38,7 @@ class Rule:
     """SQL aggregate over the table; one number."""
     protects: str
     """Sentence on what goes wrong downstream when the rule is broken."""
-    remedy: str
+    remedy: str = AT_FAULT
     """Sentence on what to do about it."""
     severity: Severity = Severity.ERROR
     minimum: float | None = None
@@ -90,7 +93,9 @@ class Drift:
             raise ValueError(f"drift {self.name}: a difference is one of shares; state their whole")
 
 
-def no_rows(name: str, table: str, condition: str, *, protects: str, remedy: str) -> Rule:
+def no_rows(
+    name: str, table: str, condition: str, *, protects: str, remedy: str = AT_FAULT
+) -> Rule:
     """An invariant: no row of `table` meets `condition` (NULL counts as not met)."""
     return Rule(
         name=name,
@@ -102,7 +107,13 @@ def no_rows(name: str, table: str, condition: str, *, protects: str, remedy: str
     )
 
 
-def not_null(table: str, columns: Sequence[str]) -> Rule:
+def rules_of_shape(table: str, columns: Sequence[str], key: Sequence[str]) -> tuple[Rule, ...]:
+    """The invariants that follow from a table's shape: its `columns` without NULLs and its key."""
+    rules = (_not_null(table, columns), _day_is_partition(table))
+    return (*rules, _unique(table, key)) if key else rules
+
+
+def _not_null(table: str, columns: Sequence[str]) -> Rule:
     """An invariant: the columns have a value in every row."""
     return no_rows(
         "no_nulls",
@@ -113,7 +124,7 @@ def not_null(table: str, columns: Sequence[str]) -> Rule:
     )
 
 
-def day_is_partition(table: str) -> Rule:
+def _day_is_partition(table: str) -> Rule:
     """An invariant: the stored day is the day of the partition."""
     return no_rows(
         "day_is_partition",
@@ -124,7 +135,7 @@ def day_is_partition(table: str) -> Rule:
     )
 
 
-def unique(table: str, key: Sequence[str]) -> Rule:
+def _unique(table: str, key: Sequence[str]) -> Rule:
     """An invariant: no two rows of `table` have the same key (NULLs being equal)."""
     columns = ", ".join(key)
     groups = f"SELECT {columns}, count(*) AS times FROM {table} GROUP BY {columns}"  # noqa: S608 - names and numbers of the contract

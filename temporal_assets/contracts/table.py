@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from temporal_assets.contracts.rules import Drift, Rule
+from temporal_assets.contracts.rules import Drift, Rule, rules_of_shape
 
 
 class Type(Enum):
@@ -83,8 +83,8 @@ class Table:
     columns: tuple[ColumnSpec, ...]
     key: tuple[str, ...] = ()
     """Columns that together are unique within a day; empty where rows may repeat."""
-    rules: tuple[Rule, ...] = ()
-    """Judged on one day at a time."""
+    own_rules: tuple[Rule, ...] = ()
+    """Rules beside those that follow from the shape; judged on one day at a time."""
     drifts: tuple[Drift, ...] = ()
     """Measures of a day that are compared with the days before."""
     is_read_often: bool = False
@@ -106,6 +106,11 @@ class Table:
         """Return the names of the columns in the order they are stored."""
         return tuple(column.name for column in self.columns)
 
+    def taken(self, *names: str) -> tuple[ColumnSpec, ...]:
+        """Columns of this table, for the contract of another that takes them over."""
+        by_name = {column.name: column for column in self.columns}
+        return tuple(replace(by_name[name], sources=(f"{self.name}.{name}",)) for name in names)
+
     @property
     def numbered(self) -> tuple[str, ...]:
         """Return the names of the columns that are stored as numbers of URLs."""
@@ -118,6 +123,12 @@ class Table:
             replace(one, type=Type.INTEGER) if one.is_numbered else one for one in self.columns
         )
         return replace(self, columns=tuple(columns))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """Rules that follow from the shape, then the table's own."""
+        filled = [one.name for one in self.columns if not one.nullable and one.name != "day"]
+        return (*rules_of_shape(self.name, filled, self.key), *self.own_rules)
 
     @property
     def checks(self) -> tuple[Rule | Drift, ...]:

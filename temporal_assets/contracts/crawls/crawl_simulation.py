@@ -7,18 +7,12 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_KEY: Final = ("day", "trial", "scenario", "crawl_order", "throughput")
 _CURVE: Final = "trial, scenario, crawl_order"
 _TRAFFIC: Final = ("transits.target", "transits.referrer", "transits.client")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _FALLS: Final = (
     "(SELECT count(*) FROM (SELECT traffic_share - lag(traffic_share) OVER ("  # noqa: S608 - names and numbers of the contract
@@ -167,20 +161,8 @@ CRAWL_SIMULATION: Final = Table(
         ColumnSpec("scored_from", Type.DATE, "First day whose traffic scores."),
         ColumnSpec("scored_until", Type.DATE, "Last day whose traffic scores."),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "crawl_simulation",
-            (
-                *("trial", "scenario", "crawl_order", "throughput", "traffic_share", "area"),
-                *("best_baseline", "traffic_less_best"),
-                *("sites_ahead_of_breadth_first", "sites_ahead_of_page_rank", "sites", "left_out"),
-                *("pages", "visited_pages", "links", "mirror", "learned_from", "learned_until"),
-                *("scored_from", "scored_until"),
-            ),
-        ),
-        day_is_partition("crawl_simulation"),
-        unique("crawl_simulation", _KEY),
+    key=("day", "trial", "scenario", "crawl_order", "throughput"),
+    own_rules=(
         no_rows(
             "shares_in_range",
             "crawl_simulation",
@@ -188,21 +170,18 @@ CRAWL_SIMULATION: Final = Table(
             " OR throughput < 0 OR throughput > 1 OR isnan(area) OR area < 0 OR area > 1"
             " OR pages_50 > pages_80 OR pages_80 > pages_90 OR pages_90 > 1 OR pages_50 < 0",
             protects="Curves are compared between orders, sites and days.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="curves_rise",
             measure=_FALLS,
             maximum=0,
             protects="What is fetched stays fetched.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="nothing_exceeds_the_oracle",
             measure=_ABOVE_ORACLE,
             maximum=0,
             protects="A bound that is exceeded is none: a crawl has fetched what it cannot reach.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "learned_before_scored",
@@ -210,7 +189,6 @@ CRAWL_SIMULATION: Final = Table(
             "learned_until < learned_from OR scored_until < scored_from"
             " OR (trial = 'out_of_time' AND scored_from <= learned_until)",
             protects="An order that has seen the traffic it is scored by promises too much.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="ours_is_not_behind",

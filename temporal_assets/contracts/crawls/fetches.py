@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import day_is_partition, no_rows, not_null
+from temporal_assets.contracts.rules import no_rows
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _READ: Final = "The reader is at fault: report it with the rows shown here."
@@ -54,10 +54,7 @@ FETCHES: Final = Table(
         ColumnSpec("seconds", Type.DOUBLE, "Until the response began.", nullable=True),
         ColumnSpec("error", Type.VARCHAR, "Why there was no response.", nullable=True),
     ),
-    key=("day", "time", "url"),
-    rules=(
-        not_null("fetches", ("time", "url", "site", "kind")),
-        day_is_partition("fetches"),
+    own_rules=(
         no_rows(
             "kinds_are_known",
             "fetches",

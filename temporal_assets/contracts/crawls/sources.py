@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import day_is_partition, no_rows, not_null, unique
+from temporal_assets.contracts.rules import no_rows
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_KEY: Final = ("day", "url")
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _FETCHED: Final = ("fetches.url", "fetches.source")
 
 SOURCES: Final = Table(
@@ -99,17 +97,8 @@ SOURCES: Final = Table(
             sources=_FETCHED,
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "sources",
-            (
-                *("url", "site", "kind", "is_news", "is_listed", "visits", "unchanged"),
-                *("failures", "is_gone", "pages", "temporal_pages", "revisit_minutes"),
-            ),
-        ),
-        day_is_partition("sources"),
-        unique("sources", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "counts_in_range",
             "sources",
@@ -119,7 +108,6 @@ SOURCES: Final = Table(
             " OR new_per_day_low > new_per_day OR new_per_day > new_per_day_high"
             " OR revisit_minutes < 5 OR revisit_minutes > 1440",
             protects="Intervals of crawlers follow from these.",
-            remedy=_AT_FAULT,
         ),
     ),
 )

@@ -7,17 +7,11 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_KEY: Final = ("day", "trial", "horizon_days", "fetches_per_hour", "strategy")
 _INTEREST: Final = ("interest_curves.mu", "interest_curves.sigma", "interest_curves.amplitude")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _LEAST_LEAD: Final = 0.005
 """Share of the interest below which one strategy is as good as another."""
@@ -133,19 +127,8 @@ TIMELY_SIMULATION: Final = Table(
             sources=("page_labels.is_temporal",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "timely_simulation",
-            (
-                *("trial", "horizon_days", "learned_until", "crawled_from", "crawled_until"),
-                *("hours", "fetches_per_hour", "strategy", "remaining", "temporal_remaining"),
-                *("remaining_less_ours", "remaining_less_ours_low", "remaining_less_ours_high"),
-                *("temporal_fetched", "fetches", "wasted", "watched", "pages", "born", "temporal"),
-            ),
-        ),
-        day_is_partition("timely_simulation"),
-        unique("timely_simulation", _KEY),
+    key=("day", "trial", "horizon_days", "fetches_per_hour", "strategy"),
+    own_rules=(
         no_rows(
             "shares_in_range",
             "timely_simulation",
@@ -157,14 +140,12 @@ TIMELY_SIMULATION: Final = Table(
             " OR median_delay_hours > delay_90_hours OR median_delay_low_hours < 0"
             " OR median_delay_hours NOT BETWEEN median_delay_low_hours AND median_delay_high_hours",
             protects="Strategies are compared between budgets and days.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "budget_is_kept",
             "timely_simulation",
             "fetches > fetches_per_hour * hours + 1",
             protects="A strategy that spends more than the others cannot be compared with them.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="ours_is_not_behind",

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.daily.requests import REQUESTS
 from temporal_assets.contracts.rules import (
-    day_is_partition,
     has_rows_as_usual,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 PAGE_VIEWS: Final = Table(
     name="page_views",
@@ -31,7 +27,7 @@ PAGE_VIEWS: Final = Table(
             "Day of the views in the configured time zone.",
             sources=("requests.day",),
         ),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("requests.site",)),
+        *REQUESTS.taken("site"),
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("requests.url",)),
         ColumnSpec(
             "views",
@@ -40,17 +36,13 @@ PAGE_VIEWS: Final = Table(
             sources=("requests.client",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("page_views", ("site", "url", "views")),
-        day_is_partition("page_views"),
-        unique("page_views", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "views_positive",
             "page_views",
             "views < 1",
             protects="A page is listed because somebody opened it.",
-            remedy="The transformation is at fault: report it with the rows shown here.",
         ),
     ),
     drifts=(has_rows_as_usual("views"), rows_drift("pages")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import Rule, day_is_partition, no_rows, not_null
+from temporal_assets.contracts.rules import Rule, no_rows
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _REJECTED: Final = "coalesce(sum(CASE WHEN kind = 'rejected' THEN lines ELSE 0 END), 0)"
@@ -36,9 +36,7 @@ REJECTS: Final = Table(
             nullable=True,
         ),
     ),
-    rules=(
-        not_null("rejects", ("file", "kind", "reason", "lines")),
-        day_is_partition("rejects"),
+    own_rules=(
         no_rows(
             "lines_counted",
             "rejects",

@@ -8,10 +8,8 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     Severity,
-    day_is_partition,
     has_rows_as_usual,
     no_rows,
-    not_null,
     rows_drift,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
@@ -44,9 +42,7 @@ REQUESTS: Final = Table(
         ),
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
     ),
-    rules=(
-        not_null("requests", ("ts", "client", "url", "site")),
-        day_is_partition("requests"),
+    own_rules=(
         no_rows(
             "ts_within_day",
             "requests",

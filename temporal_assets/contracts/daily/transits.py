@@ -8,16 +8,11 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     Severity,
-    day_is_partition,
     has_rows_as_usual,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "referrer", "target", "client")
 
 TRANSITS: Final = Table(
     name="transits",
@@ -55,17 +50,13 @@ TRANSITS: Final = Table(
             "client", Type.BIGINT, "Pseudonym of the visitor.", sources=("requests.client",)
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("transits", ("target", "client")),
-        day_is_partition("transits"),
-        unique("transits", _KEY),
+    key=("day", "referrer", "target", "client"),
+    own_rules=(
         no_rows(
             "no_self_referrals",
             "transits",
             "referrer = target",
             protects="A reload would make every page its own hub.",
-            remedy="The transformation is at fault: report it with the rows shown here.",
         ),
         Rule(
             name="referrers_known",

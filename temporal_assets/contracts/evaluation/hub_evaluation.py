@@ -8,10 +8,7 @@ from temporal_assets.contracts.evaluation.trials import AT_FAULT, SITE_SHARE, si
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
@@ -32,14 +29,14 @@ def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:
             f"{list_}_one_hop",
             Type.BIGINT,
             f"Wanted pages that {what} link to{fewer}.",
-            nullable=True,
+            nullable=list_ not in ENDING_LISTS,
             sources=_LINKS,
         ),
         ColumnSpec(
             f"{list_}_two_hops",
             Type.BIGINT,
             "Wanted pages that these link to, or that are linked by a page these link to.",
-            nullable=True,
+            nullable=list_ not in ENDING_LISTS,
             sources=_LINKS,
         ),
     )
@@ -75,16 +72,7 @@ HUB_EVALUATION: Final = Table(
         ColumnSpec("wanted", Type.BIGINT, "Temporal pages, linked or not.", sources=_LINKS),
     ),
     key=("day", "trial", "horizon_days", "k"),
-    rules=(
-        not_null(
-            "hub_evaluation",
-            (
-                *("trial", "horizon_days", "learned_until", "site_share"),
-                *("k", "wanted", "greedy_one_hop", "ours_one_hop"),
-            ),
-        ),
-        day_is_partition("hub_evaluation"),
-        unique("hub_evaluation", ("day", "trial", "horizon_days", "k")),
+    own_rules=(
         sites_are_a_share("hub_evaluation"),
         no_rows(
             "hops_are_nested",

@@ -6,10 +6,7 @@ from typing import Final
 
 from temporal_assets.contracts.evaluation.trials import AT_FAULT, SITE_SHARE, sites_are_a_share
 from temporal_assets.contracts.rules import (
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
@@ -105,20 +102,7 @@ SEED_EVALUATION: Final = Table(
         ColumnSpec("f_lead_high", Type.DOUBLE, "Its 97.5 % quantile.", nullable=True),
     ),
     key=("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
-    rules=(
-        not_null(
-            "seed_evaluation",
-            (
-                *("trial", "horizon_days", "learned_until", "site_share"),
-                *("label", "method", "rule", "is_used"),
-                *("found", "pages", "wanted", "precision", "recall", "f"),
-            ),
-        ),
-        day_is_partition("seed_evaluation"),
-        unique(
-            "seed_evaluation",
-            ("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
-        ),
+    own_rules=(
         sites_are_a_share("seed_evaluation"),
         no_rows(
             "measures_follow_counts",

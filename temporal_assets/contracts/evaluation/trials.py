@@ -25,5 +25,4 @@ def sites_are_a_share(table: str) -> Rule:
         table,
         "site_share <= 0 OR site_share > 1",
         protects="Nobody takes the counts of a sample for those of all sites.",
-        remedy=AT_FAULT,
     )

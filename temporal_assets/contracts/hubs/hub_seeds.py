@@ -8,17 +8,11 @@ from temporal_assets.contracts.rules import (
     Drift,
     Rule,
     Severity,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_KEY: Final = ("day", "url")
-
 _OF_SEEDS: Final = ("gain", "covered", "coverage", "tier", "new_per_visit", "revisit_minutes")
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _TRANSITS: Final = ("transits.referrer", "transits.target")
 _EXPECTED: Final = (
     *_TRANSITS,
@@ -167,18 +161,8 @@ HUB_SEEDS: Final = Table(
             sources=("page_histories.views", "page_histories.total", *_TRANSITS),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "hub_seeds",
-            (
-                *("url", "site", "clients", "temporal_pages", "is_entrance"),
-                *("basis", "new_per_day", "new_per_day_low", "new_per_day_high"),
-                *("half_life_hours", "interest_missed"),
-            ),
-        ),
-        day_is_partition("hub_seeds"),
-        unique("hub_seeds", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "enough_clients",
             "hub_seeds",
@@ -191,7 +175,6 @@ HUB_SEEDS: Final = Table(
             "hub_seeds",
             "url NOT LIKE 'http%://_%/%' OR contains(url, '#')",
             protects="Crawlers load the URL as it is.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="seeds_are_reachable",
@@ -210,7 +193,6 @@ HUB_SEEDS: Final = Table(
             "hub_seeds",
             " OR ".join(f"({name} IS NULL) <> (rank IS NULL)" for name in _OF_SEEDS),
             protects="Whoever takes the seeds by rank takes all they need to know of them.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "coverage_in_range",
@@ -223,7 +205,6 @@ HUB_SEEDS: Final = Table(
             " OR revisit_minutes < 1 OR tier < 1 OR tier > 3"
             " OR basis NOT IN ('links', 'front_page', 'clicks')",
             protects="Rates and shares are compared between hubs and days.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="gains_sum_to_coverage",
@@ -231,7 +212,6 @@ HUB_SEEDS: Final = Table(
             " + abs(count(rank) - coalesce(max(rank), 0))",
             maximum=0,
             protects="Every temporal page is counted for exactly one hub.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="has_hubs",

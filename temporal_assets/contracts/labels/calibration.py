@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import Rule, day_is_partition, no_rows, not_null, unique
+from temporal_assets.contracts.rules import Rule, no_rows
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
 _SCOPE: Final = ("day", "score", "scope", "name")
-_KEY: Final = (*_SCOPE, "days", "threshold")
-_COUNTS: Final = ("pages", "hit", "miss", "false_alarm")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
-
 _ANNOTATED: Final = ("page_histories.views",)
 _BY_CURVE: Final = ("interest_curves.mu", "interest_curves.sigma", "page_histories.views")
 
@@ -79,21 +74,14 @@ CALIBRATION: Final = Table(
         _validated("miss", "Temporal pages labelled untemporal"),
         _validated("false_alarm", "Untemporal pages labelled temporal"),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "calibration",
-            (*_SCOPE, "days", "threshold", *_COUNTS, "performance", "is_best", "is_used"),
-        ),
-        day_is_partition("calibration"),
-        unique("calibration", _KEY),
+    key=(*_SCOPE, "days", "threshold"),
+    own_rules=(
         no_rows(
             "outcomes_add_up",
             "calibration",
             "hit < 0 OR miss < 0 OR false_alarm < 0 OR hit + miss + false_alarm <> pages"
             " OR cross_validated_hit + cross_validated_miss + cross_validated_false_alarm <> pages",
             protects="Every annotated page is labelled right, missed or a false alarm.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="one_choice_each",
@@ -105,14 +93,12 @@ CALIBRATION: Final = Table(
             ),
             maximum=0,
             protects="Labels would be made with two thresholds at once, or with none.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "choice_is_validated",
             "calibration",
             "(is_best OR is_used) <> (cross_validated_hit IS NOT NULL)",
             protects="What thresholds promise in sample is not what they do on other pages.",
-            remedy=_AT_FAULT,
         ),
     ),
 )

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 YOUNG_DAYS: Final = 7
 """Days after which a page is no longer young: its curve is fitted from the fifth on, and labels
 learned for later days would hardly be used."""
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 EARLY_LABELS: Final = Table(
     name="early_labels",
@@ -33,20 +27,14 @@ EARLY_LABELS: Final = Table(
     grain="one young page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
+        *PAGE_TOTALS.taken("site", "url"),
         ColumnSpec(
             "section",
             Type.VARCHAR,
             "Its top folder, or its program: a prefix of the URL, without the scheme.",
             sources=("page_totals.url",),
         ),
-        ColumnSpec(
-            "birth",
-            Type.DATE,
-            "First day of the window with views.",
-            sources=("page_totals.birth",),
-        ),
+        *PAGE_TOTALS.taken("birth"),
         ColumnSpec(
             "age",
             Type.BIGINT,
@@ -82,21 +70,14 @@ EARLY_LABELS: Final = Table(
             sources=("page_views.views", "page_totals.total"),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "early_labels",
-            ("site", "url", "section", "birth", "age", "total", "basis", "learned_from"),
-        ),
-        day_is_partition("early_labels"),
-        unique("early_labels", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "probability_in_range",
             "early_labels",
             "probability < 0 OR probability > 1 OR isnan(probability)"
             " OR prior < 0 OR prior > 1 OR isnan(prior)",
             protects="Crawlers rank pages by it.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "basis_is_known",
@@ -106,7 +87,6 @@ EARLY_LABELS: Final = Table(
             " OR (basis = 'nothing') <> (learned_from = 0)"
             " OR (probability IS NULL) <> (prior IS NULL)",
             protects="A guess is not taken for what was learned.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "pages_are_young",
@@ -114,7 +94,6 @@ EARLY_LABELS: Final = Table(
             f"age < 1 OR age > {YOUNG_DAYS} OR birth > $day"
             f" OR date_diff('day', birth, $day) >= {YOUNG_DAYS}",
             protects="Older pages have curves.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="every_young_page_has_a_row",

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     has_rows_as_before,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 _CURVE: Final = ("amplitude", "b", "mu", "sigma", "objective", "goodness")
 _INTEREST: Final = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
@@ -46,10 +42,7 @@ INTEREST_CURVES: Final = Table(
     grain="one reliable page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_histories.site",)),
-        ColumnSpec(
-            "url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_histories.url",)
-        ),
+        *PAGE_HISTORIES.taken("site", "url"),
         _number("amplitude", "A: views over the whole life."),
         _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
         _number("mu", "Logarithm of the days in which half of the interest accumulates."),
@@ -79,11 +72,8 @@ INTEREST_CURVES: Final = Table(
         _number("phi_n_high", "Upper end of it."),
         ColumnSpec("method", Type.VARCHAR, "`likelihood` or `least_squares`."),
     ),
-    key=_KEY,
-    rules=(
-        not_null("interest_curves", ("site", "url", "is_converged", "reason", "method")),
-        day_is_partition("interest_curves"),
-        unique("interest_curves", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "numbers_are_finite",
             "interest_curves",

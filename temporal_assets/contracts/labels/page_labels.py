@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     has_rows_as_before,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
-
-_LABELS: Final = ("is_temporal", "label_basis", "is_sure", "is_temporal_by_curve", "is_news")
-_THRESHOLDS: Final = ("n", "q", "m", "p", "thresholds")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 PAGE_LABELS: Final = Table(
     name="page_labels",
@@ -33,10 +24,7 @@ PAGE_LABELS: Final = Table(
     grain="one reliable page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_histories.site",)),
-        ColumnSpec(
-            "url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_histories.url",)
-        ),
+        *PAGE_HISTORIES.taken("site", "url"),
         ColumnSpec(
             "is_temporal",
             Type.BOOLEAN,
@@ -128,14 +116,8 @@ PAGE_LABELS: Final = Table(
             sources=("calibration.scope",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "page_labels",
-            ("site", "url", *_LABELS, "concentration", "has_concentration", *_THRESHOLDS),
-        ),
-        day_is_partition("page_labels"),
-        unique("page_labels", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "labels_follow_scores",
             "page_labels",
@@ -146,7 +128,6 @@ PAGE_LABELS: Final = Table(
             " WHEN 'concentration' THEN is_news WHEN 'none' THEN FALSE"
             " ELSE is_temporal_by_curve END",
             protects="Every label can be explained by its score and its threshold.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "basis_is_known",
@@ -156,7 +137,6 @@ PAGE_LABELS: Final = Table(
             " OR (label_basis IN ('share', 'cut_share') AND first_share IS NULL)"
             " OR (label_basis = 'none' AND is_sure)",
             protects="What decided a label was there to decide it.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "scores_in_range",
@@ -166,7 +146,6 @@ PAGE_LABELS: Final = Table(
             " OR first_share < 0 OR first_share > 1 OR isnan(first_share)"
             " OR concentration > $window_days + 0.000001",
             protects="Scores are compared between pages and days.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="scores_are_those_of_the_curves",

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "prefix")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 NEWS_PREFIXES: Final = Table(
     name="news_prefixes",
@@ -29,13 +23,7 @@ NEWS_PREFIXES: Final = Table(
     grain="one news prefix",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host.", sources=("prefix_trees.site",)),
-        ColumnSpec(
-            "prefix",
-            Type.VARCHAR,
-            "What the URLs begin with after the scheme, like `site/news/` and `site/news.jsp?`.",
-            sources=("prefix_trees.prefix",),
-        ),
+        *PREFIX_TREES.taken("site", "prefix"),
         ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
         ColumnSpec(
             "pages",
@@ -50,19 +38,7 @@ NEWS_PREFIXES: Final = Table(
             "Those that are temporal, or news where `prefixes.label` says so.",
             sources=("prefix_trees.news_pages", "prefix_trees.temporal_pages"),
         ),
-        ColumnSpec(
-            "flow_pages",
-            Type.BIGINT,
-            "Flow: pages born in the observed part of the window.",
-            sources=("prefix_trees.flow_pages",),
-        ),
-        ColumnSpec(
-            "flow_temporal_pages",
-            Type.DOUBLE,
-            "How many of them are temporal; young ones count with their probability.",
-            sources=("prefix_trees.flow_temporal_pages",),
-        ),
-        ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("prefix_trees.views",)),
+        *PREFIX_TREES.taken("flow_pages", "flow_temporal_pages", "views"),
         ColumnSpec(
             "rule",
             Type.VARCHAR,
@@ -76,18 +52,7 @@ NEWS_PREFIXES: Final = Table(
             sources=("prefix_trees.flow_score",),
         ),
         ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
-        ColumnSpec(
-            "flow_basis",
-            Type.VARCHAR,
-            "What weighs most in the flow score.",
-            sources=("prefix_trees.flow_basis",),
-        ),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "So many different clients at least.",
-            sources=("prefix_trees.clients",),
-        ),
+        *PREFIX_TREES.taken("flow_basis", "clients"),
         ColumnSpec(
             "threshold",
             Type.DOUBLE,
@@ -96,18 +61,8 @@ NEWS_PREFIXES: Final = Table(
         ColumnSpec("min_pages", Type.BIGINT, "Pages of the stock that a prefix had to have."),
         ColumnSpec("confidence", Type.DOUBLE, "Confidence of `bound`, as it was used; 0.5: none."),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "news_prefixes",
-            (
-                *("site", "prefix", "is_program", "pages", "news_pages", "views", "score"),
-                *("bound", "clients", "threshold", "min_pages", "confidence"),
-                *("flow_pages", "flow_temporal_pages", "rule", "flow_basis"),
-            ),
-        ),
-        day_is_partition("news_prefixes"),
-        unique("news_prefixes", _KEY),
+    key=("day", "prefix"),
+    own_rules=(
         no_rows(
             "above_its_threshold",
             "news_prefixes",
@@ -115,7 +70,6 @@ NEWS_PREFIXES: Final = Table(
             " OR bound > score + 0.000000001 OR score > 1 OR rule <> 'flow'"
             " AND (abs(score * pages - news_pages) > 0.000001 OR pages < min_pages)",
             protects="A prefix that is not worth its bandwidth is no prefix.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "known_to_enough_clients",
@@ -132,7 +86,6 @@ NEWS_PREFIXES: Final = Table(
             ),
             maximum=0,
             protects="A crawler that compares URLs with prefixes meets each once.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="prefixes_are_of_the_trees",

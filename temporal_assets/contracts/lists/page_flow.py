@@ -6,16 +6,9 @@ from typing import Final
 
 from temporal_assets.contracts.rules import (
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 PAGE_FLOW: Final = Table(
     name="page_flow",
@@ -71,27 +64,20 @@ PAGE_FLOW: Final = Table(
             "What `temporal` is: the `label`, or the `early` label of a young page.",
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "page_flow", ("site", "url", "birth", "views", "is_reliable", "temporal", "basis")
-        ),
-        day_is_partition("page_flow"),
-        unique("page_flow", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "temporal_in_range",
             "page_flow",
             "temporal < 0 OR temporal > 1 OR isnan(temporal) OR basis NOT IN ('label', 'early')"
             " OR basis = 'label' AND (temporal NOT IN (0, 1) OR NOT is_reliable)",
             protects="Shares of the flow are sums of it.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "birth_in_window",
             "page_flow",
             "birth <= $window_first OR birth > day OR views < 1",
             protects="Of a page that was there when the window began nobody knows how it began.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="labels_are_those_of_the_window",

@@ -6,16 +6,11 @@ from typing import Final
 
 from temporal_assets.contracts.rules import (
     Rule,
-    day_is_partition,
     has_rows_as_before,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "prefix")
 
 _COUNTS: Final = (
     *("own_pages", "pages", "temporal_pages", "news_pages", "curve_pages", "aged_pages"),
@@ -26,7 +21,6 @@ _COUNTS: Final = (
     *("recent_views", "view_squares", "clients"),
 )
 
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(
@@ -166,11 +160,8 @@ PREFIX_TREES: Final = Table(
             sources=("page_histories.views", "page_traffic.clients", "page_traffic.few_clients"),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("prefix_trees", ("site", "prefix", "depth", "is_program", "first_seen", *_COUNTS)),
-        day_is_partition("prefix_trees"),
-        unique("prefix_trees", _KEY),
+    key=("day", "prefix"),
+    own_rules=(
         no_rows(
             "parts_within_wholes",
             "prefix_trees",
@@ -184,7 +175,6 @@ PREFIX_TREES: Final = Table(
             " OR recent_views > views OR clients < 1"
             " OR view_squares < views",
             protects="Shares are made of these counts and must lie between 0 and 1.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "flow_scores_in_range",
@@ -193,7 +183,6 @@ PREFIX_TREES: Final = Table(
             " OR flow_bound > flow_score OR isnan(flow_bound)"
             " OR flow_basis NOT IN ('flow', 'stock', 'above', 'everywhere', 'nothing')",
             protects="Lists are made of sections whose score is above a threshold.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "parent_is_above",
@@ -201,7 +190,6 @@ PREFIX_TREES: Final = Table(
             "(depth = 0) <> (parent IS NULL) OR NOT starts_with(prefix, coalesce(parent, ''))"
             " OR length(prefix) <= length(coalesce(parent, ''))",
             protects="The walk goes from a section to those beneath it.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="roots_count_the_site",
@@ -236,7 +224,6 @@ PREFIX_TREES: Final = Table(
             ),
             maximum=0,
             protects="A page lies in one section beneath each, and its own.",
-            remedy=_AT_FAULT,
         ),
     ),
     drifts=(

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rules import (
     Rule,
-    day_is_partition,
     has_rows_as_before,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_KEY: Final = ("day", "prefix")
-
 _COUNTED: Final = ("pages", "temporal_pages", "views", "temporal_views")
-_SCORES: Final = ("score_1", "score_2", "score", "bound")
-
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 SECTION_SCORES: Final = Table(
@@ -32,13 +26,7 @@ SECTION_SCORES: Final = Table(
     grain="one folder or program with reliable pages",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host.", sources=("prefix_trees.site",)),
-        ColumnSpec(
-            "prefix",
-            Type.VARCHAR,
-            "What its URLs begin with after the scheme.",
-            sources=("prefix_trees.prefix",),
-        ),
+        *PREFIX_TREES.taken("site", "prefix"),
         ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
         ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
         *(
@@ -58,35 +46,8 @@ SECTION_SCORES: Final = Table(
         ColumnSpec("score_2", Type.DOUBLE, "Views of temporal pages / views."),
         ColumnSpec("score", Type.DOUBLE, "Both weighted by `sites.alpha` and `sites.beta`."),
         ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
-        ColumnSpec(
-            "flow_pages",
-            Type.BIGINT,
-            "Flow: those of its pages that were born in the observed part of the window.",
-            sources=("prefix_trees.flow_pages",),
-        ),
-        ColumnSpec(
-            "flow_temporal_pages",
-            Type.DOUBLE,
-            "How many of them are temporal; young ones count with their probability.",
-            sources=("prefix_trees.flow_temporal_pages",),
-        ),
-        ColumnSpec(
-            "flow_score",
-            Type.DOUBLE,
-            "Expected share of temporal pages among its new ones.",
-            sources=("prefix_trees.flow_score",),
-        ),
-        ColumnSpec(
-            "flow_bound",
-            Type.DOUBLE,
-            "What `flow_score` is at least, with 95 %.",
-            sources=("prefix_trees.flow_bound",),
-        ),
-        ColumnSpec(
-            "flow_basis",
-            Type.VARCHAR,
-            "What weighs most in `flow_score`: `flow`, `stock`, `above`, `everywhere`, `nothing`.",
-            sources=("prefix_trees.flow_basis",),
+        *PREFIX_TREES.taken(
+            "flow_pages", "flow_temporal_pages", "flow_score", "flow_bound", "flow_basis"
         ),
         ColumnSpec(
             "merit",
@@ -94,12 +55,7 @@ SECTION_SCORES: Final = Table(
             "What ranks: by the rule `flow` the new temporal pages of the window less those that as"
             " many pages must bring to be worth a place in a list; else `bound`.",
         ),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "So many different clients at least.",
-            sources=("prefix_trees.clients",),
-        ),
+        *PREFIX_TREES.taken("clients"),
         ColumnSpec(
             "is_whole",
             Type.BOOLEAN,
@@ -130,25 +86,14 @@ SECTION_SCORES: Final = Table(
             "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "section_scores",
-            (
-                *("site", "prefix", "is_program", "depth", *_COUNTED, *_SCORES, "clients"),
-                *("flow_pages", "flow_temporal_pages", "flow_score", "flow_bound", "flow_basis"),
-                *("merit", "is_whole", "is_quiet", "is_selected"),
-            ),
-        ),
-        day_is_partition("section_scores"),
-        unique("section_scores", _KEY),
+    key=("day", "prefix"),
+    own_rules=(
         no_rows(
             "scores_in_range",
             "section_scores",
             "score_1 < 0 OR score_1 > 1 OR score_2 < 0 OR score_2 > 1 OR score < 0"
             " OR score > 1.000000001 OR bound < 0 OR bound > score + 0.000000001",
             protects="Scores are compared between sections and days.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "listed_sections_are_worth_it",
@@ -169,7 +114,6 @@ SECTION_SCORES: Final = Table(
             ),
             maximum=0,
             protects="A page counts once in the list.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="every_section_is_scored",

@@ -7,16 +7,9 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 SITE_CHANGES: Final = Table(
     name="site_changes",
@@ -76,17 +69,8 @@ SITE_CHANGES: Final = Table(
             " settings; the day before where there is none.",
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "site_changes",
-            (
-                *("site", "change", "temporal_pages", "first_seen", "last_seen"),
-                *("is_first_seen", "is_gone_quiet", "has_earlier", "earlier_day"),
-            ),
-        ),
-        day_is_partition("site_changes"),
-        unique("site_changes", _KEY),
+    key=("day", "site"),
+    own_rules=(
         no_rows(
             "changes_follow_ranks",
             "site_changes",
@@ -97,7 +81,6 @@ SITE_CHANGES: Final = Table(
             " OR change NOT IN"
             " ('entered', 'left', 'rising', 'falling', 'steady', 'listed', 'unlisted')",
             protects="Every change can be explained by the two places.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="the_list_is_complete",

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     has_rows,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site")
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
@@ -42,12 +38,7 @@ SITE_SCORES: Final = Table(
         ColumnSpec(
             "views", Type.BIGINT, "Views of the reliable pages.", sources=("prefix_trees.views",)
         ),
-        ColumnSpec(
-            "temporal_views",
-            Type.BIGINT,
-            "Views of the temporal ones.",
-            sources=("prefix_trees.temporal_views",),
-        ),
+        *PREFIX_TREES.taken("temporal_views"),
         ColumnSpec(
             "young_pages",
             Type.BIGINT,
@@ -91,18 +82,7 @@ SITE_SCORES: Final = Table(
             "What `score` is at least, with a confidence of 95 %.",
             nullable=True,
         ),
-        ColumnSpec(
-            "flow_pages",
-            Type.BIGINT,
-            "Flow: those of its pages that were born in the observed part of the window.",
-            sources=("prefix_trees.flow_pages",),
-        ),
-        ColumnSpec(
-            "flow_temporal_pages",
-            Type.DOUBLE,
-            "How many of them are temporal; young ones count with their probability.",
-            sources=("prefix_trees.flow_temporal_pages",),
-        ),
+        *PREFIX_TREES.taken("flow_pages", "flow_temporal_pages"),
         ColumnSpec(
             "flow_score",
             Type.DOUBLE,
@@ -159,19 +139,8 @@ SITE_SCORES: Final = Table(
             "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "site_scores",
-            (
-                *("site", "hosts", "pages", "temporal_pages", "views", "temporal_views"),
-                *("young_pages", "young_temporal_pages", "young_temporal_views"),
-                *("flow_pages", "flow_temporal_pages"),
-                *("clients", "first_seen", "last_seen", "is_quiet", "is_selected"),
-            ),
-        ),
-        day_is_partition("site_scores"),
-        unique("site_scores", _KEY),
+    key=("day", "site"),
+    own_rules=(
         no_rows(
             "scores_in_range",
             "site_scores",
@@ -180,7 +149,6 @@ SITE_SCORES: Final = Table(
             " OR isnan(score) OR isnan(bound) OR flow_score < 0 OR flow_score > 1"
             " OR isnan(flow_score) OR flow_bound > flow_score OR isnan(merit)",
             protects="Scores are compared between sites and days.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "scores_follow_counts",
@@ -190,7 +158,6 @@ SITE_SCORES: Final = Table(
             " OR abs(score_2 * views - temporal_views - young_temporal_views) > 0.000001 * views"
             " OR temporal_pages + young_pages > pages OR young_temporal_pages > young_pages",
             protects="Every score can be explained by its counts.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "listed_sites_are_worth_it",
@@ -209,7 +176,6 @@ SITE_SCORES: Final = Table(
             ),
             maximum=0,
             protects="The first K of the list are K sites.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="pages_are_those_of_the_trees",

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     has_rows_as_before,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 _BIRTH: Final = "date_diff('day', $window_first, birth) + 1"
 """Position of the birth among the days of the window, from 1."""
@@ -33,20 +29,7 @@ PAGE_HISTORIES: Final = Table(
     grain="one reliable page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
-        ColumnSpec(
-            "birth",
-            Type.DATE,
-            "First day of the window with views.",
-            sources=("page_totals.birth",),
-        ),
-        ColumnSpec(
-            "total",
-            Type.BIGINT,
-            "Views on all days of the window.",
-            sources=("page_totals.total",),
-        ),
+        *PAGE_TOTALS.taken("site", "url", "birth", "total"),
         ColumnSpec(
             "views",
             Type.INTEGERS,
@@ -61,11 +44,8 @@ PAGE_HISTORIES: Final = Table(
             sources=("page_totals.birth",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("page_histories", ("site", "url", "birth", "total", "views", "is_born_before")),
-        day_is_partition("page_histories"),
-        unique("page_histories", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "window_is_whole",
             "page_histories",

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
 from temporal_assets.contracts.rules import (
     Rule,
-    day_is_partition,
     has_rows,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 SEEN_BITS: Final = 63
 """Days of a window that `seen` tells: the bits of a signed integer but for its sign."""
@@ -37,8 +33,7 @@ PAGE_TOTALS: Final = Table(
     grain="one page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_views.site",)),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_views.url",)),
+        *PAGE_VIEWS.taken("site", "url"),
         ColumnSpec(
             "total",
             Type.BIGINT,
@@ -59,17 +54,13 @@ PAGE_TOTALS: Final = Table(
             sources=("page_views.day",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("page_totals", ("site", "url", "total", "birth", "seen")),
-        day_is_partition("page_totals"),
-        unique("page_totals", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "total_positive",
             "page_totals",
             "total < 1",
             protects="A page belongs to a window because somebody opened it there.",
-            remedy="The transformation is at fault: report it with the rows shown here.",
         ),
         no_rows(
             "birth_in_window",

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site", "source", "target")
-
-_SHARES: Final = ("transits", "out_share", "in_share")
 
 BEHAVIOUR_GRAPH: Final = Table(
     name="behaviour_graph",
@@ -28,7 +22,7 @@ BEHAVIOUR_GRAPH: Final = Table(
     grain="one pair of patterns with transits",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "The host.", sources=("url_patterns.site",)),
+        *URL_PATTERNS.taken("site"),
         ColumnSpec(
             "source",
             Type.BIGINT,
@@ -54,18 +48,14 @@ BEHAVIOUR_GRAPH: Final = Table(
             sources=("url_patterns.visits",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("behaviour_graph", ("site", "source", "target", *_SHARES)),
-        day_is_partition("behaviour_graph"),
-        unique("behaviour_graph", _KEY),
+    key=("day", "site", "source", "target"),
+    own_rules=(
         no_rows(
             "shares_in_range",
             "behaviour_graph",
             "transits < 1 OR NOT (out_share > 0 AND out_share <= 1)"
             " OR NOT (in_share > 0 AND in_share <= 1)",
             protects="Authority and hub are iterated over these shares (BB eq 10).",
-            remedy="The transformation is at fault: report it with the rows shown here.",
         ),
         Rule(
             name="edges_complete",

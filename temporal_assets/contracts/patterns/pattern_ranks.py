@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     has_rows,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site", "pattern")
 
 _BY_COUNT: Final = ("rank_volume", "rank_visits", "rank_average_visits")
 _BY_REFERRALS: Final = ("rank_referrals", "rank_average_referrals")
@@ -27,8 +23,6 @@ _NOT_NULL: Final = (
     *("is_converged", "rounds", "movement", "components", "is_isolated", "labelled_pages"),
     *("flow_pages", "flow_temporal_pages"),
 )
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _ODD_LENGTHS: Final = (
     "(SELECT count(*) FROM (SELECT site, sum(authority * authority) AS authority,"
@@ -58,28 +52,8 @@ PATTERN_RANKS: Final = Table(
     grain="one pattern",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "The host.", sources=("url_patterns.site",)),
-        ColumnSpec(
-            "pattern",
-            Type.BIGINT,
-            "Number of the node in `url_patterns`.",
-            sources=("url_patterns.pattern",),
-        ),
-        ColumnSpec(
-            "template", Type.VARCHAR, "As in `url_patterns`.", sources=("url_patterns.template",)
-        ),
-        ColumnSpec(
-            "is_public", Type.BOOLEAN, "As in `url_patterns`.", sources=("url_patterns.is_public",)
-        ),
-        ColumnSpec(
-            "volume",
-            Type.BIGINT,
-            "How many pages it has: the size of P.",
-            sources=("url_patterns.volume",),
-        ),
-        ColumnSpec("visits", Type.BIGINT, "F_in of its pages.", sources=("url_patterns.visits",)),
-        ColumnSpec(
-            "referrals", Type.BIGINT, "F_out of its pages.", sources=("url_patterns.referrals",)
+        *URL_PATTERNS.taken(
+            "site", "pattern", "template", "is_public", "volume", "visits", "referrals"
         ),
         ColumnSpec(
             "authority",
@@ -127,12 +101,7 @@ PATTERN_RANKS: Final = Table(
             " graph says little about how patterns of different parts compare.",
         ),
         ColumnSpec("is_isolated", Type.BOOLEAN, "No transit within the site touches the pattern."),
-        ColumnSpec(
-            "labelled_pages",
-            Type.BIGINT,
-            "Pages with a label.",
-            sources=("url_patterns.labelled_pages",),
-        ),
+        *URL_PATTERNS.taken("labelled_pages"),
         ColumnSpec(
             "temporal_share",
             Type.DOUBLE,
@@ -170,11 +139,8 @@ PATTERN_RANKS: Final = Table(
             sources=("page_flow.temporal", "prefix_trees.flow_score"),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("pattern_ranks", _NOT_NULL),
-        day_is_partition("pattern_ranks"),
-        unique("pattern_ranks", _KEY),
+    key=("day", "site", "pattern"),
+    own_rules=(
         no_rows(
             "scores_in_range",
             "pattern_ranks",
@@ -185,14 +151,12 @@ PATTERN_RANKS: Final = Table(
             + " OR new_pages_per_day < 0 OR isnan(new_pages_per_day)"
             " OR flow_temporal_pages < 0 OR flow_temporal_pages > flow_pages + 0.000001",
             protects="Scores are compared between patterns and days.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="scores_have_unit_length",
             measure=_ODD_LENGTHS,
             maximum=0,
             protects="Authority and hub of a site are directions (BB 4.2).",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="ranks_are_places",
@@ -213,7 +177,6 @@ PATTERN_RANKS: Final = Table(
             "(authority IS NULL) <> (missing_ranks IS NOT NULL)"
             " OR (rank_fetch IS NULL) <> (authority IS NULL)",
             protects="A rank that is not there says why.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="patterns_complete",

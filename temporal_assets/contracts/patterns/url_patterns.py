@@ -7,17 +7,10 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     has_rows,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site", "pattern")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _NOT_NULL: Final = (
     *("site", "pattern", "parent", "depth", "status", "is_pattern", "is_syntax_leaf"),
@@ -170,11 +163,8 @@ URL_PATTERNS: Final = Table(
             sources=("page_traffic.links",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null("url_patterns", _NOT_NULL),
-        day_is_partition("url_patterns"),
-        unique("url_patterns", _KEY),
+    key=("day", "site", "pattern"),
+    own_rules=(
         Rule(
             name="patterns_divide_the_pages",
             measure=" + ".join(
@@ -194,7 +184,6 @@ URL_PATTERNS: Final = Table(
             " OR parent >= pattern OR similarity < 0 OR similarity > 1.000001"
             " OR isnan(similarity) OR isnan(saved_bits)",
             protects="Shares of pages and visits lie between 0 and 1.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="sites_are_learned",

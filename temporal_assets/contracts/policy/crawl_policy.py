@@ -7,16 +7,9 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Drift,
     Rule,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "kind", "place")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 CRAWL_POLICY: Final = Table(
     name="crawl_policy",
@@ -77,13 +70,8 @@ CRAWL_POLICY: Final = Table(
             sources=("provisional_lists.site",),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "crawl_policy", ("kind", "place", "site", "name", "decision", "tier", "is_provisional")
-        ),
-        day_is_partition("crawl_policy"),
-        unique("crawl_policy", _KEY),
+    key=("day", "kind", "place"),
+    own_rules=(
         no_rows(
             "tiers_are_of_their_decision",
             "crawl_policy",
@@ -91,14 +79,12 @@ CRAWL_POLICY: Final = Table(
             " OR decision = 'later' AND tier BETWEEN 9 AND 15"
             " OR decision = 'skip' AND tier = 16)",
             protects="The order of tiers never contradicts a decision.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "hubs_have_intervals",
             "crawl_policy",
             "(kind IN ('hub', 'source')) <> (coalesce(interval_seconds, 0) > 0)",
             protects="A crawler visits every hub and source again, and nothing else.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="hubs_are_known_to_enough_clients",

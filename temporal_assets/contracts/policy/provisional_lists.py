@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import (
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "site", "kind", "name", "pattern")
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 _KINDS: Final = "'site', 'section', 'pattern'"
 
@@ -78,27 +71,19 @@ PROVISIONAL_LISTS: Final = Table(
             " another that is listed is not.",
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "provisional_lists",
-            ("site", "kind", "name", "pattern", "days", "pages", "share", "views", "is_listed"),
-        ),
-        day_is_partition("provisional_lists"),
-        unique("provisional_lists", _KEY),
+    key=("day", "site", "kind", "name", "pattern"),
+    own_rules=(
         no_rows(
             "kinds_are_known",
             "provisional_lists",
             f"kind NOT IN ({_KINDS})",
             protects="The policy takes each kind for one of its lists.",
-            remedy=_AT_FAULT,
         ),
         no_rows(
             "shares_are_shares",
             "provisional_lists",
             "NOT share BETWEEN 0 AND 1",
             protects="Decisions compare them with a threshold.",
-            remedy=_AT_FAULT,
         ),
     ),
 )

@@ -7,14 +7,9 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     Rule,
     Severity,
-    day_is_partition,
     no_rows,
-    not_null,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 MOST_BYTES: Final = 2_000_000
 """Most bytes of all sections: the page adds as much again and more, and has to stay below 5 MB."""
@@ -45,19 +40,12 @@ EVALUATION_REPORT: Final = Table(
         ColumnSpec("content", Type.VARCHAR, "All of it as JSON (docs/report.md)."),
     ),
     key=("day", "id"),
-    rules=(
-        not_null(
-            "evaluation_report",
-            ("place", "id", "source", "title", "trial", "is_available", "says", "content"),
-        ),
-        day_is_partition("evaluation_report"),
-        unique("evaluation_report", ("day", "id")),
+    own_rules=(
         no_rows(
             "every_section_says_something",
             "evaluation_report",
             "says = '' OR title = ''",
             protects="A table without a sentence is left to be read as one likes.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="data_comes_first",
@@ -65,7 +53,6 @@ EVALUATION_REPORT: Final = Table(
             minimum=1,
             maximum=1,
             protects="Numbers without the data they are of mean nothing.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="report_is_small",

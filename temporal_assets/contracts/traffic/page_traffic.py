@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
 from temporal_assets.contracts.rules import (
     Rule,
-    day_is_partition,
     has_rows,
     no_rows,
-    not_null,
     rows_drift,
-    unique,
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
-
-_KEY: Final = ("day", "url")
 
 _NOT_NULL: Final = (
     *("site", "url", "visits", "referred", "referrals", "clients", "few_clients", "links"),
     *("views", "is_new"),
 )
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
@@ -35,8 +29,7 @@ PAGE_TRAFFIC: Final = Table(
     grain="one page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("page_totals.site",)),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("page_totals.url",)),
+        *PAGE_TOTALS.taken("site", "url"),
         ColumnSpec(
             "visits",
             Type.BIGINT,
@@ -102,14 +95,8 @@ PAGE_TRAFFIC: Final = Table(
             sources=("page_labels.is_temporal", "page_labels.phi_n"),
         ),
     ),
-    key=_KEY,
-    rules=(
-        not_null(
-            "page_traffic",
-            _NOT_NULL,
-        ),
-        day_is_partition("page_traffic"),
-        unique("page_traffic", _KEY),
+    key=("day", "url"),
+    own_rules=(
         no_rows(
             "counts_agree",
             "page_traffic",
@@ -117,7 +104,6 @@ PAGE_TRAFFIC: Final = Table(
             " OR array_length(few_clients) > clients"
             " OR coalesce(list_sum(list_transform(links, lambda x: x.transits)), 0) > referred",
             protects="Shares of visits and referrals lie between 0 and 1.",
-            remedy=_AT_FAULT,
         ),
         Rule(
             name="pages_complete",

@@ -12,7 +12,7 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Drift, Rule, Table, Type, markdown
-from temporal_assets.contracts.rules import has_rows, no_rows, unique
+from temporal_assets.contracts.rules import has_rows, no_rows, rules_of_shape
 from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
 
@@ -69,6 +69,19 @@ def requests_value(rule: Rule, **changes: str) -> float | None:
 def rule(name: str) -> Rule:
     (found,) = (one for one in contracts.REQUESTS.rules if one.name == name)
     return found
+
+
+def test_the_shape_of_a_table_is_checked_without_a_rule_of_its_own() -> None:
+    columns = (
+        ColumnSpec("day", Type.DATE, "Day."),
+        ColumnSpec("n", Type.BIGINT, "Number."),
+        ColumnSpec("note", Type.VARCHAR, "Note.", nullable=True),
+    )
+    a_table = table(columns=columns, key=("day", "n"))
+    assert a_table.check_names == ("no_nulls", "day_is_partition", "key_is_unique")
+    rows = "SELECT DATE '2026-03-01' AS day, unnest([1, 1, NULL]) AS n, NULL AS note"
+    assert [measured(one, "t", rows) for one in a_table.rules] == [1, 0, 1]
+    assert table(columns=columns).check_names == ("no_nulls", "day_is_partition")
 
 
 def test_every_table_is_found_by_its_name() -> None:
@@ -305,7 +318,7 @@ def test_pages_are_seen_from_their_birth_on(birth: str, seen: int, offenders: in
 
 def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
     rows = "SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 'a'), (2, 'a')) v(a, b)"
-    one = unique("t", ("a", "b"))
+    *_, one = rules_of_shape("t", (), ("a", "b"))
     assert measured(one, "t", rows) == 1
     (offender,) = View("t", rows).rows(one.offenders or "", {})
     assert offender == {"a": 1, "b": None, "times": 2}
@@ -313,7 +326,7 @@ def test_a_key_with_nulls_is_repeated_all_the_same() -> None:
 
 def test_nothing_offends_in_an_empty_table() -> None:
     rows = "SELECT 1 AS a WHERE false"
-    assert measured(unique("t", ["a"]), "t", rows) == 0
+    assert measured(rules_of_shape("t", (), ("a",))[-1], "t", rows) == 0
     assert measured(no_rows("r", "t", "a < 0", protects="x", remedy="y"), "t", rows) == 0
     assert measured(has_rows("things"), "t", rows) == 0
 

@@ -413,24 +413,24 @@ def test_a_verdict_falls_with_the_question_of_its_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A day that a wrong check held up was held up for good, also by one that is gone."""
-    manifest = Manifest("page_views", dt.date(2026, 3, 1), (), 1, (), "s")
-    table = contracts.PAGE_VIEWS
-    names = [rule.name for rule in table.rules]
-    found = [Judgement("page_views", name, manifest.day, False, True, "12") for name in names]
+    manifest = Manifest("transits", dt.date(2026, 3, 1), (), 1, (), "s")
+    table = contracts.TRANSITS
+    names = [rule.name for rule in table.own_rules]
+    found = [Judgement("transits", name, manifest.day, False, True, "12") for name in names]
 
     def known(*rules: Rule) -> list[str]:
-        now = replace(table, rules=rules)
+        now = replace(table, own_rules=rules)
         monkeypatch.setattr(contracts, "table", lambda _: now)
         return [one.check for one in verdicts.read(tmp_path, manifest)]
 
     verdicts.record(tmp_path, manifest, found)
-    first, *others = table.rules
-    assert known(*table.rules) == names
+    first, *others = table.own_rules
+    assert known(*table.own_rules) == names
     assert known(replace(first, remedy="Look again."), *others) == names
     assert known(replace(first, minimum=-1.0), *others) == names[1:]
     assert known(*others) == names[1:]
     verdicts.record(tmp_path, manifest, [])
-    assert known(*table.rules) == names[1:]
+    assert known(*table.own_rules) == names[1:]
 
 
 def test_a_verdict_that_does_not_say_what_was_asked_counts_where_it_held(tmp_path: Path) -> None:
