@@ -1,9 +1,10 @@
 """Labels of pages as published, judged by what the pages really did.
 
 Pages are judged by the age that they had on the day of decision, if a week of their lives at least
-was still to come: 5 to 7 and 8 to 14 days, and those that had been there before the window, whose
-lives it cuts on the left. A label is right if it agrees with the whole life, by calendar days and
-by exactly 72 hours.
+was still to come: 5 to 7 and 8 to 14 days, and those that begin with the window. Nobody can tell
+which of the last were born on its first day and which it cuts on the left: those that it cuts are a
+row of their own as well. A label is right if it agrees with the whole life, by calendar days and by
+exactly 72 hours.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from benchmarks.real_judging import LEAST, Draws, Table
 from benchmarks.real_lives import LEAST_DAYS, N, Q
 from temporal_assets.core.labels.concentration import concentration
 
-GROUPS: Final = ("5 to 7 days", "8 to 14 days", "cut by the window")
+GROUPS: Final = ("5 to 7 days", "8 to 14 days", "from the first day", "of these, older")
 
 _OURS: Final = "ours"
 _PAPER_P: Final = 1.91
@@ -34,7 +35,7 @@ def labels(judged: Judged) -> list[Table]:
     if not parts:  # no page has the views of a reliable one
         return []
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    page, group = columns.pop("page"), columns.pop("group")
+    page, groups = columns.pop("page"), columns.pop("groups")
     tables = []
     for title, truth in (
         ("calendar days", judged.lives.by_days[page]),
@@ -42,7 +43,7 @@ def labels(judged: Judged) -> list[Table]:
     ):
         table = Table(f"labels, truth by {title}: accuracy", ["set", "life", "pages", "temporal"])
         for number, name in enumerate(GROUPS):
-            rows = group == number
+            rows = groups[:, number]
             if rows.sum() >= LEAST:
                 draws = Draws(page[rows])
                 found = {one: draws.share(x[rows] == truth[rows]) for one, x in columns.items()}
@@ -59,13 +60,12 @@ def _of_day(judged: Judged, day: dt.date) -> dict[str, Any]:
     page = lives.find(rows["url"].to_pylist())
     first, age = judged.first(day), number - lives.birth[page] + 1
     known = (lives.days - number > LEAST_DAYS) & lives.is_known[page] & (page >= 0)
-    group = np.full(len(page), -1)
-    group[(age >= 5) & (age <= 7)] = 0
-    group[(age >= 8) & (age <= 14)] = 1
-    # Pages of the set's first day may be older than it.
-    group[lives.birth[page] < first] = 2
-    group[(lives.birth[page] == 0) | ~known] = -1
-    chosen = group >= 0
+    known &= lives.birth[page] > 0  # pages of the set's first day may be older than it
+    older, seen_first = lives.birth[page] < first, lives.birth[page] <= first
+    is_young, is_middling = (age >= 5) & (age <= 7), (age >= 8) & (age <= 14)
+    inside = np.stack([is_young & ~older, is_middling & ~older, seen_first, older], axis=1)
+    groups = inside & known[:, None] & (age >= 5)[:, None]
+    chosen = groups.any(axis=1)
     answers = {
         _OURS: _flags(rows, "is_temporal"),
         "curve": np.nan_to_num(_numbers(rows, "phi_n")) > _numbers(rows, "q"),
@@ -75,7 +75,7 @@ def _of_day(judged: Judged, day: dt.date) -> dict[str, Any]:
     }
     return {
         "page": page[chosen],
-        "group": group[chosen],
+        "groups": groups[chosen],
         **{name: answer[chosen] for name, answer in answers.items()},
     }
 

@@ -12,18 +12,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from benchmarks.real_judged import site_of
+from benchmarks.real_judged import folder_of, site_of
 from benchmarks.real_sets import RealSet
-from benchmarks.real_visits import some_clients
+from benchmarks.real_visits import some_clients, times_of
 
 Change = Callable[[pa.Table], pa.Table]
 
 _FEW_CLIENTS: Final = 0.1
 _LEAST_DAYS: Final = 5
 _DECISIONS: Final = 3
+_LATER: Final = 3
+"""Days that are left out at the beginning, so that windows begin and end on other weekdays."""
+_LOST: Final = 6
+"""One day in so many is lost."""
 
 
 def _without_referrers(visits: pa.Table) -> pa.Table:
@@ -31,16 +37,24 @@ def _without_referrers(visits: pa.Table) -> pa.Table:
     return visits.set_column(visits.schema.get_field_index("referrer"), "referrer", nobody)
 
 
-def _of_sites(visits: pa.Table, sites: int) -> pa.Table:
-    """Keep the visits to the sites that are visited most."""
+def _most_visited(visits: pa.Table, of: Callable[[str], str], places: slice) -> pa.Table:
+    """Keep the visits to some sites or folders, by their place in the order of visits."""
     encoded = visits["url"].combine_chunks().dictionary_encode()
-    host = [site_of(url) for url in encoded.dictionary.to_pylist()]
+    name_of = [of(url) for url in encoded.dictionary.to_pylist()]
     visited: Counter[str] = Counter()
     for entry in pc.value_counts(encoded.indices).to_pylist():
-        visited[host[entry["values"]]] += entry["counts"]
-    kept = {name for name, _ in visited.most_common(sites)}
-    is_kept = pa.array([name in kept for name in host])
+        visited[name_of[entry["values"]]] += entry["counts"]
+    kept = {name for name, _ in visited.most_common()[places]}
+    is_kept = pa.array([name in kept for name in name_of])
     return visits.filter(is_kept.take(encoded.indices))
+
+
+def _by_day(
+    visits: pa.Table, is_kept: Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+) -> pa.Table:
+    """Keep the visits of some days, counted from 0."""
+    day = times_of(visits).astype("datetime64[D]")
+    return visits.filter(pa.array(is_kept((day - day.min()).astype(np.int64))))
 
 
 def _changed(real: RealSet, name: str, change: Change) -> RealSet:
@@ -61,8 +75,24 @@ def _shorter(real: RealSet, days: int) -> RealSet:
 VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
     "thin": lambda real: _changed(real, "thin", lambda one: some_clients(one, _FEW_CLIENTS)),
     "no_referrers": lambda real: _changed(real, "no_referrers", _without_referrers),
-    "five_sites": lambda real: _changed(real, "five_sites", lambda one: _of_sites(one, 5)),
-    "one_site": lambda real: _changed(real, "one_site", lambda one: _of_sites(one, 1)),
+    "five_sites": lambda real: _changed(
+        real, "five_sites", lambda one: _most_visited(one, site_of, slice(5))
+    ),
+    "one_site": lambda real: _changed(
+        real, "one_site", lambda one: _most_visited(one, site_of, slice(1))
+    ),
+    "half_of_sites": lambda real: _changed(
+        real, "half_of_sites", lambda one: _most_visited(one, site_of, slice(1, None, 2))
+    ),
+    "one_section": lambda real: _changed(
+        real, "one_section", lambda one: _most_visited(one, folder_of, slice(1))
+    ),
+    "other_weekdays": lambda real: _changed(
+        real, "other_weekdays", lambda one: _by_day(one, lambda day: day >= _LATER)
+    ),
+    "lost_days": lambda real: _changed(
+        real, "lost_days", lambda one: _by_day(one, lambda day: day % _LOST != _LOST - 1)
+    ),
     "7_days": lambda real: _shorter(real, 7),
     "14_days": lambda real: _shorter(real, 14),
 }

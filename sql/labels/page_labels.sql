@@ -71,7 +71,7 @@ FROM (
         CASE
             WHEN $rule = 'concentration' AND lives.days > lives.m_days THEN 'concentration'
             WHEN $rule = 'concentration' THEN 'none'
-            WHEN $rule = 'observed' AND lives.days >= $least_days AND lives.n_days >= $n_days
+            WHEN $rule = 'observed' AND lives.age >= $least_days AND lives.days > lives.n_days
                 THEN CASE WHEN lives.is_born_before THEN 'cut_share' ELSE 'share' END
             WHEN curves.phi_n IS NULL THEN 'none'
             WHEN curves.reason = 'one_day' THEN 'limit'
@@ -100,7 +100,8 @@ FROM (
                 - list_extract(seen_before, born) AS m_days,
             list_extract(seen_before, least(born + CAST($n_days AS INTEGER), $days + 1))
                 - list_extract(seen_before, born) AS n_days,
-            list_extract(seen_before, $days + 1) - list_extract(seen_before, born) AS days
+            list_extract(seen_before, $days + 1) - list_extract(seen_before, born) AS days,
+            $days + 1 - born AS age
         FROM (
             SELECT
                 -- Of the window's days, how many are there before each, and in all.

@@ -94,7 +94,7 @@ FROM (
       THEN 'concentration'
       WHEN :rule = 'concentration'
       THEN 'none'
-      WHEN :rule = 'observed' AND lives.days >= :least_days AND lives.n_days >= :n_days
+      WHEN :rule = 'observed' AND lives.age >= :least_days AND lives.days > lives.n_days
       THEN CASE WHEN lives.is_born_before THEN 'cut_share' ELSE 'share' END
       WHEN curves.phi_n IS NULL
       THEN 'none'
@@ -143,7 +143,8 @@ FROM (
       ) - 1) - GET(seen_before, born - 1) AS n_days,
       GET(seen_before, (
         :days + 1
-      ) - 1) - GET(seen_before, born - 1) AS days
+      ) - 1) - GET(seen_before, born - 1) AS days,
+      :days + 1 - born AS age
     FROM (
       SELECT
         CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before,

@@ -121,8 +121,7 @@ def labelled(url: str, life: Row, observed: list[bool], own: Row, labels: Labels
     c = m_share * days / m_days if has_concentration else 1.0
     by_curve = life["phi_n"] is not None and life["phi_n"] > own["q"]
     is_news = has_concentration and c > own["p"]
-    is_observed = days >= 5
-    is_observed &= sum(observed[born : born + n_days]) == n_days
+    is_observed = len(views) - born >= 5 and days > sum(observed[born : born + n_days])
     if labels.rule == "concentration":
         basis = "concentration" if has_concentration else "none"
     elif labels.rule == "observed" and is_observed:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benchmarks.real_judged import site_of
+from benchmarks.real_judged import folder_of, site_of
 from benchmarks.real_sets import SETS, daily_of, edges_of
 from benchmarks.real_variations import VARIATIONS
 from benchmarks.real_visits import VISITS, stretched, times_of, visits_of
@@ -73,8 +73,11 @@ def test_the_documentation_names_every_set_and_its_role(repository: Path) -> Non
 
 
 def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -> None:
-    time = np.arange("2017-10-01T00:00", "2017-10-01T16:40", dtype="M8[m]").astype("M8[us]")
-    urls = [f"https://{'aab'[n % 3]}.example/{n % 7}" for n in range(1000)]
+    first = np.datetime64("2017-10-01", "us")
+    time = first + np.arange(1000) * np.timedelta64(10, "m")
+    urls = [
+        f"https://{'aab'[n % 3]}.example/{'news' if n % 5 else 'blog'}/{n}" for n in range(1000)
+    ]
     visits = visits_of(time, np.arange(1000) % 200, urls, urls[1:] + urls[:1])
     real = replace(SETS["mix_b"], read=lambda _: visits)
 
@@ -88,6 +91,12 @@ def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -
     assert varied("no_referrers")["referrer"].null_count == 1000
     assert {site_of(url) for url in varied("one_site")["url"].to_pylist()} == {"a.example"}
     assert varied("five_sites").equals(visits)
+    assert {site_of(url) for url in varied("half_of_sites")["url"].to_pylist()} == {"b.example"}
+    section = {folder_of(url) for url in varied("one_section")["url"].to_pylist()}
+    assert section == {"a.example/news"}
+    assert times_of(varied("other_weekdays"))[0] == first + np.timedelta64(3, "D")
+    days = set((times_of(varied("lost_days")).astype("M8[D]")).astype(str).tolist())
+    assert days == {f"2017-10-0{day}" for day in (1, 2, 3, 4, 5, 7)}
     short = VARIATIONS["7_days"](real)
     assert short.window["days"] == 7
     # Where the first window of the set ends: what is decided is judged by the same days.

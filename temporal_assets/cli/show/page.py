@@ -35,7 +35,7 @@ _MOST_FETCHES: Final = 1_000
 _TABLES: Final = ("page_histories", "interest_curves", "page_labels")
 
 _DECIDED: Final = {
-    "curve": "the curve decides, because one of the page's first days is missing",
+    "curve": "the curve decides",
     "limit": "all views are on one day",
     "concentration": "concentration decides (`labels.rule`)",
     "none": "nothing decides yet",

@@ -34,11 +34,12 @@ PAGE_LABELS: Final = Table(
         ColumnSpec(
             "label_basis",
             Type.VARCHAR,
-            "What decided `is_temporal`: `share` (`first_share` > `q`: the life has been observed"
-            " from its first day, for five days or more); `cut_share` (`first_share` > `q` + (1 -"
-            " `q`) / 6: the same of a page that may be older than the window); `curve` (`phi_n` >"
-            " `q`: one of its first `n` days is missing); `limit` (all views on one day: the same,"
-            " of ever narrower curves); `concentration` (where that is the rule);"
+            "What decided `is_temporal`: `share` (`first_share` > `q`: the page has been there for"
+            " five days, and a day after its first `n` was observed); `cut_share` (`first_share` >"
+            " `q` + (1 - `q`) / 6: the same of a page that may be older than the window); `curve`"
+            " (`phi_n` > `q`: no day after its first `n` was observed, or that is the rule);"
+            " `limit` (all views on one day: the same, of ever narrower curves);"
+            " `concentration` (where that is the rule);"
             " `none` (nothing yet: the label is false, see `early_labels`).",
             sources=("page_histories.birth", "interest_curves.reason"),
         ),

@@ -47,8 +47,9 @@ Rule = Literal["observed", "curve", "concentration"]
 """Rules of labels: `observed` knows when not to fit, the others are the papers'."""
 
 LEAST_DAYS: Final = MIN_LIFE
-"""Observed days of life from which the share of the views so far decides. On real clicks it is
-right more often than the curve from the fifth day on (docs/interest-curves.md)."""
+"""Days of life from which the share of the views so far decides, if one of those after the first n
+was observed. On real clicks the share is right more often than the curve from the fifth day on,
+also where some of these days are missing (docs/interest-curves.md)."""
 
 
 CUT_PART: Final = 6
@@ -67,11 +68,11 @@ class Basis(StrEnum):
     """Evidence that decided a label."""
 
     SHARE = "share"
-    """Share of the views so far in the first n days of a life whose first days were observed."""
+    """Share of the views so far in the first n days of a life."""
     CUT_SHARE = "cut_share"
     """The same share of a page that may be older than the window, with a higher threshold."""
     CURVE = "curve"
-    """Interest curve: one of the first n days is missing."""
+    """Interest curve: no day after the first n was observed, or it is the rule."""
     LIMIT = "limit"
     """All views on one day: the limit of ever narrower curves."""
     CONCENTRATION = "concentration"
@@ -122,7 +123,7 @@ def label(
     news = concentration(table, thresholds.m, observed=there)
     born = np.maximum(curves.birth - 1, 0).astype(np.int64)
     first, days = first_and_all(born, np.full(len(table), n_days), days_before(there))
-    is_observed = (days >= LEAST_DAYS) & (first >= n_days)
+    is_observed = (table.shape[1] - born >= LEAST_DAYS) & (days > first)
     is_cut = is_observed & (born <= np.argmax(there))
     basis = np.where(curves.tells_interest, Basis.CURVE, Basis.NONE)
     basis = np.where(curves.reason == Reason.ONE_DAY, Basis.LIMIT, basis)

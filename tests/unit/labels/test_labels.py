@@ -108,12 +108,24 @@ def test_each_rule_decides_by_its_evidence() -> None:
     assert Thresholds(n=3, q=0.7, m=3, p=1.91) == PAPERS
 
 
-def test_a_missing_day_leaves_the_label_to_the_curve_only_if_it_is_one_of_the_first() -> None:
-    page = [LIVES["observed"]]
-    for missing, basis in ((3, "curve"), (5, "share"), (1, "share")):
-        observed = np.arange(10) != missing
-        labels = label(np.array(page) * observed, observed=observed)
-        assert labels.basis.tolist() == [basis], missing
+@pytest.mark.parametrize(
+    ("days", "missing", "basis"),
+    [
+        (10, [1], "share"),
+        (10, [3], "share"),
+        (10, [3, 4, 5], "share"),
+        (7, [5], "share"),  # five days old, four of them observed
+        (7, [5, 6], "none"),  # nothing is known of what came after the first days
+        (7, [], "share"),
+        (6, [], "none"),
+    ],
+)
+def test_the_share_decides_where_days_are_missing(
+    days: int, missing: list[int], basis: str
+) -> None:
+    observed = ~np.isin(np.arange(days), missing)
+    labels = label(np.array([LIVES["observed"][:days]]) * observed, observed=observed)
+    assert labels.basis.tolist() == [basis]
 
 
 def test_agreement_by_hand() -> None:
