@@ -10,6 +10,7 @@ import datetime as dt
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +55,9 @@ _TOLD_ON: Final = ("has_referrers", COUNTED)
 
 _AT_ONCE: Final = 4
 """Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
+
+LONGEST_SILENCE: Final = 14
+"""Days without a log line in a row that are still days without a visitor, and no gap."""
 
 _NEVER: Final = 2**62
 """A threshold no client reaches."""
@@ -112,7 +116,7 @@ def build_requests(
     _refuse_removed(settings, day)
     _refuse_loss(store, inventory, day)
     files = inventory.of_day(day)
-    if not files and not _is_between(day, inventory) and day not in _emptied(store, inventory):
+    if not files and day not in (*silent_days(inventory), *_emptied(store, inventory)):
         raise NoLogs(_no_lines_of(day, inventory))
     inputs = inventory.inputs(day)
     digest = requests_digest(settings)
@@ -205,7 +209,8 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
     """Days of each daily asset that are missing or older than what they are made from."""
     digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
-    for day in filter(kept.has_requests, sorted({*inventory.days(), *_emptied(store, inventory)})):
+    days = {*inventory.days(), *silent_days(inventory), *_emptied(store, inventory)}
+    for day in filter(kept.has_requests, sorted(days)):
         inputs = inventory.inputs(day)
         source = store.intact("requests", day)
         fresh = _is_made_of(source, inputs, digest)
@@ -218,6 +223,20 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
             if manifest is None or manifest.inputs != wanted:
                 late[asset].append(day)
     return late
+
+
+def silent_days(inventory: Inventory) -> list[dt.date]:
+    """Days without a log line between days that have some: empty days, whoever asks for them.
+
+    A longer silence than `LONGEST_SILENCE` parts two periods, and its days are not made.
+    """
+    days = inventory.days()
+    return [
+        day + dt.timedelta(days=n)
+        for day, following in pairwise(days)
+        if (following - day).days - 1 <= LONGEST_SILENCE
+        for n in range(1, (following - day).days)
+    ]
 
 
 def _is_made_of(manifest: Manifest | None, inputs: tuple[Input, ...], digest: str) -> bool:
@@ -417,12 +436,6 @@ def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
             f"{day} was made of {before:,} log lines, of which {left:,} are left: it stays as it"
             f" was published. {LOST.format(records[0])}"
         )
-
-
-def _is_between(day: dt.date, inventory: Inventory) -> bool:
-    """Return whether a day without log lines is an empty one: logs hold earlier and later days."""
-    days = inventory.days()
-    return bool(days) and days[0] < day < days[-1]
 
 
 def _no_lines_of(day: dt.date, inventory: Inventory) -> str:

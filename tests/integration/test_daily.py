@@ -10,11 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.days.daily import (
+    LONGEST_SILENCE,
     NoLogs,
     RequestsResult,
     TooManyRejects,
     build_derived,
     build_requests,
+    silent_days,
     stale,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -267,6 +269,23 @@ def test_a_day_without_lines_is_an_error_or_explicitly_empty(here: Installation)
     assert here.store.require("page_views", between).rows == 0
     with pytest.raises(NoLogs, match="span 2026-03-02 to 2026-03-04"):
         here.build(outside)
+
+
+def test_whoever_makes_all_days_makes_a_silent_one_too(here: Installation) -> None:
+    """`materialize` and the sensor ask for it, as a run that names the day does."""
+    after = DAY + dt.timedelta(days=2)
+    far = after + dt.timedelta(days=LONGEST_SILENCE + 2)
+    for number, day in enumerate((DAY, after, far)):
+        here.write(f"{number}.log", logs.day_of_lines(day))
+    refresh(here.settings)
+    silent = DAY + dt.timedelta(days=1)
+    assert silent_days(here.inventory) == [silent], "a longer silence parts two periods"
+    late = stale(here.store, here.inventory, here.settings)
+    assert late["requests"] == late["page_views"] == [DAY, silent, after, far]
+    here.build(silent)
+    assert silent not in stale(here.store, here.inventory, here.settings)["requests"]
+    with pytest.raises(NoLogs):
+        here.build(after + dt.timedelta(days=1))
 
 
 def test_no_address_is_written_anywhere(here: Installation) -> None:
