@@ -26,7 +26,7 @@ RESOLUTIONS: Final = {"lowest": "lowest-direct", "highest": "highest"}
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 
-EXTRAS: Final = ("dev", "kubernetes", "postgres", "scrapy", "spark", "warc")
+EXTRAS: Final = ("azure", "dev", "gcs", "kubernetes", "postgres", "s3", "scrapy", "spark", "warc")
 
 TESTS: Final = (
     "tests/unit/contracts",

@@ -181,6 +181,7 @@ def test_what_the_image_installs_is_locked_with_hashes(repository: Path) -> None
     image = dict(pinned.findall(text))
     assert {name: everywhere.get(name) for name in image} == image
     assert {"dagster", "duckdb", "hatchling", "pyarrow"} <= set(image)
+    assert {"adlfs", "dagster-k8s", "gcsfs", "psycopg2-binary", "s3fs"} <= set(image)
     for entry in re.split(r"\n(?=\S)", text.partition("\n")[2]):
         assert "--hash=sha256:" in entry, entry
     docker = (repository / "deploy" / "Dockerfile").read_text("utf-8")
