@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, Final
 
 import duckdb
-import fsspec
 import pyarrow as pa
 
 from temporal_assets.contracts import Table, Type
@@ -27,6 +26,7 @@ from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import literal, sql_file
+from temporal_assets.machine.filesystems import filesystem
 from temporal_assets.machine.object_cache import CachedObjects
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
@@ -327,6 +327,6 @@ def scan(connection: duckdb.DuckDBPyConnection, paths: Sequence[str | Path]) -> 
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
         with _registering:  # they are the database's, whose sessions several threads have
             if not connection.filesystem_is_registered(protocol):
-                connection.register_filesystem(CachedObjects(fsspec.filesystem(protocol)))
+                connection.register_filesystem(CachedObjects(filesystem(protocol)))
     listed = ", ".join(map(literal, urls))
     return f"read_parquet([{listed}], hive_partitioning = false)"

@@ -22,8 +22,9 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Final
 
-import fsspec
 from fsspec import AbstractFileSystem
+
+from temporal_assets.machine.filesystems import filesystem_of
 
 _UNCHANGING: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
 
@@ -152,7 +153,7 @@ def is_kept(path: str, size: int) -> bool:
 
 def opened(url: str) -> Any:
     """Open a published file by its URL for reading."""
-    fs, path = fsspec.url_to_fs(url)
+    fs, path = filesystem_of(url)
     return CachedObjects(fs).open(path)
 
 

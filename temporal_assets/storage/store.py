@@ -27,13 +27,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
 from temporal_assets import contracts
 from temporal_assets.machine.durable import make_folder, replace_text, sync
+from temporal_assets.machine.filesystems import filesystem_of
 from temporal_assets.machine.locks import brief
 from temporal_assets.machine.object_cache import DiskCache, expect, opened, use
 from temporal_assets.machine.scratch import scratch_folder
@@ -105,7 +105,7 @@ class Store:
     """Partitions under one root, which is a local folder or any fsspec URL."""
 
     def __init__(self, root: str | os.PathLike[str], state: Path) -> None:
-        self.fs, self.root = fsspec.url_to_fs(str(root))
+        self.fs, self.root = filesystem_of(str(root))
         self.state = state
         self.is_local = "file" in _protocols(self.fs)
         self._bucket = bucket_of(self.fs, self.root)

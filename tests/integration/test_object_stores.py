@@ -7,11 +7,16 @@ import gzip
 import json
 import re
 import shlex
+import threading
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -19,8 +24,10 @@ from temporal_assets.landing import landing, listings
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
+from temporal_assets.machine import filesystems
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.sealed import sealed, unsealed
+from temporal_assets.storage.store import Store
 from tests.command_line import call
 from tests.integration.test_landing_spread import elsewhere
 from tests.logs import line
@@ -63,6 +70,43 @@ def test_objects_are_read_as_files_are(store: ObjectStore, tmp_path: Path) -> No
         (f"{URL}/{name}", 40) for name in ("a.log", "b.log.gz", "c.log.zst")
     ]
     assert report["days"] == ["2026-01-01", "2026-01-02", "2026-01-03"]
+
+
+def test_rows_of_a_parquet_object_are_read_as_those_of_a_file(
+    store: ObjectStore, tmp_path: Path
+) -> None:
+    moment = dt.datetime(2026, 1, 2, 8, tzinfo=dt.UTC)
+    table = pa.table(
+        {
+            "time": [moment + dt.timedelta(minutes=n) for n in range(40)],
+            "url": [f"https://example.com/page/{n % 5}" for n in range(40)],
+            "client_ip": [f"192.0.2.{n}" for n in range(40)],
+        }
+    )
+    content = BytesIO()
+    pq.write_table(table, content, row_group_size=10)
+    store.put("site/2026-01-02/part-0.parquet", content.getvalue())
+    local = tmp_path / "logs" / "part-0.parquet"
+    local.parent.mkdir()
+    local.write_bytes(content.getvalue())
+
+    def read(where: str, state: str) -> tuple[Any, list[Any]]:
+        report = ingest(tmp_path / state, where)
+        inventory = Inventory.load(load_settings(tmp_path / state))
+        rows = [
+            pq.read_table(path, columns=["ts", "url", "site"]).to_pylist()
+            for file in inventory.active
+            for day in file.days
+            for path in inventory.segments(file, day)
+        ]
+        return [(file["format"], file["lines"], file["error"]) for file in report["files"]], rows
+
+    found = read(URL, "of-object")
+    assert found == read(str(local.parent), "of-file")
+    assert found[0] == [("parquet", 40, None)]
+    assert sum(map(len, found[1])) == 40
+    keys = [f"/{BUCKET}/site/2026-01-02/part-0.parquet"] * 3
+    assert store.keys_read == keys, "its beginning, a preview of rows, and the reading"
 
 
 def test_nothing_is_fetched_twice(store: ObjectStore, tmp_path: Path) -> None:
@@ -152,6 +196,32 @@ def test_a_store_that_is_slow_is_asked_again(store: ObjectStore, tmp_path: Path)
     store.fault = slow
     report = ingest(tmp_path / "state", URL)
     assert [file["lines"] for file in report["files"]] == [40]
+
+
+def test_a_store_that_never_answers_is_given_up(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the tries of s3fs is sent three times, with seconds of silence each."""
+    import s3fs
+
+    limits = dict(filesystems._S3["config_kwargs"], read_timeout=0.1)
+    assert filesystems._S3["config_kwargs"]["read_timeout"] == 10
+    monkeypatch.setitem(filesystems._S3, "config_kwargs", limits)
+    monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
+    monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+    s3fs.S3FileSystem.clear_instance_cache()
+    over = threading.Event()
+    store.fault = lambda _method, _path: over.wait(20) and None  # type: ignore[func-returns-value]
+    bucket = Store(f"s3://{BUCKET}/tables", tmp_path)
+    began = time.monotonic()
+    try:
+        with pytest.raises(OSError, match=r"[Tt]imed? ?out"):
+            bucket.fs.pipe_file(f"{BUCKET}/tables/pointer.json", b"{}")
+        assert time.monotonic() - began < 15
+        assert store.asked["PUT"] == 3
+    finally:
+        over.set()
+        monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import Table
 from temporal_assets.contracts.table import Type
 from temporal_assets.engines.base import EngineError
+from temporal_assets.machine.filesystems import filesystem, filesystem_of
 
 POSITION: Final = "position_in_input"
 """Column with the place of a row among all rows of its input, counted from 0."""
@@ -56,7 +56,7 @@ def bytes_of(paths: Sequence[str]) -> int:
     urls = [path for path in paths if "://" in path]
     # A storage is asked for all its files at once.
     return local + sum(
-        sum(fsspec.filesystem(protocol).sizes([url for url in urls if _protocol(url) == protocol]))
+        sum(filesystem(protocol).sizes([url for url in urls if _protocol(url) == protocol]))
         for protocol in sorted({_protocol(url) for url in urls})
     )
 
@@ -154,7 +154,7 @@ def _type_of(field: pa.Field) -> str:
 
 
 def _footer(path: str) -> pq.ParquetFile:
-    fs, name = fsspec.url_to_fs(path)
+    fs, name = filesystem_of(path)
     with fs.open(name, "rb") as file:
         return pq.ParquetFile(file)
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, NamedTuple, cast
 
-import fsspec
 from fsspec.utils import glob_translate
 
+from temporal_assets.machine.filesystems import filesystem_of
 from temporal_assets.machine.transient import is_transient
 
 _MAGIC: Final = re.compile(r"[*?\[]")
@@ -226,7 +226,7 @@ def _nanoseconds(moment: Any) -> int:
 
 def _filesystem(url: str) -> tuple[Any, str]:
     try:
-        fs, path = fsspec.url_to_fs(url)
+        fs, path = filesystem_of(url)
     except ImportError as error:
         protocol = url.partition("://")[0]
         extra = _EXTRAS.get(protocol)
@@ -235,7 +235,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
         raise ObjectStoreError(f"{url}: {why}") from None
     except ValueError as error:
         raise ObjectStoreError(f"{url}: {error}") from None
-    return fs, str(path).rstrip("/")
+    return fs, path.rstrip("/")
 
 
 @contextmanager

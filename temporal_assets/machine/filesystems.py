@@ -1,0 +1,70 @@
+"""File systems of URLs, with time limits for stores that accept a request and never answer.
+
+Here: the one way to an fsspec file system. Not here: what a store's errors mean
+(`logs.read.objects`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import fsspec
+from fsspec.config import conf
+
+_CONNECT_SECONDS: Final = 5
+"""A store that takes no connection in this time is not there."""
+
+_SILENT_SECONDS: Final = 10
+"""Seconds without a byte before a request counts as lost and is sent again."""
+
+_ATTEMPTS: Final = {"total_max_attempts": 3, "mode": "standard"}
+"""s3fs sends a request five times, and botocore below it each of those five times by itself: a
+server that never answers held up a command for more than six minutes. Three are two and a half."""
+
+_S3: Final = {
+    "config_kwargs": {
+        "connect_timeout": _CONNECT_SECONDS,
+        "read_timeout": _SILENT_SECONDS,
+        "retries": _ATTEMPTS,
+    }
+}
+
+_AZURE: Final = {"connection_timeout": _CONNECT_SECONDS, "read_timeout": _SILENT_SECONDS}
+
+
+def filesystem_of(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL or path, and the path in it.
+
+    Raises `ImportError` without the package that knows the protocol.
+    """
+    _limit(url.partition("://")[0])
+    fs, path = fsspec.url_to_fs(url)
+    return fs, str(path)
+
+
+def filesystem(protocol: str) -> Any:
+    """Return the file system of a protocol."""
+    _limit(protocol)
+    return fsspec.filesystem(protocol)
+
+
+def _limit(protocol: str) -> None:
+    """Set the limits of a protocol, unless fsspec's own configuration sets them."""
+    if protocol in ("s3", "s3a"):
+        limits: dict[str, Any] = _S3
+    elif protocol in ("gs", "gcs"):
+        limits = {"requests_timeout": _google_limit()}
+    elif protocol in ("az", "abfs", "abfss"):
+        limits = _AZURE
+    else:
+        return
+    conf[protocol] = limits | conf.get(protocol, {})
+
+
+def _google_limit() -> Any:
+    """Return limits of aiohttp that let a large object take as long as it comes."""
+    try:
+        from aiohttp import ClientTimeout
+    except ImportError:  # as gcsfs is then
+        return None
+    return ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=_SILENT_SECONDS)
