@@ -5,8 +5,9 @@
 Log files are made (`spark_traffic`), and each engine reads them in a process with its own copy and
 makes every asset of the pipeline from them: reading and the daily assets for all days, window
 assets in the order of the registry for one window. Both have the same cores. Shown are the stored
-bytes that an asset is made from (the larger of both engines), seconds, the largest memory of the
-processes (proportional set size, sampled), and the bytes that Spark shuffles (its event log,
+bytes that an asset is made from (the larger of both engines), seconds, seconds of processor time
+(which other work on the machine changes less), the largest memory of the processes (proportional
+set size, sampled), and the bytes that Spark shuffles (its event log,
 compressed as they are written) and rereads from disk because they did not fit. Numbers of rows of
 both engines are compared. Without Dagster and checks. Run it with few requests first: loops are
 compiled when they are first called, and kept.
@@ -214,10 +215,10 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
         stdout=(state / "said").open("wb"),
         stderr=(state / "log").open("wb"),
     )
-    samples: list[tuple[float, int]] = []
+    samples: list[tuple[float, int, float]] = []
     end = time.monotonic() + arguments.seconds
     while run.poll() is None and time.monotonic() < end:
-        samples.append((time.time(), memory_of(run.pid)))
+        samples.append((time.time(), *used_by(run.pid)))
         time.sleep(_SAMPLED_SECONDS)
     if run.poll() is None:
         print(f"{name} is ended after {arguments.seconds:.0f} s")
@@ -229,8 +230,10 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
     stages = list(stages_of(state / "spark-events")) if name == "spark" else []
     for one in said:
         began, ended = one["began"] - _SAMPLED_SECONDS, one["ended"] + _SAMPLED_SECONDS
-        at_that_time = [size for at, size in samples if began <= at <= ended]
-        one["memory"] = max(at_that_time, default=0)
+        at_that_time = [sample for sample in samples if began <= sample[0] <= ended]
+        one["memory"] = max((memory for _, memory, _ in at_that_time), default=0)
+        used = [seconds for _, _, seconds in at_that_time]
+        one["processor"] = max(used) - min(used) if used else 0.0
         for metric in _COUNTED:
             one[metric] = sum(
                 found.get(metric, 0)
@@ -240,20 +243,25 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
     return said
 
 
-def memory_of(root: int) -> int:
-    """Bytes of a process and all that it started; shared pages are counted once."""
-    total, waiting = 0, [root]
+def used_by(root: int) -> tuple[int, float]:
+    """Bytes and processor seconds of a process and all that it started.
+
+    Shared pages are counted once. The seconds of a process that has ended are its parent's.
+    """
+    memory, ticks, waiting = 0, 0, [root]
     while waiting:
         process = Path(f"/proc/{waiting.pop()}")
         try:
             lines = (process / "smaps_rollup").read_text().splitlines()
-            total += next(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+            memory += next(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+            # Behind the name, which may hold blanks: user, system, and both of ended children.
+            ticks += sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:15]))
             for task in (process / "task").iterdir():
                 children = (task / "children").read_text().split()
                 waiting += [int(child) for child in children if not is_twice(process, child)]
         except (OSError, StopIteration):
             continue  # it has ended meanwhile
-    return total
+    return memory, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def is_twice(process: Path, child: str) -> bool:
@@ -279,8 +287,12 @@ def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
 
 def report(found: dict[str, list[dict[str, Any]]]) -> None:
     """A row for each asset and one for all, as a table for docs/spark.md."""
-    print("| asset | rows | of MB | DuckDB s | MB | Spark s | MB | shuffled MB | spilled MB |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    engine = "{0} s | processor s | MB"
+    print(
+        f"| asset | rows | of MB | {engine.format('DuckDB')} | {engine.format('Spark')}"
+        " | shuffled MB | spilled MB |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     by_asset: dict[str, dict[str, dict[str, Any]]] = {}
     for name, said in found.items():
         for one in [*said, all_of(said)]:
@@ -293,7 +305,15 @@ def report(found: dict[str, list[dict[str, Any]]]) -> None:
         cells = [_ALL, "", ""] if asset == _ALL else [asset, f"{rows.pop():,}", megabytes(read)]
         for name in _ENGINES:
             one = engines.get(name)
-            cells += [f"{one['seconds']:.1f}", megabytes(one["memory"], 0)] if one else ["", ""]
+            cells += (
+                [
+                    f"{one['seconds']:.1f}",
+                    f"{one['processor']:.1f}",
+                    megabytes(one["memory"], 0),
+                ]
+                if one
+                else ["", "", ""]
+            )
         spark = engines.get("spark")
         cells += [megabytes(spark[metric]) if spark else "" for metric in _COUNTED]
         print("| " + " | ".join(cells) + " |")
@@ -306,7 +326,8 @@ def megabytes(size: int, digits: int = 1) -> str:
 
 def all_of(said: list[dict[str, Any]]) -> dict[str, Any]:
     """Sums, and the largest memory."""
-    sums = {name: sum(one[name] for one in said) for name in ("rows", "read", "seconds", *_COUNTED)}
+    summed = ("rows", "read", "seconds", "processor", *_COUNTED)
+    sums = {name: sum(one[name] for one in said) for name in summed}
     return {"asset": _ALL, "memory": max((one["memory"] for one in said), default=0), **sums}
 
 
