@@ -3,8 +3,9 @@
 Written beside the daily checks, for who asks for it: a suite of real expectations per table,
 validation results by table and day, and data docs as pages. Beside it stands a suite for the rows
 of each table, with the Parquet files of each day as batches (`row_suites`). The numbers are
-measured by the engine as always (`inspect`), and judged by the same expectations (`expectations`),
-so that nothing here can say otherwise than the checks. Not here: the checks that runs depend on.
+measured by the engine as always (`inspect`) and compared with the same ranges as by the checks
+(`expectations`), here with expectations of their own for each. Not here: the checks that runs
+depend on.
 """
 
 from __future__ import annotations
@@ -14,20 +15,30 @@ import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.contracts import Table
 from temporal_assets.quality.evaluate import Expected
-from temporal_assets.quality.expectations import by_check, frame_of, great_expectations, suite
+from temporal_assets.quality.expectations import Days, great_expectations, no_less
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.row_suites import row_suite
 from temporal_assets.storage.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SOURCE: Final = "measured"
 """The data source: one row of measured numbers for each day."""
 
 ROWS: Final = "tables"
 """The data source of the tables' own files, for people: the checks do not read it."""
+
+_MINIMUM: Final = " minimum"
+_MAXIMUM: Final = " maximum"
+"""Added to the name of a check for the columns of limits that differ from day to day."""
+
+Checks = Mapping[str, Mapping[dt.date, Expected]]
+"""Numbers and ranges of each check by day."""
 
 
 def write_project(
@@ -72,8 +83,11 @@ def _validate(
     numbers: Mapping[dt.date, Sequence[Expected]],
 ) -> None:
     """Write the suite of a table, and a result for each day."""
-    checks = by_check(numbers)
-    expected = context.suites.add_or_update(suite(table.name, checks))
+    checks = _by_check(numbers)
+    expectations = [each for check, days in checks.items() for each in _expectations(check, days)]
+    expected = context.suites.add_or_update(
+        package.ExpectationSuite(name=table.name, expectations=expectations)
+    )
     asset = source.add_dataframe_asset(table.name)
     batch = asset.add_batch_definition_whole_dataframe("day")
     definition = context.validation_definitions.add_or_update(
@@ -82,10 +96,47 @@ def _validate(
     for day in sorted(numbers):
         midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
         definition.run(
-            batch_parameters={"dataframe": frame_of(checks, [day])},
+            batch_parameters={"dataframe": _frame(checks, day)},
             run_id=package.RunIdentifier(run_name=str(day), run_time=midnight),
             result_format="SUMMARY",
         )
+
+
+def _by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
+    """Return the numbers of each check by day."""
+    checks: dict[str, dict[dt.date, Expected]] = {}
+    for day, numbers in days.items():
+        for expected in numbers:
+            checks.setdefault(expected.name, {})[day] = expected
+    return checks
+
+
+def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]:
+    """Expect the numbers of a check to be in their range, which may differ from day to day."""
+    from great_expectations.expectations.core.expect_column_values_to_be_between import (
+        ExpectColumnValuesToBeBetween,
+    )
+
+    ranges = {(limits.minimum, limits.maximum) for limits in days.values()}
+    if len(ranges) == 1:
+        ((minimum, maximum),) = ranges
+        yield ExpectColumnValuesToBeBetween(column=check, min_value=minimum, max_value=maximum)
+        return
+    yield no_less(check, check + _MINIMUM)
+    yield no_less(check + _MAXIMUM, check)
+
+
+def _frame(checks: Checks, day: dt.date) -> pd.DataFrame:
+    """Return a row with the numbers and limits of a day; NaN where nothing is judged."""
+    import pandas as pd
+
+    row: dict[str, float | None] = {}
+    for check, days in checks.items():
+        limits = days.get(day)
+        row[check] = limits.value if limits else None
+        row[check + _MINIMUM] = limits.minimum if limits else None
+        row[check + _MAXIMUM] = limits.maximum if limits else None
+    return pd.DataFrame([row], dtype="float64")
 
 
 def _add_rows(context: Any, store: Store, table: Table, days: Sequence[dt.date]) -> None:
