@@ -7,7 +7,9 @@ business of `test_demo_truth`.
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -16,15 +18,24 @@ import pytest
 
 from benchmarks.demo_policy import Learned, learn
 from temporal_assets import contracts
+from temporal_assets.core.crawls.visit_rates import LONGEST, interval, stretch
 from temporal_assets.demo import DemoOptions
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.policy import Policy
+from temporal_assets.policy.assemble import on_ladder
 from temporal_assets.policy.bundle import SCHEMA_FILE
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS, export
 from temporal_assets.policy.exports.rules import rules
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
+from temporal_assets.settings import Crawls
+from temporal_assets.storage.store import Store
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.results.fetches import FETCHES
+from temporal_assets.windows.results.sources import SOURCES
+from tests.command_line import call
 from tests.policies import tier_of
 
 pytestmark = pytest.mark.slow
@@ -112,6 +123,52 @@ def texts_of(document: Document, target: str, folder: Path) -> str:
     written = [path.read_text("utf-8") for path in export(document, target, folder).written]
     text = "\n".join(written)
     return text + text.replace("\\\\", "").replace("\\", "")
+
+
+def test_results_of_crawls_move_the_next_policy(learned: Learned, tmp_path: Path) -> None:
+    """From the index of a crawl to the policy, and what `show` says of it."""
+    state = shutil.copytree(learned.root / "state", tmp_path / "state")
+    promised = {hub["url"]: hub for hub in learned.policy.document["hubs"]}
+    quiet, gone = sorted(promised, key=lambda url: promised[url]["interval_seconds"])[:2]
+    site = promised[quiet]["site"]
+    feed = f"https://{site}/feed"
+    labels = learned.store.read("page_labels", learned.day).to_pylist()
+    page = next(row["url"] for row in labels if row["is_temporal"] and row["site"] == site)
+    day = learned.day.isoformat()
+
+    def fetch(hour: int, url: str, status: int, **facts: str) -> str:
+        return json.dumps({"time": f"{day}T{hour:02}:00Z", "url": url, "status": status, **facts})
+
+    (state / "index.jsonl").write_text(
+        "\n".join(
+            [fetch(hour, quiet, 304, kind="hub") for hour in range(24)]
+            + [fetch(1, gone, 410, kind="hub"), fetch(1, feed, 200, kind="feed")]
+            + [fetch(2, page, 200, source=feed), fetch(23, feed, 304, kind="feed")]
+        )
+    )
+    crawls = Crawls(results=[Path("index.jsonl")])
+    settings = learned.settings.model_copy(update={"state": state, "crawls": crawls})
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    for asset in (FETCHES, SOURCES, CRAWL_POLICY):
+        build(store, engine, settings, asset, learned.day)
+    moved = replace(learned, settings=settings, store=store).policy.document
+
+    after = {hub["url"]: hub["interval_seconds"] for hub in moved["hubs"]}
+    longer = stretch(promised[quiet]["new_per_day"] * 23 / 24, 0.0)
+    seconds = promised[quiet]["interval_seconds"]
+    assert after.pop(quiet) == on_ladder(round(min(seconds * longer, LONGEST))) > seconds
+    assert gone not in after
+    assert {url: promised[url]["interval_seconds"] for url in after} == after
+    assert len(after) == len(promised) - 2
+    (source,) = moved["sources"]
+    assert (source["url"], source["interval_seconds"]) == (feed, on_ladder(round(interval(1, 22))))
+
+    def said(url: str) -> str:
+        return " ".join(call("show", url, "--state", state).stdout.split())
+
+    assert f"by the logs alone every {seconds // 60}" in said(quiet)
+    assert "it is gone, so the policy does not visit it any more" in said(gone)
+    assert f"first shown by {feed}" in said(page)
 
 
 @pytest.mark.parametrize("target", sorted(TARGETS))

@@ -223,7 +223,7 @@ def _of_source(store: Store, settings: Settings, page: str) -> list[str]:
         return []
     query = f"SELECT * FROM sources WHERE visits > 0 AND url = {literal(page)}"  # noqa: S608 - the URL is a literal
     rows = engine_of(settings).rows(query, {"sources": store.files("sources", days[-1])}, limit=1)
-    return [_brought(row) for row in rows]
+    return [said for row in rows for said in (_brought(row), *_interval(store, settings, row))]
 
 
 def _brought(source: _Row) -> str:
@@ -234,6 +234,33 @@ def _brought(source: _Row) -> str:
         f" {source['new_per_day']:.1f} new temporal pages to expect a day (95 % interval"
         f" {source['new_per_day_low']:.1f} to {source['new_per_day_high']:.1f})"
     )
+
+
+def _interval(store: Store, settings: Settings, source: _Row) -> list[str]:
+    """Return how often the policy visits a hub, and how often it would by the logs alone."""
+    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.sql import literal
+
+    if store.manifest("crawl_policy", source["day"]) is None:
+        return []
+    if source["is_gone"]:
+        return ["it is gone, so the policy does not visit it any more"]
+    inputs = {name: store.files(name, source["day"]) for name in ("crawl_policy", "hub_seeds")}
+    query = (
+        "SELECT interval_seconds, revisit_minutes FROM crawl_policy"  # noqa: S608 - the URL is a literal
+        " INNER JOIN (SELECT url AS name, revisit_minutes FROM hub_seeds) AS hubs USING (name)"
+        f" WHERE kind = 'hub' AND name = {literal(source['url'])}"
+    )
+    rows = engine_of(settings).rows(query, inputs, limit=1)
+    return [_intervals(row["interval_seconds"], row["revisit_minutes"]) for row in rows]
+
+
+def _intervals(seconds: int, by_logs: float) -> str:
+    from temporal_assets.policy.assemble import on_ladder
+
+    said = f"the policy visits it every {seconds // 60:,} minutes"
+    alone = on_ladder(round(60 * by_logs))
+    return said if alone == seconds else f"{said}, by the logs alone every {alone // 60:,}"
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
