@@ -35,8 +35,9 @@ def _beans(document: Document, *, archive: bool) -> str:
     """The scope of a job: of pages alone, or of an archive that can be looked at again.
 
     The last rule that applies decides. An archive takes what pages are made of (embeds, redirects)
-    up to five hops off the list. Guards against traps stand in both, before the last rule: Heritrix
-    needs `dns:` and robots.txt whatever they say.
+    up to five hops off the list. Guards against traps stand in both, before the rule for what must
+    be fetched first: Heritrix needs `dns:` and robots.txt whatever they say. The last rule rejects
+    schemes that Heritrix cannot fetch, as embedded `data:` and `javascript:` are.
     """
     rejected = "".join(f"<value><![CDATA[{_whole(e)}]]></value>\n" for e in denied(document))
     rules = [_bean("RejectDecideRule"), _SURTS]
@@ -51,6 +52,7 @@ def _beans(document: Document, *, archive: bool) -> str:
         _bean("PathologicalPathDecideRule", maxRepetitions="3"),
         _bean("TooManyPathSegmentsDecideRule", maxPathDepth="20"),
         _bean("PrerequisiteAcceptDecideRule"),
+        _bean("SchemeNotInSetDecideRule"),
     ]
     return (
         "<!-- For `rules` of the bean `scope` in crawler-beans.cxml. -->\n"

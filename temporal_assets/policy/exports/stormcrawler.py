@@ -36,10 +36,13 @@ def minutes(seconds: int) -> int:
 
 
 def metadata(source: SourceEntry) -> str:
-    """Return what tells StormCrawler's parsers what a source is."""
+    """Return the keys by which parsers know a source.
+
+    StormCrawler's own parser of sitemaps knows `isSitemap`; that of news-crawl `isSitemapNews`.
+    """
     if source["kind"] == "feed":
         return "isFeed=true"
-    return "isSitemapNews=true" if source["is_news"] else "isSitemap=true"
+    return "isSitemap=true\tisSitemapNews=true" if source["is_news"] else "isSitemap=true"
 
 
 def _seeds(document: Document) -> str:

@@ -296,6 +296,7 @@ def test_scopes_of_heritrix_have_guards_and_let_through_what_pages_need(
         *("RejectDecideRule", "SurtPrefixedDecideRule", "MatchesListRegexDecideRule"),
         *("TooManyHopsDecideRule", *archive, "PathologicalPathDecideRule"),
         *("TooManyPathSegmentsDecideRule", "PrerequisiteAcceptDecideRule"),
+        "SchemeNotInSetDecideRule",
     ]
     values = [value.text for value in beans.iter(f"{{{space['b']}}}value")]
     assert values == files["reject-regex.txt"].splitlines()
@@ -321,9 +322,14 @@ def test_feeds_and_sitemaps_are_exported_in_the_words_of_each_crawler(doc: Docum
         f"{feed}\tisFeed=true\tfetchInterval=15",
         f"{sitemap_url}\tisSitemapNews=true\tfetchInterval=30",
     ]
+    plain = [{**SOURCES[1], "is_news": False}]
+    alone = TARGETS["news-crawl"]({**doc, "sources": plain})  # type: ignore[typeddict-item]
+    assert "isSitemapVerified=true" in alone["seeds/feeds.txt"]
     assert "isHtmlSeed=true" in files["news-crawl"]["seeds/hubs.txt"]
     storm = files["stormcrawler"]
     assert f"{feed}\tpolicyTier=4\thubInterval=15\tisFeed=true\n" in storm["seeds.txt"]
+    news = f"{sitemap_url}\tpolicyTier=4\thubInterval=30\tisSitemap=true\tisSitemapNews=true\n"
+    assert news in storm["seeds.txt"]
     assert "fetchInterval.hubInterval=30: 30" in storm["policy-conf.yaml"]
     assert first_match(storm["policy-regex-filters.txt"], sitemap_url)
     assert storm_fast_filter(storm["fast.urlfilter.json"], sitemap_url)
