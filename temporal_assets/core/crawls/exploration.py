@@ -32,8 +32,3 @@ def choose(wins: Sequence[float], losses: Sequence[float], random: np.random.Gen
 def learned(wins: float, losses: float, *, paid: bool) -> tuple[float, float]:
     """Return wins and losses of an arm after one more fetch."""
     return FORGETTING * wins + paid, FORGETTING * losses + (not paid)
-
-
-def expected(wins: float, losses: float) -> float:
-    """Return the mean of an arm's posterior."""
-    return (wins + PRIOR[0]) / (wins + losses + sum(PRIOR))
