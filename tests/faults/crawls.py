@@ -115,6 +115,8 @@ class Run:
     disk: Disk | None
     kills: int = 0
     full: int = 0
+    visits_before: int = 0
+    """Requests that the hosts had seen when the crawl was started last."""
     sentences: list[str] = field(default_factory=list)
 
     @property
@@ -138,6 +140,7 @@ class Run:
             "LOG_LEVEL": "ERROR",
         }
         command = [sys.executable, "-m", "tests.integration.crawling", json.dumps(settings)]
+        self.visits_before = len(self.web.visits)
         return subprocess.Popen(
             [*command, "instant"],
             cwd=self.repository,
@@ -174,7 +177,13 @@ class Run:
         return process
 
     def _fill(self, process: subprocess.Popen[str]) -> None:
-        """Leave a few kilobytes of room until the crawl has ended, and then plenty."""
+        """Leave a few kilobytes of room until the crawl has ended, and then plenty.
+
+        It has to be under way: on a busy machine the start alone takes minutes.
+        """
+        deadline = time.monotonic() + 5 * _ENDS_WITHIN
+        while len(self.web.visits) == self.visits_before and time.monotonic() < deadline:
+            time.sleep(0.1)
         room = self.random.randrange(0, 40_000)
         process.send_signal(signal.SIGSTOP)  # a disk cannot become smaller than what is on it
         if self.disk is not None:
