@@ -24,11 +24,11 @@ from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, finish_job, ingest_job, nightly_job, windows_job
-from temporal_assets.defs.partitions import daily_partitions
+from temporal_assets.defs.partitions import daily_partitions, window_partitions
 from temporal_assets.defs.resources import SettingsResource, resources_of
 from temporal_assets.defs.runs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.schedules import nightly_schedule
-from temporal_assets.defs.sensors import log_files_sensor
+from temporal_assets.defs.sensors import log_files_sensor, nightly_windows_sensor
 from temporal_assets.defs.trial import what_if_job
 from temporal_assets.settings import Settings
 from temporal_assets.windows.registry import WINDOW_ASSETS
@@ -53,7 +53,7 @@ def build_defs(
 
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:
-    days = daily_partitions(settings)
+    days, windows_of_days = daily_partitions(settings), window_partitions(settings)
     daily = daily_job()
     ingest = ingest_job()
     nightly = nightly_job()
@@ -65,14 +65,15 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
             requests_assets(settings, days),
             page_views_asset(settings, days),
             transits_asset(settings, days),
-            *(window_asset(asset, settings, days) for asset in WINDOW_ASSETS),
-            released_policy_asset(settings, days),
+            *(window_asset(asset, settings, windows_of_days) for asset in WINDOW_ASSETS),
+            released_policy_asset(settings, windows_of_days),
         ],
         asset_checks=[log_file_checks(), *(contract_checks(table) for table in contracts.TABLES)],
         jobs=[ingest, daily, windows, nightly, finish, what_if_job()],
         schedules=[nightly_schedule(settings, nightly)],
         sensors=[
             log_files_sensor(ingest, daily, windows),
+            nightly_windows_sensor(nightly, windows),
             alerts_sensor(),
             lost_runs_sensor(finish),
             release_sensor(),

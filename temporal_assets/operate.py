@@ -37,6 +37,7 @@ from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.partitions import DAYS_PER_RUN, end_of_days, first_day, ranges, today
 from temporal_assets.defs.runs import event_log, lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
+from temporal_assets.defs.sensors import NIGHTLY_WINDOWS
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.logs.read.paths import STATE_MARK
 from temporal_assets.machine.durable import replace_text
@@ -269,7 +270,8 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
         states = instance.all_instigator_state()
         running = {state.instigator_name for state in states if state.is_running}
         # Those are always on, and bring no data.
-        return tuple(sorted(running - {lost_runs.SENSOR, released_policy.SENSOR}))
+        always_on = {lost_runs.SENSOR, released_policy.SENSOR, NIGHTLY_WINDOWS}
+        return tuple(sorted(running - always_on))
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +440,7 @@ class _Operation:
         before = len(self.events)
         installation = Installation.of(self.settings, self._report, refreshes_catalogue=False)
         # Built anew for every run: reading logs may have brought earlier days.
-        defs = build_defs(self.settings, {INSTALLATION: installation})
+        defs = build_defs(_with_windows(self.settings, days), {INSTALLATION: installation})
         run_id = str(uuid4())
         self.run_ids.append(run_id)
         chosen = defs.resolve_job_def(job)
@@ -519,6 +521,14 @@ class _Operation:
         return any(event.kind == "failed" for event in events) or bool(
             verdicts.blockers(judgements)
         )
+
+
+def _with_windows(settings: Settings, days: Sequence[dt.date]) -> Settings:
+    """Return settings under which windows of all `days` are partitions: commands make any."""
+    if not days:
+        return settings
+    orchestration = settings.orchestration.model_copy(update={"first_window": min(days)})
+    return settings.model_copy(update={"orchestration": orchestration})
 
 
 def _runs(settings: Settings, days: Sequence[dt.date]) -> Iterator[list[dt.date]]:

@@ -175,8 +175,7 @@ def _days(
         return registry.unjudged_days(installation.store, installation.settings, table.name)
     days = days_of_run(context.run.tags)
     if days:
-        # A nightly run leaves windows out that are too short.
-        return [day for day in days if installation.store.manifest(table.name, day)] or days
+        return days
     return installation.store.days(table.name)[-DAYS_PER_RUN:]
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final
 
 import dagster as dg
@@ -127,17 +126,16 @@ def make_days(
     installation: Installation,
     assets: Sequence[str],
     make: Make,
-    left_out: Mapping[dt.date, str] = MappingProxyType({}),
     rows: Callable[[dt.date], int] | None = None,
     alone: Collection[dt.date] = (),
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """Have `make` publish `assets` for every day of the run but those left out, for a reason.
+    """Have `make` publish `assets` for every day of the run.
 
     Where `rows` says how many a day has, threads may share `make`, each with days of its own, and
     small days are published together: `make` must not read what it has published, but of days that
     are made `alone`.
     """
-    days = [day for day in days_of(context.partition_keys) if day not in left_out]
+    days = days_of(context.partition_keys)
     done = installation.attempts.pop(assets[0], Attempts())
     left = [day for day in days if day not in done.made and day not in done.failed]
     # No day is under way any more when the step is over, however it ends.
@@ -157,10 +155,6 @@ def make_days(
         _mark(context, done.made)
         raise _failure(dict(sorted(done.failed.items())), len(days))
     for asset in assets:
-        for day, why in left_out.items():
-            # Dagster marks the day all the same; what it shows then says that nothing was made.
-            shown = {"left_out": why}
-            context.add_asset_metadata(shown, asset_key=asset, partition_key=day.isoformat())
         yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
 
 

@@ -15,7 +15,7 @@ Job: TypeAlias = Any
 """Dagster exports the function that makes a job of assets, but not the type of its result."""
 
 NIGHTLY: Final = "nightly"
-"""Its runs leave window assets out while there are too few days for them."""
+"""Reads the logs and makes the day that has ended; a sensor then starts `windows`."""
 
 FINISH: Final = "finish"
 """Its runs judge what a killed run published and did not come to judge, and release its policy."""
@@ -40,13 +40,13 @@ def daily_job() -> Job:
 
 
 def nightly_job() -> Job:
-    """All of it in one run, in this order: what the schedule starts."""
+    """The logs and the day that has just ended: what the schedule starts."""
     return dg.define_asset_job(
         NIGHTLY,
-        selection=["log_files", *DAILY_ASSETS, *STEP_NAMES],
+        selection=["log_files", *DAILY_ASSETS],
         description=(
-            "Read new log files, then make one day and the window that ends with it. For many days"
-            " use `daily`."
+            "Read new log files, then make one day. The sensor `nightly_windows` makes the latest"
+            " window when it is done. For many days use `daily`."
         ),
     )
 

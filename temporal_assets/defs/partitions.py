@@ -1,4 +1,4 @@
-"""Days as Dagster's partitions: the one place that says which days there are.
+"""Days as Dagster's partitions: the one place that says which days and windows there are.
 
 A key is the date on which the day starts in the configured zone, like `2026-01-31`. Days end where
 the logs end, so that what is finished looks finished. Dagster learns a span when it loads the code
@@ -20,6 +20,8 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.logs.clean.cleaning import EARLIEST
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
 
 _ONE = dt.timedelta(days=1)
 
@@ -70,10 +72,33 @@ def end_of_days(settings: Settings, now: dt.datetime) -> End:
     return End(last, is_open=last == current - _ONE)
 
 
+def first_window(settings: Settings, end: dt.date) -> dt.date:
+    """The first partition of window assets: as configured, else the first day with a report.
+
+    Days before it have no window, or parts of one that only serve to judge later lists. While the
+    logs are too short for a report it is the first day with a policy, and before there is one
+    the last day of all (`end`), whose window is made next.
+    """
+    if settings.orchestration.first_window:
+        return settings.orchestration.first_window
+    store = Store.open(settings)
+    published = store.folders(EVALUATION_REPORT.name) or store.folders(CRAWL_POLICY.name)
+    return min([*published[:1], end])
+
+
 def daily_partitions(settings: Settings) -> dg.DailyPartitionsDefinition:
     """Return all days from the first of the logs to the last."""
-    first = first_day(settings)
     end = end_of_days(settings, dt.datetime.now(dt.UTC))
+    return _partitions(settings, first_day(settings), end)
+
+
+def window_partitions(settings: Settings) -> dg.DailyPartitionsDefinition:
+    """Return the windows, by their last day, from the first to that of the last day."""
+    end = end_of_days(settings, dt.datetime.now(dt.UTC))
+    return _partitions(settings, first_window(settings, end.day), end)
+
+
+def _partitions(settings: Settings, first: dt.date, end: End) -> dg.DailyPartitionsDefinition:
     return dg.DailyPartitionsDefinition(
         start_date=first.isoformat(),
         # Exclusive; a span has a day at least.

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from temporal_assets.defs.partitions import end_of_days, first_day
+from temporal_assets.defs.partitions import end_of_days, first_day, first_window
 from temporal_assets.settings import Settings
 
 _INTERVAL_SECONDS: Final = 30.0
@@ -34,14 +34,15 @@ def follow_days(context: Any, settings: Settings) -> threading.Thread:
     return thread
 
 
-def span(settings: Settings) -> tuple[dt.date, dt.date | None, bool]:
+def span(settings: Settings) -> tuple[dt.date, dt.date, dt.date | None, bool]:
     """Return what the partitions of a code location span.
 
-    The first day, the last one (None where each new day is one by itself), and whether the day
-    that is not over belongs to them.
+    The first day, the first window, the last day (None where each new day is one by itself), and
+    whether the day that is not over belongs to them.
     """
     end = end_of_days(settings, dt.datetime.now(dt.UTC))
-    return first_day(settings), None if end.is_open else end.day, end.has_today
+    last = None if end.is_open else end.day
+    return first_day(settings), first_window(settings, end.day), last, end.has_today
 
 
 def follow(

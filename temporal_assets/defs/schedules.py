@@ -25,8 +25,8 @@ def nightly_schedule(settings: Settings, job: Job) -> dg.ScheduleDefinition:
         cron_schedule=f"0 {orchestration.hour} * * *",
         execution_timezone=orchestration.timezone,
         description=(
-            "Reads new log files and makes the day that has just ended. Where the logs end before"
-            " it and no file waits to be read, it only checks the log files."
+            "Reads new log files and makes the day that has just ended; its window follows. Where"
+            " the logs end before it and no file waits to be read, it only checks the log files."
         ),
     )
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:

@@ -4,7 +4,7 @@ One sensor watches the folders of the logs. Files that are new or changed, and h
 written to for a minute, are read by a run of `ingest`, and once more those whose lines were lost.
 Days whose logs have changed, that were never made, or that a failed run left half-way, are made by
 runs of `daily`, in batches. The window of the latest day that is over is made by a run of
-`windows`, once none of its days is being made.
+`windows`, once none of its days is being made. A second sensor makes it after a run of `nightly`.
 Whether a day is up to date is decided by content, from the manifests, not by Dagster's history.
 """
 
@@ -31,6 +31,7 @@ from temporal_assets.landing.inventory import Inventory, Pending
 from temporal_assets.landing.landing import torn_files
 from temporal_assets.settings import Settings
 from temporal_assets.storage.sealed import digest_of
+from temporal_assets.windows import registry
 from temporal_assets.windows.frame.window_end import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)
@@ -93,6 +94,41 @@ def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.Sensor
         return _tick(context.instance, installation, asked, dt.datetime.now(dt.UTC))
 
     return new_log_files
+
+
+NIGHTLY_WINDOWS: Final = "nightly_windows"
+
+
+def nightly_windows_sensor(nightly: Job, windows_job: Job) -> dg.SensorDefinition:
+    """Switched on from the beginning: it does nothing until `nightly` has run."""
+
+    @dg.run_status_sensor(
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        name=NIGHTLY_WINDOWS,
+        monitored_jobs=[nightly],
+        request_job=windows_job,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Makes the window of the latest day when a run of `nightly` has succeeded.",
+    )
+    def nightly_windows(
+        context: dg.RunStatusSensorContext, installation: dg.ResourceParam[Installation]
+    ) -> dg.RunRequest | dg.SkipReason:
+        settings = installation.settings
+        now = dt.datetime.now(dt.UTC)
+        due = registry.due(installation.store, settings, before=today(settings, now))
+        if due is None or due.day < first_day(settings):
+            return dg.SkipReason("The latest window is up to date.")
+        filters = dg.RunsFilter(job_name="windows", statuses=_UNFINISHED)
+        runs = context.instance.get_runs(filters)
+        if any(due.day in tags.days_of_run(run.tags) for run in runs):
+            return dg.SkipReason(f"The window of {due.day} is being made.")
+        return dg.RunRequest(
+            run_key=f"windows:{due.day}:{context.dagster_run.run_id}",
+            tags=tags.of_range([due.day]),
+            asset_selection=[dg.AssetKey(asset) for asset in due.assets],
+        )
+
+    return nightly_windows
 
 
 def _tick(

@@ -138,7 +138,8 @@ def block(figure: Block, number: str) -> str:
 
 def stylesheet() -> str:
     """The stylesheet of the report."""
-    return _resource("report.css") + _resource("charts/charts.css")
+    # The rules of the report come last: on paper they change those of charts.
+    return _resource("charts/charts.css") + _resource("report.css")
 
 
 def digest(content: str) -> str:

@@ -69,6 +69,9 @@ class Orchestration(Section):
     first_day: dt.date | None = None
     """First daily partition. Unset: the earliest day found in the logs."""
 
+    first_window: dt.date | None = None
+    """First partition of window assets in the UI. Unset: the first day with a report."""
+
     timezone: str = "UTC"
     """Zone in which a day starts."""
 

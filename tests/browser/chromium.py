@@ -179,6 +179,12 @@ class Page:
             )
         path.write_bytes(base64.b64decode(shot["data"]))
 
+    def print(self, path: Path) -> None:
+        """Write the page as it comes out of a printer, on A4."""
+        size = {"paperWidth": 210 / 25.4, "paperHeight": 297 / 25.4}
+        sheets = self._call("Page.printToPDF", printBackground=True, **size)
+        path.write_bytes(base64.b64decode(sheets["data"]))
+
     def emulate(self, width: int, height: int, scheme: str, media: str = "") -> None:
         """Be as wide as a device and as dark as its owner likes it; `print` is paper."""
         self._call(

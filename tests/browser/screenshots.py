@@ -2,8 +2,8 @@
 
     python -m tests.browser.screenshots report/evaluation.html shots/
 
-Pictures are judged by looking at them; the documentation's are taken with this as well. A page on
-paper is laid out as Chromium does it for A4 and photographed as one long sheet.
+Pictures are judged by looking at them. A page on paper is laid out as Chromium does it for A4: as
+one long sheet, and as the PDF that comes out of a printer.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ def photographs(tab: Page, url: str, folder: Path, *, first: bool = False) -> It
             yield from _taken(tab, url, folder / f"{device}-{scheme}", first)
     tab.emulate(_PAPER_WIDTH, 1000, "light", media="print")
     yield from _taken(tab, url, folder / "paper", first)
+    tab.print(printed := folder / "paper.pdf")
+    yield printed
 
 
 def _taken(tab: Page, url: str, stem: Path, first: bool) -> Iterator[Path]:

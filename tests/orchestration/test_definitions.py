@@ -138,7 +138,7 @@ def test_jobs_hold_what_their_names_say(state: Path) -> None:
     windows |= {"seed_evaluation", "hub_evaluation", "crawl_simulation"}
     windows |= {"timely_simulation", "evaluation_report"}
     assert assets("windows") == windows
-    assert assets("nightly") == daily | windows | {"log_files"}
+    assert assets("nightly") == daily | {"log_files"}
     assert assets("finish") == {"released_policy"}
 
 

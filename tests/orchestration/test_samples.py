@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from temporal_assets import contracts
+from temporal_assets.defs.metadata.numbers import _NUMBERS, numbers
+from temporal_assets.defs.metadata.pictures import _PICTURES, picture
 from temporal_assets.defs.metadata.samples import _SAMPLES, sample
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.store import Store
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.tables import write_table
@@ -84,6 +90,7 @@ def test_every_query_runs_where_there_is_no_row(project: Project) -> None:
     store = project.store
     publish_transits(store, DAY, [])
     named = {name for asset, one in _SAMPLES.items() for name in (asset, *one.also)}
+    named |= _NUMBERS.keys() | _PICTURES.keys()
     for name in named - {"transits"}:
         with store.scratch() as scratch:
             path = scratch / "empty.parquet"
@@ -91,3 +98,34 @@ def test_every_query_runs_where_there_is_no_row(project: Project) -> None:
             store.publish(name, DAY, [path], inputs=[Input("none", "0")], settings_digest="")
     for asset in _SAMPLES:
         assert sample(project.installation, asset, DAY) == {}
+    for asset in _PICTURES:
+        assert picture(project.installation, asset, DAY) == {}
+    for asset in _NUMBERS:
+        assert set(numbers(project.installation, asset, DAY).values()) <= {0}
+
+
+DRAWN = {
+    *("requests", "page_views", "interest_curves", "calibration", "page_labels", "pattern_ranks"),
+    *("seed_evaluation", "hub_evaluation", "crawl_simulation", "timely_simulation"),
+    "evaluation_report",
+}
+"""Tables that modules of their own draw."""
+
+
+def test_every_table_has_a_picture_and_a_table_and_none_is_too_large(whole: Path) -> None:
+    assert {one.name for one in contracts.TABLES} == DRAWN | _PICTURES.keys()
+    settings = load_settings(whole / "state")
+    store = Store.open(settings)
+    with dg.DagsterInstance.from_config(str(settings.state / "dagster")) as instance:
+        for name in (one.name for one in contracts.TABLES):
+            day = store.days(name)[-1]
+            manifest = store.require(name, day)
+            asked = dg.AssetRecordsFilter(dg.AssetKey(name), [day.isoformat()])
+            record = instance.fetch_materializations(asked, limit=1).records[0]
+            assert record.asset_materialization is not None
+            said = record.asset_materialization.metadata.values()
+            pictures = [one.value for one in said if isinstance(one, dg.MarkdownMetadataValue)]
+            tables = [one for one in said if isinstance(one, dg.TableMetadataValue)]
+            assert all("](data:image/png;base64," in one for one in pictures), name
+            if manifest.rows:
+                assert (name, bool(pictures), bool(tables)) == (name, True, True)

@@ -12,7 +12,9 @@ import dagster as dg
 import pytest
 
 from temporal_assets.build import build_defs
+from temporal_assets.defs.partitions import window_partitions
 from temporal_assets.defs.runs import tags
+from temporal_assets.defs.sensors import NIGHTLY_WINDOWS
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import DamagedPartition
@@ -29,6 +31,7 @@ REPORT = "evaluation_report"
 WINDOW = {"days": 4, "min_days": 3}
 HISTORIES = ("page_totals", "page_histories")
 DAILY = ("requests", "page_views", "transits")
+OPEN = {"first_day": "2026-01-01", "first_window": "2026-01-01"}
 
 
 def small(project: Project) -> Project:
@@ -69,7 +72,7 @@ def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]
     ("asset", "read"), [(one.name, read) for one in WINDOW_ASSETS for read in one.daily]
 )
 def test_dagster_knows_the_days_of_a_window(state: object, asset: str, read: str) -> None:
-    settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
+    settings = load_settings(str(state), orchestration=OPEN)
     day = dt.date(2026, 5, 1)
     days = upstream(settings, asset, read, day)
     assert (days[0], days[-1], len(days)) == (str(first_of(settings, day)), "2026-05-01", 60)
@@ -81,7 +84,7 @@ def test_dagster_knows_the_days_of_a_window(state: object, asset: str, read: str
 
 
 def test_histories_are_made_of_the_totals_of_their_day(state: object) -> None:
-    settings = load_settings(str(state), orchestration={"first_day": "2026-01-01"})
+    settings = load_settings(str(state), orchestration=OPEN)
     day = dt.date(2026, 5, 1)
     assert upstream(settings, "page_histories", "page_totals", day) == ["2026-05-01"]
 
@@ -166,49 +169,55 @@ def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) 
 
 
 @pytest.mark.slow
-def test_the_first_nights_make_no_report(running: Project) -> None:
-    small(running)
-    made = []
-    for n in range(3):
-        logs.write_days(running.logs, DAY + n * ONE, 1)
-        running.run_well("nightly", partition=DAY + n * ONE)
-        made.append((len(running.store.days("crawl_policy")), running.store.days(REPORT)))
-    assert made == [(1, []), (2, []), (3, [DAY + 2 * ONE])]
-
-
-def nights(project: Project, days: Sequence[dt.date]) -> dg.ExecuteInProcessResult:
-    """A run of the nightly job as a backfill of it over several days starts one."""
-    assets = ["log_files", "requests", "rejects", "page_views", "transits", *HISTORIES]
-    return (
-        project.defs()
-        .resolve_job_def("nightly")
-        .execute_in_process(
-            instance=project.instance,
-            tags=tags.of_range(days),
-            asset_selection=[dg.AssetKey(asset) for asset in assets],
-        )
-    )
-
-
-@pytest.mark.slow
-def test_a_nightly_run_over_several_days_makes_what_each_night_would_have_made(
+def test_each_night_makes_its_day_and_then_the_window_but_the_first_nights_no_report(
     running: Project,
 ) -> None:
-    days = logs.write_days(small(running).logs, DAY, 4)
-    for over, made in ((days[:2], days[:2]), (days[1:3], days[:3]), (days[2:], days)):
-        result = nights(running, over)
-        assert result.success
-        assert all(one.passed for one in result.get_asset_check_evaluations())
-        assert [running.store.days(name) for name in HISTORIES] == [made, made]
-    # Dagster marks all days of a step, or none.
-    found = {
-        str(record.partition_key): record.asset_materialization.metadata
-        for record in running.instance.fetch_materializations(
-            dg.AssetKey("page_histories"), limit=10
-        ).records
-        if record.asset_materialization
-    }
-    assert {key for key, said in found.items() if "mib" in said} == set(map(str, days))
+    small(running)
+    made, partitions = [], []
+    for n in range(3):
+        logs.write_days(running.logs, DAY + n * ONE, 1)
+        night = running.run_well("nightly", partition=DAY + n * ONE)
+        asked = asked_after(running, night)
+        assert isinstance(asked, dg.RunRequest)
+        chosen = [dg.AssetKey(key) for key in asked.asset_selection or ()]
+        job = running.defs().resolve_job_def("windows")
+        assert job.execute_in_process(
+            instance=running.instance, tags=dict(asked.tags), asset_selection=chosen
+        ).success
+        assert isinstance(asked_after(running, night), dg.SkipReason), "it is there now"
+        made.append((len(running.store.days("crawl_policy")), running.store.days(REPORT)))
+        partitions.append(window_partitions(running.settings).get_partition_keys())
+    assert made == [(1, []), (2, []), (3, [DAY + 2 * ONE])]
+    # Policies until there is a report, and then the windows that have one.
+    assert partitions == [["2026-03-01"], ["2026-03-01", "2026-03-02"], ["2026-03-03"]]
+
+
+def asked_after(
+    project: Project, night: dg.ExecuteInProcessResult
+) -> dg.RunRequest | dg.SkipReason:
+    """What the sensor asks for after a run of `nightly`."""
+    defs = project.defs()
+    event = night.all_events[-1]
+    context = dg.build_run_status_sensor_context(
+        sensor_name=NIGHTLY_WINDOWS,
+        dagster_event=event,
+        dagster_instance=project.instance,
+        dagster_run=night.dagster_run,
+    )
+    found = next(one for one in defs.sensors or () if one.name == NIGHTLY_WINDOWS)
+    return found(context, installation=project.installation)
+
+
+def test_windows_begin_with_the_first_that_has_a_report(state: object) -> None:
+    settings = load_settings(str(state), orchestration={"first_window": "2026-04-01"})
+    keys = window_partitions(settings).get_partition_keys()
+    assert keys[0] == "2026-04-01"
+
+
+def test_a_command_makes_windows_that_are_no_partitions(five_days: Project) -> None:
+    days = [DAY + n * ONE for n in (3, 4)]
+    assert five_days.materialize(days[:1], ["page_totals"]).ok
+    assert window_partitions(five_days.settings).get_partition_keys() == [str(days[-1])]
 
 
 def test_crawlers_get_no_policy_that_breaks_an_invariant(

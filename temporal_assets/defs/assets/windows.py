@@ -4,24 +4,21 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import dagster as dg
 
 from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.jobs import NIGHTLY
 from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.specs import window_spec
 from temporal_assets.defs.metadata.window_metadata import details
-from temporal_assets.defs.partitions import DAYS_PER_RUN, days_of, in_words
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.defs.runs import tags
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import WindowAsset, build, days_read
-from temporal_assets.windows.registry import WINDOW_ASSETS, is_short
-
-_TOO_EARLY: Final = "fewer days than `window.min_days` asks for; nothing is made yet"
+from temporal_assets.windows.registry import WINDOW_ASSETS
 
 
 def window_asset(
@@ -39,17 +36,12 @@ def window_asset(
     def window(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
-        waits = asset.waits and context.run.job_name == NIGHTLY
-        early = _too_early(context, installation) if waits else {}
-        if len(early) == len(context.partition_keys):
-            return
-
         plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Parts:
             return {asset.name: _make(installation, asset, day, day in plotted)}
 
-        yield from make_days(context, installation, [asset.name], make, early)
+        yield from make_days(context, installation, [asset.name], make)
 
     return window
 
@@ -61,16 +53,3 @@ def _make(installation: Installation, asset: WindowAsset, day: dt.date, plots: b
     result = build(store, installation.engine, settings, asset, day)
     shown = metadata.of_window(result) | details(installation, asset.name, day, plots=plots)
     return Made(result.manifest, shown)
-
-
-def _too_early(context: dg.AssetExecutionContext, installation: Installation) -> dict[dt.date, str]:
-    """Days of a nightly run that have too few days for a window, as the first nights have.
-
-    They are no failure, and nothing is made. A run over several days, as a backfill of the job
-    starts them, makes what it would have made of each night.
-    """
-    days = days_of(context.partition_keys)
-    early = [day for day in days if is_short(installation.store, installation.settings, day)]
-    if early:
-        context.log.info(f"{in_words(early)}: {_TOO_EARLY}")
-    return dict.fromkeys(early, _TOO_EARLY)

@@ -136,6 +136,28 @@ _PICTURES: Final[Mapping[str, _Picture]] = {
         "patterns",
         "names",
     ),
+    "provisional_lists": _Picture(
+        "entries by kind",
+        "SELECT kind AS x, count(*) AS y FROM provisional_lists GROUP BY kind ORDER BY kind",
+        "kind",
+        "entries",
+        "names",
+    ),
+    "fetches": _Picture(
+        "fetches by status",
+        "SELECT coalesce(CAST(status AS VARCHAR), 'none') AS x, count(*) AS y FROM fetches"
+        " GROUP BY status ORDER BY y DESC, x LIMIT 8",
+        "status",
+        "fetches",
+        "names",
+    ),
+    "sources": _Picture(
+        "sources by kind",
+        "SELECT kind AS x, count(*) AS y FROM sources GROUP BY kind ORDER BY kind",
+        "kind",
+        "sources",
+        "names",
+    ),
     "behaviour_graph": _magnitudes("transits", "behaviour_graph", "edges by transits", "transits"),
     "crawl_policy": _Picture(
         "entries by kind and decision",

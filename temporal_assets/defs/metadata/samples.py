@@ -48,7 +48,19 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
         ("prefix", "pages", "news_pages", "temporal_pages", "clients"),
         "WHERE clients >= {k} ORDER BY pages DESC, prefix LIMIT {rows}",
     ),
-    # No name is in the next: pages by what is known of them.
+    "provisional_lists": _Sample(
+        ("kind", "name", "days", "pages", "share", "clients", "is_listed"),
+        "WHERE clients >= {k} ORDER BY pages DESC, kind, name LIMIT {rows}",
+    ),
+    # No name is in the next: pages, fetches and sources by what is known of them.
+    "fetches": _Sample(
+        ("kind", "status", "count(*) AS fetches"),
+        "GROUP BY kind, status ORDER BY fetches DESC, kind, status LIMIT {rows}",
+    ),
+    "sources": _Sample(
+        ("kind", "is_listed", "count(*) AS sources"),
+        "GROUP BY kind, is_listed ORDER BY sources DESC, kind, is_listed LIMIT {rows}",
+    ),
     "page_totals": _Sample(
         ("birth", "count(*) AS pages", "sum(total) AS views"),
         "GROUP BY birth ORDER BY birth DESC LIMIT {rows}",

@@ -53,10 +53,7 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
         description=(
             f"{table.description}\n\nOne row: {table.grain}. One partition: the"
             f" {settings.window.days} days that end with it. Each night makes the latest."
-            " Partitions of earlier days stay empty until somebody asks for them: that is no fault."
         ),
-        # Left out by a nightly run whose window is too short.
-        skippable=True,
         group_name=group_of(table.name),
         owners=[settings.orchestration.owner],
         kinds={settings.engine.name, "parquet"},

@@ -24,6 +24,7 @@ from temporal_assets.defs.metadata import (
     site_metadata,
 )
 from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.defs.metadata.numbers import numbers
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.policy.document import FILE
@@ -67,9 +68,9 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
-    """Return what there is to say of a published window; nothing for assets that only count."""
+    """Return what there is to say of a published window: numbers, and where it `plots` pictures."""
     say = _DETAILS.get(asset)
-    shown = say(installation, day, plots) if say else {}
+    shown = numbers(installation, asset, day) | (say(installation, day, plots) if say else {})
     if not plots:
         return shown
     return shown | picture(installation, asset, day) | sample(installation, asset, day)
@@ -121,7 +122,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
         decided[row["label_basis"]] += row["pages"]
     shown: _Said = {
         "temporal_share": int(sum(row["temporal"] for row in rows)) / pages,
-        **{f"decided_by_{basis}": count for basis, count in sorted(decided.items())},
+        **{f"by_{basis}_pages": count for basis, count in sorted(decided.items())},
         "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
         "news_share": (agreed.both + agreed.only_second) / pages,
         "sure_share": int(sum(row["sure"] for row in rows)) / pages,
