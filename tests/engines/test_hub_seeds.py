@@ -34,9 +34,9 @@ from temporal_assets.windows.hubs.chosen_hubs import (
     ChosenHubs,
     hub_links,
     most_hubs,
-    published,
     without_links,
 )
+from temporal_assets.windows.hubs.hub_list import published
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.hubs.link_graph import link_tables, read_links

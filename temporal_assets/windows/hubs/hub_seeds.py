@@ -19,15 +19,10 @@ from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.hubs.chosen_hubs import (
-    FILLED,
-    PAGE,
-    ChosenHubs,
-    published,
-    without_links,
-)
+from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, without_links
 from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
 from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
+from temporal_assets.windows.hubs.hub_list import FILLED, published
 from temporal_assets.windows.hubs.hub_order import (
     CLIENTS_SQL,
     VisitFiles,
