@@ -344,7 +344,6 @@ class _Logs:
         training = Training(
             self.earlier.knowledge(site, urls),
             _aligned(urls, later, "visits"),
-            _aligned(urls, later, "referrals"),
         )
         return replace(site_knowledge, training=training)
 

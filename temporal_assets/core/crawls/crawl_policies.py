@@ -4,7 +4,8 @@ Here: from ranks of patterns, page counts and links to one score a page. Not her
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
 `combined` is ours: the traffic to expect of each page, learned from the site's own past
-(`expected_traffic`), or one of five other orders where it would have done better in that past.
+(`expected_traffic`), and a plan of the crawl by it (`crawl_plan`), or the same by page counts,
+whichever would have done best in that past.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS, curve_of
+from temporal_assets.core.crawls.crawl_plan import discovery_plan, fetch_plan, greedy_discovery
 from temporal_assets.core.crawls.crawl_simulation import crawl
-from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
+from temporal_assets.core.crawls.expected_traffic import (
+    PageEvidence,
+    expected_traffic,
+    with_random_readers,
+)
 from temporal_assets.core.crawls.opic import opic_scores
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.graph.page_rank import page_rank
@@ -83,8 +89,6 @@ class Training:
     """Knowledge from the first part."""
     visits: Floats
     """F_in of each page in the second part."""
-    referrals: Floats
-    """F_out of each page in the second part."""
 
 
 def policy_scores(
@@ -144,51 +148,37 @@ def _combined(
 ) -> Floats:
     """Return the score of `combined`: the order that would have done best in the site's own past.
 
-    The candidates are the traffic to expect, page counts, both for opened pages alone, counts
-    followed by the traffic to expect of the other pages, and PageRank. Each crawls the site as it
-    was known in the first part of the learning period, and is judged by the traffic of the second:
-    the mean of what it has at `THROUGHPUTS`, of which half are small.
+    The candidates each crawl the site as it was known in the first part of the learning period, and
+    are judged by the visits of the second: the mean of what they have at `THROUGHPUTS`, of which
+    half are small. Without two parts, and of equal ones, the first is taken.
     """
-    # Logs without referrers say nothing of where visits lead to. Pages that are read are linked
-    # from pages that are read, so visits stand in.
-    by_visits = scenario == "fetch" or not knowledge.referrals.any()
-    now, training = _evidence(knowledge, page_ranks, by_visits), knowledge.training
-    if training is None:
-        return expected_traffic(now)
-    before = _evidence(training.earlier, page_ranks, by_visits)
-    later = training.visits if by_visits else training.referrals
-    if not later.any() or not training.visits.any():
-        return expected_traffic(now)
-    then = expected_traffic(before, before, later)
-    expected = expected_traffic(now, before, later)
-    candidates = (
-        (then, expected),
-        (opened_first(before, then), opened_first(now, expected)),
-        (before.count, now.count),
-        (opened_first(before, before.count), opened_first(now, now.count)),
-        (counts_then_expected(before, then), counts_then_expected(now, expected)),
-        (page_ranks * before.count.sum(), page_ranks * now.count.sum()),
-    )
+    training = knowledge.training
+    now = _evidence(knowledge, page_ranks)
+    if training is None or not training.visits.any():
+        return _candidates(now, expected_traffic(now), links, scenario, start)[0]
+    before = _evidence(training.earlier, page_ranks)
+    then = expected_traffic(before, before, training.visits)
     shares = [
-        _mean_share(links, start, score, training.visits, scenario) for score, _ in candidates
+        _mean_share(links, start, score, training.visits, scenario)
+        for score in _candidates(before, then, links, scenario, start)
     ]
-    return candidates[int(np.argmax(shares))][1]
+    expected = expected_traffic(now, before, training.visits)
+    return _candidates(now, expected, links, scenario, start)[int(np.argmax(shares))]
 
 
-def opened_first(evidence: PageEvidence, score: Floats) -> Floats:
-    """Return a score for opened pages alone.
-
-    Of the others, pages of patterns that somebody opens come in the order in which they are linked,
-    and pages of patterns that nobody opens come last.
-    """
-    rest = np.where(evidence.pattern_average > 0, 0.0, -1.0)
-    return np.where(evidence.count > 0, score, rest)
-
-
-def counts_then_expected(evidence: PageEvidence, expected: Floats) -> Floats:
-    """Return the count of opened pages, and of the others the traffic to expect as a fraction."""
-    rest = expected / (1.0 + float(np.max(expected, initial=0.0)))
-    return np.where(evidence.count > 0, evidence.count, rest - (evidence.pattern_average == 0))
+def _candidates(
+    evidence: PageEvidence, expected: Floats, links: LinkGraph, scenario: Scenario, start: ArrayLike
+) -> list[Floats]:
+    """Return scores by what is expected and by page counts: planned along the links, and alone."""
+    scores = []
+    for value in (with_random_readers(expected, evidence.page_rank), evidence.count):
+        if scenario == "fetch":
+            scores.append(fetch_plan(links, start, value))
+        else:
+            scores.append(discovery_plan(links, start, value))
+            scores.append(greedy_discovery(links, start, value))
+        scores.append(value)
+    return scores
 
 
 def _mean_share(
@@ -200,13 +190,11 @@ def _mean_share(
     return float(curve_of(gained, len(links), float(traffic.sum())).at(THROUGHPUTS).mean())
 
 
-def _evidence(knowledge: SiteKnowledge, page_ranks: Floats, by_visits: bool) -> PageEvidence:
-    total = knowledge.graph.visits if by_visits else knowledge.graph.referrals
-    average = total / np.maximum(knowledge.graph.volume, 1)
+def _evidence(knowledge: SiteKnowledge, page_ranks: Floats) -> PageEvidence:
+    average = knowledge.graph.visits / np.maximum(knowledge.graph.volume, 1)
     pattern = knowledge.pattern
     return PageEvidence(
-        count=knowledge.visits if by_visits else knowledge.referrals,
+        count=knowledge.visits,
         pattern_average=np.where(pattern >= 0, average[np.maximum(pattern, 0)], 0.0),
-        visits=knowledge.visits,
         page_rank=page_ranks,
     )

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.crawls.crawl_policies import counts_then_expected, opened_first
-from temporal_assets.core.crawls.expected_traffic import PageEvidence, expected_traffic
+from temporal_assets.core.crawls.expected_traffic import (
+    PageEvidence,
+    expected_traffic,
+    with_random_readers,
+)
 
 PAGES = 400
 
@@ -19,7 +22,6 @@ def evidence(count, pattern=None, rank=None):
     return PageEvidence(
         count=count,
         pattern_average=np.zeros(pages) if pattern is None else np.asarray(pattern, np.float64),
-        visits=count,
         page_rank=np.full(pages, 1 / pages) if rank is None else np.asarray(rank, np.float64),
     )
 
@@ -96,16 +98,7 @@ def test_expected_traffic_is_in_the_unit_of_the_counts():
     assert traffic.mean() == pytest.approx(now.mean() / 2, rel=0.5)
 
 
-def test_counts_come_first_and_what_is_expected_of_other_pages_after_them() -> None:
-    known = PageEvidence(
-        count=np.array([3.0, 0.0, 1.0, 0.0, 0.0]),
-        pattern_average=np.array([2.0, 2.0, 1.0, 1.0, 0.0]),
-        visits=np.zeros(5),
-        page_rank=np.full(5, 0.2),
-    )
-    expected = np.array([0.5, 9.0, 2.0, 4.0, 7.0])
-    score = counts_then_expected(known, expected)
-    # Pages of patterns that nobody opens are the last, whatever is expected of them.
-    assert np.argsort(-score).tolist() == [0, 2, 1, 3, 4]
-    assert score[[0, 2]].tolist() == [3.0, 1.0]
-    assert opened_first(known, known.count).tolist() == [3.0, 0.0, 1.0, 0.0, -1.0]
+def test_readers_who_follow_links_at_random_tell_unopened_pages_apart() -> None:
+    found = with_random_readers(np.array([8.0, 0.0, 0.0]), np.array([0.2, 0.5, 0.3]))
+    # As many readers as half of those expected, where the links lead them.
+    assert found == pytest.approx([8.8, 2.0, 1.2])
