@@ -1,6 +1,8 @@
 """Crawl orders on real link graphs with real traffic, out of time.
 
-    python -m benchmarks.crawl_orders [--data ../shared/data] [--only SET] [--state STATE]
+    python -m benchmarks.crawl_orders [--data ../shared/data] [--only SET]
+    python -m benchmarks.crawl_orders --state STATE
+    python -m benchmarks.crawl_orders --demo FOLDER [--sites 24]
 
 Each set has links between pages and traffic in two periods: orders are learned on the first and
 scored on the second (BB 5.3). `combined` is ours; it stands beside the simple order that has the
@@ -13,10 +15,14 @@ interval where a set has several sites.
     portal         clicks on a news portal; steps of users are links; 60 hours, and the next 60
     site           a log of a web site; steps of users are links; the first half, and the second
 
-STATE is a state folder with a mirror, a demo's for example. The constants of `combined` were chosen
-on demo seed 11, on a quarter of the portal's clients over six days from the first, and on the first
-120 days of the encyclopaedia's views. The portal's clients here are others, the encyclopaedia's
-days are later ones, and nothing was chosen on the rest.
+STATE is a state folder with a mirror, a demo's for example. FOLDER is the corpus of a demo, of
+which the links and the true visits are read: a large demo needs no reading of its log, and some of
+its sites are enough.
+
+The constants of `combined` were chosen on demo seed 11, on a quarter of the portal's clients over
+six days from the first, and on the first 240 days of the encyclopaedia's views. The portal's
+clients here are others, the encyclopaedia's days are later ones, and nothing was chosen on the
+rest.
 """
 
 from __future__ import annotations
@@ -27,12 +33,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
@@ -86,7 +95,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--only", choices=sets)
     parser.add_argument("--state", type=Path, help="a state folder with a mirror, instead")
+    parser.add_argument("--demo", type=Path, help="the folder of a demo corpus, instead")
+    parser.add_argument("--sites", type=int, default=24, help="sites of that corpus, by name")
     given = parser.parse_args()
+    if given.demo is not None:
+        show(str(given.demo), corpus(given.demo, given.sites))
+        return
     if given.state is not None:
         show(str(given.state), stored(given.state))
         return
@@ -135,6 +149,45 @@ def stored(state: Path) -> Set:
         late = transit_inputs(store, [one for one in found if one.day >= half])
         learned = learning_of(engine, early, scratch, mirror.sites)
         return Set(mirror, learned, traffic_of(engine, late, scratch, mirror.sites))
+
+
+def corpus(folder: Path, most: int) -> Set:
+    """Read the links and the true visits of some sites of a demo, learned on half of its days."""
+    truth = pq.read_table(folder / "truth" / "sites.parquet", columns=["site"])
+    sites = sorted(truth["site"].to_pylist())[:most]
+    builder = MirrorBuilder()
+    links = _of_sites(folder / "mirror" / "links.parquet", "source", sites)
+    rows_of_page = zip(links["source"].to_pylist(), links["target"].to_pylist(), strict=True)
+    for page, found in groupby(rows_of_page, key=itemgetter(0)):
+        builder.page(page, [(target, False) for _, target in found])
+    visits = _of_sites(folder / "truth" / "transits.parquet", "target", sites)
+    days = sorted(set(visits["day"].to_pylist()))
+    bounds = np.searchsorted(visits["day"].to_numpy(), [days[len(days) // 4], days[len(days) // 2]])
+    parts = np.split(np.arange(len(visits)), bounds)
+    first, second, third = (_true_traffic(visits.take(part), sites) for part in parts)
+    learned = _true_traffic(visits.take(np.concatenate(parts[:2])), sites)
+    return Set(builder.build(), Learning(learned, first, second), third)
+
+
+def _of_sites(path: Path, column: str, sites: list[str]) -> pa.Table:
+    """Return the rows of a table of which a column is a URL of one of the sites, in their order."""
+    batches = []
+    for batch in pq.ParquetFile(path).iter_batches(1_000_000):
+        host = pc.struct_field(pc.extract_regex(batch[column], "//(?P<host>[^/:]+)"), "host")
+        batches.append(batch.filter(pc.is_in(host, pa.array(sites))))
+    return pa.Table.from_batches(batches)
+
+
+def _true_traffic(visits: pa.Table, sites: list[str]) -> Traffic:
+    """Count the visits of each site."""
+    host = pc.struct_field(pc.extract_regex(visits["target"], "//(?P<host>[^/:]+)"), "host")
+    traffic = []
+    for site in sites:
+        own = visits.filter(pc.equal(host, site))
+        columns = (own[name].to_pylist() for name in ("referrer", "target", "client"))
+        traffic.append(traffic_of_steps(site, zip(*columns, strict=True)))
+    tables = ([one.pages for one in traffic], [one.transits for one in traffic])
+    return Traffic(*map(pa.concat_tables, tables))
 
 
 def traffic_of_steps(site: str, steps: Iterable[Step]) -> Traffic:
