@@ -27,6 +27,7 @@ from benchmarks.transits import requests_of
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.statements import run
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.notebook import Artifacts
@@ -130,7 +131,7 @@ def _made_up(folder: Path, transits: int, days: list[dt.date]) -> tuple[VisitFil
             day, urls.take(target[rows]), urls.take(referrer[rows]), pa.array(client[rows])
         )
         pq.write_table(requests, out / "requests.parquet")
-        made = make_transits(engine, [str(out / "requests.parquet")], out)
+        made = run(engine, make_transits([str(out / "requests.parquet")], out))
         paths["transits"] += map(str, made.rows)
         paths["urls"] += map(str, made.urls)
     opened = np.bincount(target, minlength=pages)

@@ -16,7 +16,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -121,7 +120,7 @@ def read_by_us(folder: Path, _: str) -> Job:
 
 def _published(state: Path, log: Path) -> tuple[int, list[str]]:
     """Lines that were read, and the files of `page_views`."""
-    from temporal_assets.days.daily import build_derived, build_requests, landed_rows, side_by_side
+    from temporal_assets.days.daily import build_derived, build_requests
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.landing import refresh
@@ -137,9 +136,7 @@ def _published(state: Path, log: Path) -> tuple[int, list[str]]:
         build_requests(store, engine, settings, day, inventory)
         return store.paths(build_derived(store, engine, "page_views", day).manifest)
 
-    rows = partial(landed_rows, inventory)
-    made = side_by_side(views, inventory.days(), rows, engine, settings)
-    return lines, [path for paths in made for path in paths]
+    return lines, [path for day in inventory.days() for path in views(day)]
 
 
 def read_by_awk(folder: Path, _: str) -> Job:
@@ -259,9 +256,10 @@ def transits_by_us(folder: Path, _: str) -> Job:
     """The file of `transits`."""
     from benchmarks.suite_windows import made
     from temporal_assets.days.transits import make_transits
+    from temporal_assets.engines.statements import run
 
     files = [_requests(folder)]
-    return made(folder, files, lambda engine, out: make_transits(engine, files, out).rows)
+    return made(folder, files, lambda engine, out: run(engine, make_transits(files, out)).rows)
 
 
 def transits_by_pandas(folder: Path, _: str) -> Job:

@@ -19,6 +19,7 @@ from benchmarks.window_builds import publish_rows
 from temporal_assets import contracts
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.statements import run
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
 
@@ -98,7 +99,7 @@ def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Tab
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        transits = make_transits(engine, [str(path)], scratch)
+        transits = run(engine, make_transits([str(path)], scratch))
         store.publish(
             "transits", day, transits.rows, inputs=[], settings_digest="", beside=transits.urls
         )

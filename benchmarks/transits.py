@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.statements import run
 from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.storage.store import Store
 
@@ -42,7 +43,7 @@ def publish_transits(
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)
-        transits = make_transits(engine, [str(path)], scratch)
+        transits = run(engine, make_transits([str(path)], scratch))
         store.publish(
             "transits",
             day,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +21,8 @@ from temporal_assets import contracts
 from temporal_assets.days.counts import CountFile, DayCounts, make_counts
 from temporal_assets.days.requests import DayRequests, RobotLimits, sort_out
 from temporal_assets.days.transits import DayTransits, make_transits
-from temporal_assets.engines.base import Engine, Result
-from temporal_assets.engines.batches import in_order
+from temporal_assets.engines.base import Engine, Statement
+from temporal_assets.engines.statements import Steps, run
 from temporal_assets.landing.inventory import (
     LOST,
     Inventory,
@@ -52,9 +52,6 @@ COUNTED: Final = "counted_sites"
 
 _TOLD_ON: Final = ("has_referrers", COUNTED)
 """Facts of the requests of a day that what is made of them repeats."""
-
-_AT_ONCE: Final = 4
-"""Small days made at once at most, some 30 MB each: one statement's memory is for all of them."""
 
 LONGEST_SILENCE: Final = 14
 """Days without a log line in a row that are still days without a visitor, and no gap."""
@@ -107,6 +104,13 @@ class RequestsResult:
 def build_requests(
     store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
 ) -> RequestsResult:
+    """Make a day of `rejects` and `requests`, as `requests_steps` does."""
+    return run(engine, requests_steps(store, engine, settings, day, inventory))
+
+
+def requests_steps(
+    store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
+) -> Steps[RequestsResult]:
     """Publish `rejects` and then `requests` of a day from its landed log files.
 
     Raises `TooManyRejects` after `rejects` and before `requests` is published: the evidence is
@@ -126,7 +130,7 @@ def build_requests(
     logs = [file for file in files if not file.is_counted]
     with store.scratch() as scratch:
         segments = _segments(inventory, logs, day)
-        sorted_requests = sort_out(engine, segments, _robot_limits(settings, logs), scratch)
+        sorted_requests = yield from sort_out(segments, _robot_limits(settings, logs), scratch)
         counts = make_counts(engine, _count_files(inventory, files, day), scratch)
         losses += _losses_of_day(sorted_requests, counts)
         rejects = store.publish(
@@ -144,7 +148,7 @@ def build_requests(
         requests = store.publish(
             "requests",
             day,
-            sorted_requests.write(scratch),
+            (yield from sorted_requests.write(scratch)),
             inputs=inputs,
             settings_digest=digest,
             extra={"lines": lines, "has_referrers": has_referrers, "losses": summary}
@@ -161,13 +165,18 @@ def build_requests(
 
 
 def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> DayResult:
+    """Make a day of `page_views` or `transits`, as `derived_steps` does."""
+    return run(engine, derived_steps(store, asset, day))
+
+
+def derived_steps(store: Store, asset: str, day: dt.date) -> Steps[DayResult]:
     """Publish a day of `page_views` or `transits` from the day's `requests`."""
     started = time.monotonic()
     source = store.require("requests", day)
     files = store.paths(store.verified(source))
     with store.scratch() as scratch:
         counts = store.paths_of_counts(source)
-        made = _derived(engine, asset, files, counts, scratch)
+        made = yield from _derived(asset, files, counts, scratch)
         manifest = store.publish(
             asset,
             day,
@@ -182,18 +191,18 @@ def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> Day
 
 
 def _derived(
-    engine: Engine, asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
-) -> DayTransits:
+    asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
+) -> Steps[DayTransits]:
     """Files of the rows, with those of the URLs and counts that lie beside them."""
     if asset == "transits":
-        return make_transits(engine, requests, out, counts)
+        return (yield from make_transits(requests, out, counts))
     table = contracts.table(asset)
-    rows = engine.query(asset, {"requests": requests}, {}, table, out)
+    rows = yield Statement(asset, {"requests": requests}, {}, table, out)
     if counts:
         both = {asset: [str(path) for path in rows], "counts": counts}
         folder = out / "counted"
         folder.mkdir()
-        rows = engine.query("counted_views", both, {}, table, folder)
+        rows = yield Statement("counted_views", both, {}, table, folder)
     return DayTransits(rows, [], [])
 
 
@@ -256,20 +265,6 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
         if (manifest := store.intact("requests", day)) is not None
         and contents.issuperset(content_of(source.digest) for source in manifest.inputs)
     }
-
-
-def side_by_side(
-    make: Callable[[dt.date], Result], days: Sequence[dt.date], engine: Engine, settings: Settings
-) -> Iterator[Result]:
-    """Yield what `make` does for each of some small days, in their order, several at once.
-
-    A small day keeps one core busy, and not always: it also waits for the disk.
-    """
-    threads = min(settings.engine.used_threads, _AT_ONCE)
-    if threads == 1 or engine.spread:
-        yield from map(make, days)
-    else:
-        yield from in_order(make, days, threads)
 
 
 def landed_rows(inventory: Inventory, day: dt.date) -> int:

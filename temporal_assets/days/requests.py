@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
-from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.base import Inputs, Statement
 from temporal_assets.engines.parquet_rows import whole_table
+from temporal_assets.engines.statements import Steps
 from temporal_assets.landing.segments import SCHEMA
 
 BEHAVIOURAL_BOTS: Final = passing(
@@ -54,7 +55,6 @@ class RobotLimits(NamedTuple):
 class DayRequests:
     """Requests that are known but not written yet: logs may first be found to be read wrongly."""
 
-    engine: Engine
     segments: list[str]
     bots: list[str]
     """`BEHAVIOURAL_BOTS`."""
@@ -64,36 +64,34 @@ class DayRequests:
     @property
     def robots(self) -> Mapping[str, int]:
         """Pages left out, by reason; in the order of reasons."""
-        reasons = whole_table(self.bots, ["reason", "pages"]).to_pandas()
-        pages = reasons.groupby("reason")["pages"].sum()
-        return {str(reason): int(count) for reason, count in pages.items()}
+        clients = whole_table(self.bots, ["reason", "pages"])
+        pages = clients.group_by("reason").aggregate([("pages", "sum")]).to_pylist()
+        return dict(sorted((row["reason"], row["pages_sum"]) for row in pages))
 
-    def write(self, out: Path) -> list[Path]:
+    def write(self, out: Path) -> Steps[list[Path]]:
         """Write files of the contract, by time, client, url and referrer."""
         inputs = {"segments": self.segments, "behavioural_bots": self.bots}
-        return self.engine.query("requests", inputs, {}, contracts.REQUESTS, out)
+        return (yield Statement("requests", inputs, {}, contracts.REQUESTS, out))
 
 
 def sort_out(
-    engine: Engine, groups: Sequence[Sequence[str]], limits: RobotLimits, scratch: Path
-) -> DayRequests:
+    groups: Sequence[Sequence[str]], limits: RobotLimits, scratch: Path
+) -> Steps[DayRequests]:
     """Find the requests among the records of a day.
 
     `groups` are segments, of which only those of one group overlap in time. Without any there is a
     table without rows.
     """
-    segments, repeated = _segments(engine, groups, scratch)
+    segments, repeated = yield from _segments(groups, scratch)
     folder = scratch / "bots"
     folder.mkdir()
-    paths_found = engine.query(
+    bots = yield Statement(
         "behavioural_bots", {"segments": segments}, limits._asdict(), BEHAVIOURAL_BOTS, folder
     )
-    return DayRequests(engine, segments, [str(path) for path in paths_found], repeated)
+    return DayRequests(segments, [str(path) for path in bots], repeated)
 
 
-def _segments(
-    engine: Engine, groups: Sequence[Sequence[str]], scratch: Path
-) -> tuple[list[str], int]:
+def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[list[str], int]]:
     """The day's records, and how many were in several files.
 
     Only files whose times overlap can share lines, so only they pay for the comparison.
@@ -104,24 +102,26 @@ def _segments(
         return [str(empty)], 0
     paths: list[str] = []
     for n, group in enumerate(groups):
-        paths += _once(engine, group, scratch / f"group-{n}") if len(group) > 1 else group
+        is_alone = len(group) == 1
+        paths += group if is_alone else (yield from _once(group, scratch / f"group-{n}"))
     return paths, _rows([path for group in groups for path in group]) - _rows(paths)
 
 
-def _once(engine: Engine, segments: Sequence[str], scratch: Path) -> Sequence[str]:
+def _once(segments: Sequence[str], scratch: Path) -> Steps[Sequence[str]]:
     """Segments with the records that several files hold counted once; untouched without any."""
-
-    def made(table: Table, sql: str, inputs: Inputs) -> list[str]:
-        folder = scratch / sql
-        folder.mkdir(parents=True)
-        return [str(path) for path in engine.query(sql, inputs, {}, table, folder)]
-
     inputs = {"segments": segments}
-    repeated = made(REPEATED_SEGMENTS, "repeated_segments", inputs)
+    repeated = yield from _made("repeated_segments", inputs, REPEATED_SEGMENTS, scratch)
     if not _rows(repeated):
         return segments
     both = {**inputs, "repeated_segments": repeated}
-    return made(contracts.REQUESTS, "distinct_segments", both)
+    return (yield from _made("distinct_segments", both, contracts.REQUESTS, scratch))
+
+
+def _made(sql: str, inputs: Inputs, table: Table, scratch: Path) -> Steps[list[str]]:
+    folder = scratch / sql
+    folder.mkdir(parents=True)
+    files = yield Statement(sql, inputs, {}, table, folder)
+    return [str(path) for path in files]
 
 
 def _rows(paths: Sequence[str]) -> int:

@@ -16,7 +16,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import COUNTS, NUMBERED_COUNTS, TRANSITS, URLS, Table
-from temporal_assets.engines.base import Engine
+from temporal_assets.engines.base import Statement
+from temporal_assets.engines.statements import Steps
 from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
@@ -33,17 +34,18 @@ class DayTransits:
 
 
 def make_transits(
-    engine: Engine, requests: Sequence[str], out: Path, counts: Sequence[str] = ()
-) -> DayTransits:
+    requests: Sequence[str], out: Path, counts: Sequence[str] = ()
+) -> Steps[DayTransits]:
     """A day's `transits`, in the folder `out`, from its `requests` and its counts, if any."""
     named = {"requests": requests, "counts": counts or no_counts(COUNTS, out)}
-    urls = engine.query(URLS.name, named, {"site": SITE}, URLS, out)
+    urls = yield Statement(URLS.name, named, {"site": SITE}, URLS, out)
     by_number = {"urls": [str(path) for path in urls]}
-    rows = engine.query(TRANSITS.name, {"requests": requests} | by_number, {}, TRANSITS.stored, out)
+    both = {"requests": requests} | by_number
+    rows = yield Statement(TRANSITS.name, both, {}, TRANSITS.stored, out)
     if not counts:
         return DayTransits(rows, urls, [])
     numbered = {"counts": counts} | by_number
-    counted = engine.query("numbered_counts", numbered, {}, NUMBERED_COUNTS, out)
+    counted = yield Statement("numbered_counts", numbered, {}, NUMBERED_COUNTS, out)
     return DayTransits(rows, urls, counted)
 
 

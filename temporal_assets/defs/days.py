@@ -19,7 +19,6 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
-from temporal_assets.days.daily import side_by_side
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Attempts, Made, Parts
@@ -28,6 +27,7 @@ from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import SMALL_ROWS, small_batches
+from temporal_assets.engines.statements import Steps, run, run_together
 from temporal_assets.machine.troubles import said
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
@@ -44,8 +44,18 @@ _LISTED_FAILURES: Final = 10
 """Days whose reasons the run's error repeats; the log has all of them."""
 
 
-Make = Callable[[Installation, dt.date], Parts]
+Make = Callable[[Installation, dt.date], Steps[Parts]]
 """Publishes a day in the store of the installation that it is given."""
+
+
+def without_statements(make: Callable[[Installation, dt.date], Parts]) -> Make:
+    """Return what makes a day by itself as work that leaves no statement to others."""
+
+    def steps(installation: Installation, day: dt.date) -> Steps[Parts]:
+        yield from ()
+        return make(installation, day)
+
+    return steps
 
 
 class UnfinishedDay(Exception):
@@ -131,9 +141,8 @@ def make_days(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run.
 
-    Where `rows` says how many a day has, threads may share `make`, each with days of its own, and
-    small days are published together: `make` must not read what it has published, but of days that
-    are made `alone`.
+    Where `rows` says how many a day has, small days share their statements and are published
+    together: `make` must not read what it has published, but of days that are made `alone`.
     """
     days = days_of(context.partition_keys)
     done = installation.attempts.pop(assets[0], Attempts())
@@ -185,8 +194,9 @@ def _attempt_together(
     made: list[Parts | Exception] = []
     try:
         with together(installation.store) as store:
-            attempt = partial(_attempt, make, replace(installation, store=store))
-            made += side_by_side(attempt, days, installation.engine, installation.settings)
+            publishing = replace(installation, store=store)
+            works = [make(publishing, day) for day in days]
+            made += run_together(installation.engine, works)
     except Exception as error:  # none of them was published, or not all: they are made again
         return [one if isinstance(one, Exception) else error for one in made or days]
     return made
@@ -194,7 +204,7 @@ def _attempt_together(
 
 def _attempt(make: Make, installation: Installation, day: dt.date) -> Parts | Exception:
     try:
-        return make(installation, day)
+        return run(installation.engine, make(installation, day))
     except Exception as error:
         return error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -45,6 +45,16 @@ class Spread(Protocol):
         item is raised here, and ends it for all.
         """
         ...
+
+
+class Statement(NamedTuple):
+    """The arguments of `Engine.query`."""
+
+    sql: str
+    inputs: Inputs
+    parameters: Mapping[str, Any]
+    table: Table
+    out: Path
 
 
 class EngineError(RuntimeError):
@@ -91,6 +101,14 @@ class Engine(Protocol):
 
         The columns and types are those of `table`; rows are in the order of the query.
         Returns the files written, at least one, also for an empty result.
+        """
+        ...
+
+    def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
+        """Run statements that differ in their inputs and folders alone, as `query` runs each.
+
+        For inputs of few rows, of which all fit into memory: where the engine can, it plans and
+        starts them once.
         """
         ...
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Final
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from temporal_assets.contracts import Table, Type
@@ -21,11 +23,13 @@ from temporal_assets.engines.base import (
     Kernel,
     Rows,
     Spread,
+    Statement,
 )
 from temporal_assets.engines.batches import even, in_order, spill
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.engines.sql import literal, sql_file
+from temporal_assets.engines.sql_each import SET, for_each
 from temporal_assets.machine.filesystems import filesystem
 from temporal_assets.machine.object_cache import CachedObjects
 from temporal_assets.machine.scratch import scratch_folder
@@ -83,6 +87,22 @@ class DuckDBEngine:
         text = sql_file(sql).render(inputs, parameters)
         with self._session(inputs) as session:
             return [_write(session, text, table, out)]
+
+    def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
+        """See `Engine.query_each`: one statement, whose rows are then written file by file."""
+        sql, first_inputs, parameters, table, _ = statements[0]
+        text = sql_file(sql).render(first_inputs, parameters)
+        inputs = {
+            name: [[str(path) for path in statement.inputs[name]] for statement in statements]
+            for name in first_inputs
+        }
+        with self._session({}) as session:
+            rows = session.sql(for_each(text, inputs, table)).to_arrow_table()
+            parts = _parts(rows, len(statements))
+            return [
+                [_write_small(session, part, table, statement.out)]
+                for part, statement in zip(parts, statements, strict=True)
+            ]
 
     def apply(
         self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
@@ -182,6 +202,13 @@ def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
     return pa.RecordBatchReader.from_batches(rows.schema, batches())
 
 
+def _parts(rows: pa.Table, sets: int) -> list[pa.Table]:
+    """Return the rows of each set, which lie together in the order of the sets."""
+    bounds = np.searchsorted(rows[SET].to_numpy(), np.arange(sets + 1))
+    of_sets = rows.drop_columns([SET])
+    return [of_sets.slice(first, last - first) for first, last in pairwise(bounds.tolist())]
+
+
 def _joined(group: pa.Table) -> pa.Table:
     return group.combine_chunks() if group.nbytes < _MOST_JOINED else group
 
@@ -237,6 +264,17 @@ def _write_made(
     is_agreed = made.schema.equals(table.arrow_schema)
     text = "FROM made" if is_agreed else _as_agreed("FROM made", table)
     session.execute(_copy(text, table, target))
+    return target
+
+
+def _write_small(
+    session: duckdb.DuckDBPyConnection, rows: pa.Table, table: Table, out: Path
+) -> Path:
+    """Write few rows of this process, those of a passing table without the database."""
+    if not table.is_passing:
+        return _write_made(session, rows, table, out)
+    target = out / f"{table.name}.parquet"
+    spill(rows.to_batches(), rows.schema, target, _FEWER_ROWS)
     return target
 
 

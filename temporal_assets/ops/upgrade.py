@@ -25,6 +25,7 @@ from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import sql_names
+from temporal_assets.engines.statements import run
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
@@ -157,5 +158,5 @@ def _transits(
     views = store.paths(store.verified(store.require("page_views", day)))
     inputs = {"transits": files, "page_views": views}
     requests = engine.query(name, inputs, {}, _EARLIER_REQUESTS, out)
-    made = make_transits(engine, [str(path) for path in requests], out)
+    made = run(engine, make_transits([str(path) for path in requests], out))
     return made.rows, made.urls

@@ -27,6 +27,7 @@ from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.engines.statements import run
 from temporal_assets.logs.urls.urls import SITE, site_of
 from temporal_assets.settings import load_settings
 from tests.tables import write_table
@@ -236,7 +237,7 @@ def test_what_is_read_often_is_packed_for_reading(engine: Engine, out: Path) -> 
     table = contracts.table("requests")
     pq.write_table(pa.Table.from_pylist(rows, table.arrow_schema), requests)
     duckdb = DuckDBEngine(load_settings(out))
-    transits = make_transits(duckdb, [str(requests)], out)
+    transits = run(duckdb, make_transits([str(requests)], out))
     (path,), (named,) = transits.rows, transits.urls
     target = pq.read_metadata(path).row_group(0).column(2)
     assert (target.path_in_schema, target.compression) == ("target", "SNAPPY")

@@ -29,16 +29,16 @@ NEXT = dt.date(2026, 3, 2)
 @pytest.fixture
 def broken_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """`requests` of DAY come out with a site that is not the host of the page."""
-    right = daily.build_requests
+    right = daily.requests_steps
 
     def wrong(store: Any, engine: Any, settings: Any, day: dt.date, inventory: Any) -> Any:
-        result = right(store, engine, settings, day, inventory)
+        result = yield from right(store, engine, settings, day, inventory)
         if day == DAY:
             publish_requests(store, result.requests.manifest, site="elsewhere.org")
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(daily, "build_requests", wrong)
+        patch.setattr(daily, "requests_steps", wrong)
         yield
 
 

@@ -61,8 +61,8 @@ class Fault:
 
 @pytest.fixture
 def fault(monkeypatch: pytest.MonkeyPatch) -> Fault:
-    found = Fault(daily.build_requests)
-    monkeypatch.setattr(daily, "build_requests", found)
+    found = Fault(daily.requests_steps)
+    monkeypatch.setattr(daily, "requests_steps", found)
     return found
 
 

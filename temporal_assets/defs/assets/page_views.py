@@ -20,6 +20,7 @@ from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.engines.statements import Steps
 from temporal_assets.settings import Settings
 
 
@@ -39,8 +40,8 @@ def page_views_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> 
     ) -> Iterator[dg.MaterializeResult[Any]]:
         plotted = metadata.plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Parts:
-            part = make_derived(installation, "page_views", day)
+        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+            part = yield from make_derived(installation, "page_views", day)
             if day in plotted:
                 shown = metadata.views_plot(installation, day)
                 shown |= sample(installation, "page_views", day)

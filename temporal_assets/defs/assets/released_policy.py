@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.defs.days import make_days, refuse_blocked
+from temporal_assets.defs.days import make_days, refuse_blocked, without_statements
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.partitions import DAYS_PER_RUN
@@ -72,7 +72,7 @@ def released_policy_asset(
         def make(installation: Installation, day: dt.date) -> Parts:
             return {RELEASED_POLICY: _released(installation, day)}
 
-        yield from make_days(context, installation, [RELEASED_POLICY], make)
+        yield from make_days(context, installation, [RELEASED_POLICY], without_statements(make))
 
     return released_policy
 

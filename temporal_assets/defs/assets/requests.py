@@ -19,6 +19,7 @@ from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.engines.statements import Steps
 from temporal_assets.landing.inventory import READER_VERSION, Inventory
 from temporal_assets.settings import Settings
 
@@ -44,8 +45,8 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         inventory = Inventory.load(installation.settings)
         plotted = metadata.plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Parts:
-            return _make(installation, inventory, day, day in plotted)
+        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+            return (yield from _make(installation, inventory, day, day in plotted))
 
         rows, assets = partial(daily.landed_rows, inventory), ("requests", "rejects")
         yield from make_days(context, installation, assets, make, rows=rows, alone=plotted)
@@ -53,10 +54,12 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
     return requests_and_rejects
 
 
-def _make(installation: Installation, inventory: Inventory, day: dt.date, plot: bool) -> Parts:
+def _make(
+    installation: Installation, inventory: Inventory, day: dt.date, plot: bool
+) -> Steps[Parts]:
     store = installation.store
     try:
-        result = daily.build_requests(
+        result = yield from daily.requests_steps(
             store, installation.engine, installation.settings, day, inventory
         )
     except daily.TooManyRejects as error:

@@ -21,6 +21,7 @@ from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.engines.statements import Steps
 from temporal_assets.settings import Settings
 
 
@@ -38,8 +39,8 @@ def transits_asset(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg
     ) -> Iterator[dg.MaterializeResult[Any]]:
         plotted = metadata.plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Parts:
-            part = make_derived(installation, "transits", day)
+        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+            part = yield from make_derived(installation, "transits", day)
             if day in plotted:
                 shown_metadata = {
                     **part.metadata,

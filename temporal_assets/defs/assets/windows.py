@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from temporal_assets.defs.days import make_days, refuse_blocked
+from temporal_assets.defs.days import make_days, refuse_blocked, without_statements
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
@@ -41,7 +41,7 @@ def window_asset(
         def make(installation: Installation, day: dt.date) -> Parts:
             return {asset.name: _make(installation, asset, day, day in plotted)}
 
-        yield from make_days(context, installation, [asset.name], make)
+        yield from make_days(context, installation, [asset.name], without_statements(make))
 
     return window
 

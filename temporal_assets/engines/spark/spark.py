@@ -32,6 +32,7 @@ from temporal_assets.engines.base import (
     Kernel,
     Result,
     Rows,
+    Statement,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.outcomes import result_of
@@ -82,6 +83,10 @@ class SparkEngine:
         with self._job(f"{sql}.sql") as session:
             tables = {name: read(session, name, paths) for name, paths in inputs.items()}
             return write(session.sql(_text(sql), args=bound, **tables), table, out)
+
+    def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
+        """See `Engine.query_each`: one after the other."""
+        return [self.query(*statement) for statement in statements]
 
     def apply(
         self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
