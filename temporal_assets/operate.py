@@ -160,8 +160,13 @@ def prepare_home(settings: Settings) -> Path:
             replace_text(config, _PLACES.sub("", text))
         if not (home / "history").exists() and event_log.is_in_sqlite(home):
             # Two processes that make Dagster's databases at the same time spoil them.
-            dg.DagsterInstance.from_config(str(home)).dispose()
+            make_history(home)
     return home
+
+
+def make_history(home: Path) -> None:
+    """Make Dagster's databases, which it does when it opens a home without any."""
+    dg.DagsterInstance.from_config(str(home)).dispose()
 
 
 def materialize(

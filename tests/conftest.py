@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.shared import made_once
+
 # No deadline: the first call of a compiled loop takes seconds. On a build machine the examples
 # are the same every time, so that a failure is the change's fault.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("here", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.register_profile("spark", deadline=None, derandomize=True, max_examples=5)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
@@ -70,4 +73,4 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a project in which everything is made, judged and released: to be copied."""
     from tests.orchestration.conftest import make_whole
 
-    return make_whole(tmp_path_factory.mktemp("whole"))
+    return made_once(tmp_path_factory, "whole", make_whole)[0]

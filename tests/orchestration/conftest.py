@@ -17,6 +17,9 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.registry import WINDOW_NAMES
 from tests import logs
+from tests.shared import histories_are_copied
+
+__all__ = ["histories_are_copied"]
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 4
@@ -113,13 +116,12 @@ def three_days(project: Project) -> list[dt.date]:
     return logs.write_days(project.logs, dt.date(2026, 3, 1), 3)
 
 
-def make_whole(root: Path) -> Path:
-    """Make a project in which everything is made, judged and released; return its folder."""
+def make_whole(root: Path) -> None:
+    """Make a project in which everything is made, judged and released."""
     days = logs.write_days(root / "logs", FIRST, DAYS)
     settings = settings_of(root)
     daily = ("log_files", "requests", "page_views", "transits")
     assert materialize(settings, days, daily, None, WINDOW_NAMES).ok
-    return root
 
 
 def settings_of(root: Path) -> Settings:

@@ -1,4 +1,4 @@
-"""State folders that tests of several commands look at, each made once a process."""
+"""State folders that tests of several commands look at, each made once a run."""
 
 from __future__ import annotations
 
@@ -10,39 +10,65 @@ from typing import Any
 import pytest
 
 from tests.command_line import LOG, call, line
+from tests.shared import made_once
+
+STATE = "temporal_state"
+"""The state folder in the folder of a fixture."""
 
 
 @pytest.fixture(scope="session")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of ten lines as a file."""
-    path: Path = tmp_path_factory.mktemp("logs") / "access.log"
-    path.write_text("".join(f"{text}\n" for text in LOG))
-    return path
+
+    def make(folder: Path) -> None:
+        (folder / "access.log").write_text("".join(f"{text}\n" for text in LOG))
+
+    return made_once(tmp_path_factory, "log", make)[0] / "access.log"
 
 
 @pytest.fixture(scope="session")
 def ingested(log: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A state folder that has read the log and built nothing, and what `ingest` said."""
-    state: Path = tmp_path_factory.mktemp("state") / "temporal_state"
-    result = call("ingest", log, "--host", "a.example", "--json", "--state", state)
-    assert result.exit_code == 0
-    return state, json.loads(result.stdout)
+
+    def make(folder: Path) -> Any:
+        arguments = (log, "--host", "a.example", "--json", "--state", folder / STATE)
+        result = call("ingest", *arguments)
+        assert result.exit_code == 0
+        return json.loads(result.stdout)
+
+    folder, said = made_once(tmp_path_factory, "ingested", make)
+    return folder / STATE, said
 
 
 @pytest.fixture(scope="session")
 def built(ingested: tuple[Path, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The state folder of the log with all that can be made of it; tests leave it as it is."""
-    state = shutil.copytree(ingested[0], tmp_path_factory.mktemp("built") / "temporal_state")
-    result = call("materialize", "--json", "--state", state)
-    assert result.exit_code == 0, result.output
-    return state, json.loads(result.stdout)
+    return _built_of(ingested[0], "built", tmp_path_factory)
+
+
+def _built_of(
+    read: Path, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, Any]]:
+    """Return a copy of a state folder with all that can be made of it, and what was said."""
+
+    def make(folder: Path) -> Any:
+        state = shutil.copytree(read, folder / STATE)
+        result = call("materialize", "--json", "--state", state)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    folder, said = made_once(tmp_path_factory, name, make)
+    return folder / STATE, said
 
 
 @pytest.fixture(scope="session")
 def four_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state folder of four days read, whose windows have three days; nothing is built."""
-    folder: Path = tmp_path_factory.mktemp("four_days")
-    state = folder / "temporal_state"
+    return made_once(tmp_path_factory, "four_days", _four_days)[0] / STATE
+
+
+def _four_days(folder: Path) -> None:
+    state = folder / STATE
     state.mkdir()
     (state / "settings.toml").write_text(
         "[window]\ndays = 3\nmin_days = 2\nmin_views_per_day = 0.5\n"
@@ -56,7 +82,6 @@ def four_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     )
     assert call("ingest", log, "--host", "a.example", "--state", state).exit_code == 0
-    return state
 
 
 @pytest.fixture
@@ -70,10 +95,7 @@ def all_built(
     four_days: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, dict[str, Any]]:
     """The four days with all that can be made of them, and what `materialize` said."""
-    state = shutil.copytree(four_days, tmp_path_factory.mktemp("all_built") / "temporal_state")
-    result = call("materialize", "--json", "--state", state)
-    assert result.exit_code == 0, result.output
-    return state, json.loads(result.stdout)
+    return _built_of(four_days, "all_built", tmp_path_factory)
 
 
 @pytest.fixture

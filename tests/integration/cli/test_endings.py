@@ -23,7 +23,7 @@ ENDINGS = {
 MORE_ENDINGS = [pytest.param(name, marks=pytest.mark.slow) for name in [*ENDINGS][1:]]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ["ctrl-c", *MORE_ENDINGS])
 def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> None:
     number, on_ctrl_c = ENDINGS[ending]
     process = spawn(
