@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.policy import Policy
@@ -651,6 +651,7 @@ def test_patterns_that_share_a_url_with_a_hub_or_prefix_are_left_out_and_no_othe
 LOGIN = "/user/login?next=%2Fpage%2F"
 
 
+@settings(max_examples=25)
 @given(
     st.lists(
         st.sampled_from(
