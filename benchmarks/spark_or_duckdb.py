@@ -186,10 +186,7 @@ def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
 
 def settings_of(state: Path, name: str, cores: int) -> Settings:
     """Both engines with the same cores; Spark within this machine."""
-    both: dict[str, Any] = {
-        "engine": {"name": name, "threads": cores},
-        "reading": {"workers": cores},
-    }
+    both: dict[str, Any] = {"engine": {"name": name, "threads": cores}}
     if name == "duckdb":
         return load_settings(state, **both)
     log = state / "spark-events"

@@ -31,7 +31,11 @@ from temporal_assets.landing.inventory import (
     names_apart,
 )
 from temporal_assets.logs.read.records import remedy
-from temporal_assets.settings import Settings
+from temporal_assets.settings import (
+    ROBOT_PAGES_PER_MINUTE,
+    ROBOT_PAGES_WITHOUT_REFERRER,
+    Settings,
+)
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Input, Manifest
@@ -208,10 +212,8 @@ def _derived(
 
 def requests_digest(settings: Settings) -> str:
     """Identity of the settings that `requests` depends on beyond what landing records."""
-    cleaning = settings.cleaning
-    return digest_of(
-        [cleaning.bots, cleaning.bot_pages_per_minute, cleaning.bot_pages_without_referrer]
-    )
+    bots = settings.cleaning.bots
+    return digest_of([bots, ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER])
 
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
@@ -310,13 +312,12 @@ def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[Lan
 
 
 def _robot_limits(settings: Settings, files: Sequence[LandedFile]) -> RobotLimits:
-    cleaning = settings.cleaning
-    keep = cleaning.bots == "keep"
+    keep = settings.cleaning.bots == "keep"
     # Formats without referrers say nothing about who follows links.
     has_referrers = all(file.has_referrers for file in files)
     return RobotLimits(
-        _NEVER if keep else cleaning.bot_pages_per_minute,
-        _NEVER if keep or not has_referrers else cleaning.bot_pages_without_referrer,
+        _NEVER if keep else ROBOT_PAGES_PER_MINUTE,
+        _NEVER if keep or not has_referrers else ROBOT_PAGES_WITHOUT_REFERRER,
     )
 
 

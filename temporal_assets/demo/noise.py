@@ -32,7 +32,7 @@ from temporal_assets.demo.world.requests import (
 from temporal_assets.demo.world.seeds import generator
 from temporal_assets.demo.world.urls import STATIC
 from temporal_assets.demo.world.visits import SiteWorld, times_of_day
-from temporal_assets.settings import Cleaning
+from temporal_assets.settings import ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER
 
 _RESOURCES: Final = 0.30
 _ERRORS: Final = 0.03
@@ -139,14 +139,13 @@ def _robots(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) 
 def _scripts(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) -> list[Requests]:
     """Scripts with the agent of a browser: one kind is too fast, the other never has a referrer.
 
-    Both exceed the defaults of `settings.Cleaning` by a wide margin, and stay within hours in
+    Both exceed the limits of `settings` by a wide margin, and stay within hours in
     which no log is rotated.
     """
-    limits = Cleaning()
     living = np.flatnonzero(world.pages.birth < day)
     requests = []
     for is_fast in (True, False):
-        limit = limits.bot_pages_per_minute if is_fast else limits.bot_pages_without_referrer
+        limit = ROBOT_PAGES_PER_MINUTE if is_fast else ROBOT_PAGES_WITHOUT_REFERRER
         size = int(rng.integers(limit * 3 // 2, limit * 5 // 2))
         expected = readers * _SCRIPT_LINES / 2 / size
         runs = int(rng.poisson(expected)) if len(living) >= size else 0

@@ -691,14 +691,9 @@ def options_digest(source: LogSource, settings: Settings) -> str:
         {
             "reader": READER_VERSION,
             "source": source.model_dump(mode="json", exclude={"path"}),
-            "reading": settings.reading.model_dump(
-                mode="json", exclude={"workers", "max_reject_share"}
-            )
+            "reading": settings.reading.model_dump(mode="json", exclude={"max_reject_share"})
             | _FIXED,
-            "cleaning": settings.cleaning.model_dump(
-                mode="json", exclude={"bot_pages_per_minute", "bot_pages_without_referrer"}
-            )
-            | {"methods": [METHOD.decode()]},
+            "cleaning": settings.cleaning.model_dump(mode="json") | {"methods": [METHOD.decode()]},
             "privacy": _privacy(settings),
             "timezone": settings.orchestration.timezone,
         }
@@ -711,7 +706,7 @@ def _privacy(settings: Settings) -> dict[str, Any]:
     Keys that begin to rotate in a folder that had one key do so from a later day on: what was read
     is not read again (`key_periods`).
     """
-    given = settings.privacy.model_dump(mode="json", exclude={"min_clients", "views_per_client"})
+    given = settings.privacy.model_dump(mode="json", exclude={"min_clients"})
     if had_one_key(settings.state / "secrets"):
         given["rotation_days"] = 0
     return given

@@ -32,7 +32,7 @@ from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.records import Block, Column, Counts, Records, Reject, remedy
 from temporal_assets.logs.read.streams import HEAD_BYTES, open_stream
 from temporal_assets.logs.tables import parquet
-from temporal_assets.settings import LogSource, Reading, Settings
+from temporal_assets.settings import VIEWS_PER_CLIENT, LogSource, Reading, Settings
 
 _LINES: Final = 2_000
 """Lines of a file that are read for a preview; the head of a stream holds some hundreds."""
@@ -231,11 +231,10 @@ def _missing(records: Records, settings: Settings) -> Iterator[str]:
     if (counts.visitors >= 0).any():
         yield "Counts of visitors: they count as views, and nobody is known by a pseudonym."
     elif (counts.views >= 0).any():
-        floor = privacy.min_clients * privacy.views_per_client
+        floor = privacy.min_clients * VIEWS_PER_CLIENT
         yield (
             "Counts of views: who opened a page is not known. Instead of"
-            f" {privacy.min_clients} clients, {floor} views on a day let a page be named"
-            " (`privacy.views_per_client`)."
+            f" {privacy.min_clients} clients, {floor} views on a day let a page be named."
         )
     else:
         yield "Counts of transits: they tell the links that lead to pages, and no views."

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
@@ -170,7 +169,7 @@ class LogReader:
         self.alone = alone
         """True if no other thread uses it, and it may say how far it is."""
         self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
-        self.workers = settings.reading.workers or cpu_count() or 1
+        self.workers = settings.engine.used_threads
         self._is_bot = Memo(is_bot)
         self._cleaners: dict[str, Cleaner] = {}
 

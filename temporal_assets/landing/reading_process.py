@@ -142,7 +142,7 @@ class _ReadingProcess:
         except (BrokenPipeError, EOFError, pickle.UnpicklingError, ValueError):
             raise EngineError(
                 f"the process that read {item.path} was ended from outside, mostly for memory:"
-                " lower `reading.workers`, and run it again"
+                " lower `engine.threads`, and run it again"
             ) from None
         result: Read = result_of(answer)
         return result

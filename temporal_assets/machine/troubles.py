@@ -41,7 +41,7 @@ _DENIED: Final = (
 )
 _NO_MEMORY: Final = (
     f"there is not enough memory. {_WHOLE}; raise `engine.memory_limit`, or lower "
-    "`engine.threads` and `reading.workers` in settings.toml, and run the same command again"
+    "`engine.threads` in settings.toml, and run the same command again"
 )
 
 _QUOTED: Final = re.compile(r"['\"](/[^'\"]+)['\"]")

@@ -18,13 +18,23 @@ from temporal_assets.settings.loading import (
 )
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
-from temporal_assets.settings.reading import Cleaning, Privacy, Reading
+from temporal_assets.settings.reading import (
+    ROBOT_PAGES_PER_MINUTE,
+    ROBOT_PAGES_WITHOUT_REFERRER,
+    VIEWS_PER_CLIENT,
+    Cleaning,
+    Privacy,
+    Reading,
+)
 from temporal_assets.settings.sources import LogSource
 
 __all__ = [
     "DEFAULT_STATE",
+    "ROBOT_PAGES_PER_MINUTE",
+    "ROBOT_PAGES_WITHOUT_REFERRER",
     "SETTINGS_FILE",
     "STATE_VARIABLE",
+    "VIEWS_PER_CLIENT",
     "Alerts",
     "Baseline",
     "Calibration",

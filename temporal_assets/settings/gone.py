@@ -13,6 +13,8 @@ _FIXED: Final = {
     "reading.future_hours": "24",
     "reading.max_expansion": "1000",
     "reading.block_mib": "16",
+    "cleaning.bot_pages_per_minute": "60",
+    "cleaning.bot_pages_without_referrer": "100",
     "cleaning.methods": "GET",
     "curves.base": "false",
     "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
@@ -23,12 +25,14 @@ _FIXED: Final = {
     "patterns.min_share": "0.0001",
     "patterns.min_urls": "10",
     "patterns.most_urls": "3000000",
+    "patterns.transit_threshold": "0.8",
     "patterns.visit_weight": "1",
     "patterns.site_seconds": "120",
     "sites.confidence": "0.95",
     "sites.young": "expect",
     "sites.quiet_days": "3",
     "sites.quiet_share": "0.05",
+    "privacy.views_per_client": "10",
     "prefixes.confidence": "0.8",
     "prefixes.min_pages": "3",
     "prefixes.quiet": "drop",
@@ -59,6 +63,7 @@ _FOLDED: Final = {
     "hubs.half_life_days": "it is learned in every window; remove it",
     "policy.urgent_share": "it follows from the flow of the window; remove it",
     "patterns.processes": "`engine.threads` sites are learned at once",
+    "reading.workers": "`engine.threads` files are read at once",
 }
 """Dotted name -> how another setting says the same."""
 

@@ -96,10 +96,6 @@ class Patterns(Section):
     """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
     for the last."""
 
-    transit_threshold: float = Field(0.8, gt=0, le=1)
-    """Siblings with more similar in- and out-links than this are merged. BB do not give it
-    (docs/url-patterns.md)."""
-
     site_memory_mib: int = Field(4096, ge=256)
     """Memory a process may take for one site, of which as many are learned at once as
     `engine.threads` says; one that needs more is reported and left out."""

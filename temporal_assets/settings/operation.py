@@ -25,8 +25,8 @@ class Engine(Section):
     enough for forty million (docs/performance.md)."""
 
     threads: int | None = Field(None, ge=1)
-    """Threads of one statement, and sites whose patterns are learned at once; all cores when
-    unset."""
+    """Threads of one statement, log files parsed at once (by processes of some 400 MB where there
+    is much to read), and sites whose patterns are learned at once; all cores when unset."""
 
     @property
     def used_threads(self) -> int:

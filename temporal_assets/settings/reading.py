@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from temporal_assets.settings.section import Section
+
+ROBOT_PAGES_PER_MINUTE: Final = 60
+"""A client that opens more pages than this within one minute of the clock does not read them."""
+
+ROBOT_PAGES_WITHOUT_REFERRER: Final = 100
+"""A client with this many pages in a day and not one referrer follows no links: a script. Applies
+only to formats that log referrers."""
+
+VIEWS_PER_CLIENT: Final = 10
+"""Views of a page on a day that vouch for one client, where a source counts views and no visitors:
+such a page is named from `privacy.min_clients` times as many on (docs/counts.md)."""
 
 
 class Reading(Section):
@@ -22,10 +33,6 @@ class Reading(Section):
     sample_lines: int = Field(3, ge=0, le=100)
     """Samples kept per day, file and reason."""
 
-    workers: int | None = Field(None, ge=1)
-    """Parsing threads, or processes where there is much to read, some 400 MB each; all cores when
-    unset."""
-
 
 class Cleaning(Section):
     """Records of the log that are kept, and the URLs that they become (docs/canonical-urls.md)."""
@@ -37,15 +44,8 @@ class Cleaning(Section):
     """Images, scripts, style sheets, downloads, feeds; robots.txt, sitemaps and their like."""
 
     bots: Literal["drop", "keep"] = "drop"
-    """Programs, by their agent and by their behaviour (the next two)."""
-
-    bot_pages_per_minute: int = Field(60, ge=1)
-    """A client that opens more pages than this within one minute of the clock does not read
-    them."""
-
-    bot_pages_without_referrer: int = Field(100, ge=1)
-    """A client with this many pages in a day and not one referrer follows no links: a script.
-    Applies only to formats that log referrers."""
+    """Programs, by their agent and by their behaviour: more than 60 pages in a minute, or 100 pages
+    in a day without a referrer, where the format logs referrers."""
 
     scheme: Literal["https", "http", "keep"] = "https"
     """Scheme under which all URLs are stored: a page reached over both is one page."""
@@ -78,7 +78,3 @@ class Privacy(Section):
 
     min_clients: int = Field(5, ge=1)
     """URLs that fewer clients opened are never published in policies, reports and the UI."""
-
-    views_per_client: int = Field(10, ge=1)
-    """Views of a page on a day that vouch for one client, where a source counts views and no
-    visitors: such a page is named from `min_clients` times as many on (docs/counts.md)."""

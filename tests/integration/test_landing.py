@@ -172,7 +172,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 def test_files_with_one_header_are_not_compared(
     state: Path, folder: Path, compared: list[tuple[int, ...]]
 ) -> None:
-    settings = _settings(state, folder, reading={"workers": 1})
+    settings = _settings(state, folder, engine={"threads": 1})
     for minute in range(5):
         (folder / f"{minute}.log").write_text(_W3C + _w3c(minute))
     refresh(settings)
@@ -193,7 +193,7 @@ def test_a_grown_file_with_a_header_replaces_its_beginning(state: Path, folder: 
 def test_what_was_only_renamed_is_not_read_again(
     state: Path, folder: Path, compared: list[tuple[int, ...]]
 ) -> None:
-    settings = _settings(state, folder, reading={"workers": 1})
+    settings = _settings(state, folder, engine={"threads": 1})
     for n in (1, 2):
         logs.write(folder / f"access.log.{n}", logs.day_of_lines(DAY - n * dt.timedelta(days=1)))
     refresh(settings)
@@ -267,7 +267,7 @@ def at_opening(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[], object
 def test_rotation_while_a_log_is_read_loses_nothing(
     state: Path, folder: Path, at_opening: dict[int, Callable[[], object]], opening: int
 ) -> None:
-    settings = _settings(state, folder, reading={"workers": 1})
+    settings = _settings(state, folder, engine={"threads": 1})
     lines = logs.day_of_lines(DAY, clients=6)
     log = logs.write(folder / "access.log", lines[:4])
     refresh(settings)
@@ -292,7 +292,7 @@ def test_a_log_that_is_emptied_while_it_is_read_loses_nothing(
 ) -> None:
     for name in ("_READ", "HEAD_BYTES"):
         monkeypatch.setattr(streams, name, 1000)
-    settings = _settings(state, folder, reading={"workers": 1})
+    settings = _settings(state, folder, engine={"threads": 1})
     lines = logs.day_of_lines(DAY, clients=40)
     log = logs.write(folder / "access.log", lines[:60])
 
@@ -480,7 +480,7 @@ def test_a_large_file_is_read_in_blocks_with_the_same_result(
     whole = load_settings(
         tmp_path / "other",
         sources=[{"path": str(folder), "host": "example.com"}],
-        reading={"workers": 1},
+        engine={"threads": 1},
     )
     shutil.copytree(state / "secrets", tmp_path / "other" / "secrets")
     refresh(whole)
@@ -506,7 +506,7 @@ def test_days_written_side_by_side_are_the_same_files(
     logs.write(folder / "access.log", lines)
     found = []
     for root, workers in ((state, 4), (tmp_path / "other", 1)):
-        settings = _settings(root, folder, reading={"workers": workers})
+        settings = _settings(root, folder, engine={"threads": workers})
         if root != state:
             shutil.copytree(state / "secrets", root / "secrets")
         (file,) = refresh(settings).landed

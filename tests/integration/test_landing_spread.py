@@ -120,7 +120,7 @@ def test_much_is_read_in_processes_which_say_how_far_they_are(
     settings = load_settings(
         tmp_path / "state",
         sources=[{"path": str(folder), "host": "example.com"}],
-        reading={"workers": 2},
+        engine={"threads": 2},
     )
     report = refresh(settings, lambda path, done, _: told.setdefault(path.name, set()).add(done))
     assert len(report.landed) == 5

@@ -261,22 +261,6 @@ def test_a_day_that_was_removed_is_made_again(ticks: Ticks) -> None:
     assert ticks.project.store.days("requests") == [DAY]
 
 
-@pytest.mark.slow
-def test_a_setting_that_is_changed_and_changed_back_counts_each_time(ticks: Ticks) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    digests = []
-    for most in (60, 50, 60, 50):
-        ticks.project.settings = ticks.project.with_settings(
-            cleaning={"bot_pages_per_minute": most}
-        )
-        (daily,) = ticks.tick()
-        assert ticks.execute([daily])
-        assert ticks.tick() == []
-        digests.append(ticks.project.store.require("requests", DAY).settings_digest)
-    assert digests[:2] == digests[2:]
-
-
 def test_logs_are_read_again_at_every_change_of_how(ticks: Ticks) -> None:
     logs.write_days(ticks.project.logs, DAY, 1)
     ticks.execute(ticks.tick())

@@ -91,7 +91,7 @@ def compile_all() -> None:
     urls = pa.concat_arrays(rows.column("url").chunks)
     trees = section_trees(from_arrow(urls))
     trees.total(np.ones(len(urls), np.int64))
-    options = PatternOptions("support", "transit", 0.5, 5)
+    options = PatternOptions("support", "transit", 5)
     site_nodes(rows, options)
     _, learned = learn(rows, options)
     compile_matcher(learned.patterns).match(texts(["https://a.example/news001"]))

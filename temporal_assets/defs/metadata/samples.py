@@ -15,6 +15,7 @@ from temporal_assets.contracts import Type, table
 from temporal_assets.days.daily import COUNTED
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.settings import VIEWS_PER_CLIENT
 
 ROWS: Final = 10
 """Enough to see what a row is."""
@@ -164,7 +165,7 @@ def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, An
     privacy = installation.settings.privacy
     views = store.manifest("page_views", day) if asset in _OF_VIEWS else None
     of_views = views is not None and bool(views.extra.get(COUNTED))
-    k = privacy.min_clients * (privacy.views_per_client if of_views else 1)
+    k = privacy.min_clients * (VIEWS_PER_CLIENT if of_views else 1)
     rest = sample_query.rest.format(k=int(k), rows=ROWS)
     query = f"SELECT {', '.join(sample_query.columns)} FROM {asset} {rest}"  # noqa: S608 - ours, and a number
     inputs = {name: store.files(name, day) for name in (asset, *sample_query.also)}

@@ -21,7 +21,7 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.logs.privacy.key_periods import key_numbers
 from temporal_assets.logs.urls.search_engines import search_engine_pattern
-from temporal_assets.settings import Hubs, Settings
+from temporal_assets.settings import VIEWS_PER_CLIENT, Hubs, Settings
 from temporal_assets.windows.hubs.chosen_hubs import PAGE
 from temporal_assets.windows.hubs.link_graph import paths
 
@@ -90,5 +90,5 @@ def count_clients(
     key_days = handed_on(of_days, out / "key_days.parquet")
     followed = {"counts": no_counts(NUMBERED_COUNTS, out), **files.transits}
     inputs = {**followed, "candidates": pages, "key_days": key_days}
-    parameters = {"views_per_client": settings.privacy.views_per_client}
+    parameters = {"views_per_client": VIEWS_PER_CLIENT}
     return paths(engine.query("link_visits", inputs, parameters, _LINK_VISITS, out))

@@ -18,6 +18,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, without_links
 from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
@@ -133,7 +134,7 @@ HUB_SEEDS: Final = WindowAsset(
         settings.window.days,
         settings.window.min_views_per_day,
         settings.privacy.min_clients,
-        settings.privacy.views_per_client,
+        VIEWS_PER_CLIENT,
         settings.privacy.rotation_days,
         settings.hubs.model_dump(mode="json"),
     ],

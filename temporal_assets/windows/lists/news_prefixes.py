@@ -16,7 +16,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.numerics.proportions import chance_of_less, lower_bound, share
-from temporal_assets.settings import Settings
+from temporal_assets.settings import VIEWS_PER_CLIENT, Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
@@ -149,7 +149,7 @@ NEWS_PREFIXES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.privacy.views_per_client,
+        VIEWS_PER_CLIENT,
         sections.QUIET_DAYS,
         sections.QUIET_SHARE,
         SPLITTING_PAGES,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.counted_sites import counted_sites
 from temporal_assets.windows.frame.days import window_days
@@ -35,7 +36,7 @@ def _make(job: Job) -> Sequence[Path]:
     parameters = {
         "recent": min(sections.QUIET_DAYS, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
-        "views_per_client": job.settings.privacy.views_per_client,
+        "views_per_client": VIEWS_PER_CLIENT,
         **window_days(job),
     }
     sums, few = write_tree_sums(job.engine, inputs, parameters, job.out)
@@ -60,7 +61,7 @@ PREFIX_TREES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.privacy.views_per_client,
+        VIEWS_PER_CLIENT,
         sections.QUIET_DAYS,
     ],
 )

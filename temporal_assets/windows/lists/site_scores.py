@@ -13,6 +13,7 @@ import pyarrow as pa
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.curves.curves import MIN_LIFE
 from temporal_assets.logs.urls.domains import registrable_domain
+from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.counted_sites import counted_sites
 from temporal_assets.windows.frame.days import observed_days, window_days
@@ -115,7 +116,7 @@ def write_activity(job: Job) -> list[str]:
         {"page_views": job.window("page_views").files, **counted_sites(job)},
         {
             "recent_from": job.day - dt.timedelta(days=recent - 1),
-            "views_per_client": job.settings.privacy.views_per_client,
+            "views_per_client": VIEWS_PER_CLIENT,
             **window_days(job),
         },
         HOST_ACTIVITY,
@@ -188,7 +189,7 @@ SITE_SCORES: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.privacy.views_per_client,
+        VIEWS_PER_CLIENT,
         settings.sites.model_dump(mode="json"),
         sections.QUIET_DAYS,
         sections.QUIET_SHARE,

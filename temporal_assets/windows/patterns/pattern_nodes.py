@@ -35,6 +35,10 @@ _NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
 TREE: Final = TreeOptions()
 """Division of every site, but for the rule of `patterns.salience`."""
 
+TRANSIT_THRESHOLD: Final = 0.8
+"""Siblings with more similar in- and out-links than this are merged. BB do not give it
+(docs/url-patterns.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class PatternOptions:
@@ -42,7 +46,6 @@ class PatternOptions:
 
     salience: Salience
     cut: Cut
-    transit_threshold: float
     least_clients: int
 
 
@@ -56,7 +59,7 @@ def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
     return learn_patterns(
         traffic,
         replace(TREE, salience=options.salience),
-        options.transit_threshold,
+        TRANSIT_THRESHOLD,
         cut=options.cut,
     )
 

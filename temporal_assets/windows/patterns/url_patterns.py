@@ -11,6 +11,7 @@ from temporal_assets.engines.base import GroupLimits
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.patterns.pattern_nodes import (
+    TRANSIT_THRESHOLD,
     TREE,
     PatternOptions,
     lost_site,
@@ -29,7 +30,6 @@ def pattern_options(settings: Settings) -> PatternOptions:
     return PatternOptions(
         patterns.salience,
         patterns.cut,
-        patterns.transit_threshold,
         settings.privacy.min_clients,
     )
 
@@ -58,7 +58,7 @@ def _depends_on(settings: Settings) -> list[object]:
         options.salience,
         TREE.most_urls,
         options.cut,
-        options.transit_threshold,
+        TRANSIT_THRESHOLD,
         options.least_clients,
         # Another limit may let a site through that was left out.
         limits.seconds,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from temporal_assets.policy.document import Document, HubEntry
+from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.counted_sites import uncounted_visitors
 from temporal_assets.windows.frame.standing import days_in_words
@@ -118,8 +119,8 @@ def _of_counts(job: Job) -> Iterator[str]:
         )
         yield (
             f"Views of {named} are counted and their visitors are not: what is named has"
-            f" {privacy.min_clients * privacy.views_per_client} views on a day instead of"
-            f" {privacy.min_clients} visitors (`privacy.views_per_client`)."
+            f" {privacy.min_clients * VIEWS_PER_CLIENT} views on a day instead of"
+            f" {privacy.min_clients} visitors."
         )
 
 

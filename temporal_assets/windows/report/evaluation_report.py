@@ -39,7 +39,7 @@ from temporal_assets.reports.document import (
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
 from temporal_assets.reports.sections.front import front
-from temporal_assets.settings import Settings
+from temporal_assets.settings import VIEWS_PER_CLIENT, Settings
 from temporal_assets.storage import sums
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
@@ -233,7 +233,7 @@ def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
     yield "List in use", "none is known" if settings.baseline.path is None else "compared"
     yield "Names shown", f"of what at least {settings.privacy.min_clients} clients opened"
     if sites := uncounted_visitors(job):
-        floor = settings.privacy.min_clients * settings.privacy.views_per_client
+        floor = settings.privacy.min_clients * VIEWS_PER_CLIENT
         yield (
             "Counted without clients",
             f"{len(sites):,} sites; names are shown from {floor} views on a day",

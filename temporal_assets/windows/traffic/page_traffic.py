@@ -16,6 +16,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Table, Type, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
+from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.day_numbers import DayFiles, OtherPages, are_numbered
 from temporal_assets.windows.frame.incremental import find_earlier
@@ -175,7 +176,7 @@ def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:
         "counts": followed["counts"],
         "urls": followed["urls"],
     }
-    given = {"views_per_client": job.settings.privacy.views_per_client}
+    given = {"views_per_client": VIEWS_PER_CLIENT}
     folder = job.out / "counted"
     folder.mkdir()
     return job.engine.query("counted_traffic", inputs, given, contracts.PAGE_TRAFFIC, folder)
@@ -190,6 +191,6 @@ PAGE_TRAFFIC: Final = WindowAsset(
     settings=lambda settings: [
         settings.window.days,
         settings.privacy.min_clients,
-        settings.privacy.views_per_client,
+        VIEWS_PER_CLIENT,
     ],
 )

@@ -32,7 +32,13 @@ from temporal_assets.logs.formats.detect import resolve
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.logs.urls.urls import canonical_url, decode_escapes, is_static, site_of
-from temporal_assets.settings import Cleaning, LogSource, Reading
+from temporal_assets.settings import (
+    ROBOT_PAGES_PER_MINUTE,
+    ROBOT_PAGES_WITHOUT_REFERRER,
+    Cleaning,
+    LogSource,
+    Reading,
+)
 
 # Of this seed: in so small a corpus scripts are there or not, and here they are.
 OPTIONS = DemoOptions(
@@ -196,7 +202,7 @@ def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
 
 @pytest.fixture(scope="module")
 def reading(corpus) -> Found:
-    found, cleaning = Found(), Cleaning()
+    found = Found()
     for number, requests in clean_requests(corpus, found).items():
         minutes = Counter((address, minute) for minute, address, _, _ in requests)
         pages = Counter(address for _, address, _, _ in requests)
@@ -204,10 +210,8 @@ def reading(corpus) -> Found:
         for (address, _), count in minutes.items():
             fastest[address] = max(fastest[address], count)
         referred = {address for _, address, _, referrer in requests if referrer}
-        robots = {a for a in pages if fastest[a] > cleaning.bot_pages_per_minute} | {
-            a
-            for a in pages
-            if a not in referred and pages[a] >= cleaning.bot_pages_without_referrer
+        robots = {a for a in pages if fastest[a] > ROBOT_PAGES_PER_MINUTE} | {
+            a for a in pages if a not in referred and pages[a] >= ROBOT_PAGES_WITHOUT_REFERRER
         }
         found.dropped["script"] += sum(pages[address] for address in robots)
         honest = pages.keys() - robots
@@ -246,8 +250,8 @@ def test_everything_else_is_dropped_for_its_own_reason(corpus, reading):
 
 
 def test_readers_stay_far_below_the_limits_of_robots(reading):
-    assert reading.busiest_honest_minute <= Cleaning().bot_pages_per_minute // 3
-    assert reading.most_unreferred_honest_pages <= Cleaning().bot_pages_without_referrer // 3
+    assert reading.busiest_honest_minute <= ROBOT_PAGES_PER_MINUTE // 3
+    assert reading.most_unreferred_honest_pages <= ROBOT_PAGES_WITHOUT_REFERRER // 3
 
 
 def test_busiest_allowed_readers_are_not_taken_for_robots(tmp_path):
