@@ -1,0 +1,34 @@
+"""Folders of logs, and what happens while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.streams import LogStream
+from temporal_assets.settings import Reading
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the web server writes its logs."""
+    made = tmp_path / "logs"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """For every time that a log is opened, the lengths of others that it is compared with."""
+    found = []
+    opened = streams.open_stream
+
+    def noting(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+        found.append(tuple(checkpoints))
+        return opened(path, reading, checkpoints)
+
+    monkeypatch.setattr(streams, "open_stream", noting)
+    return found
