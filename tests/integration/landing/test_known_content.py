@@ -14,7 +14,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import load_settings
 from tests import logs
-from tests.landing import W3C_HEADER, DAY, NOON, w3c_line, let_grace_pass, rows_of, settings_of
+from tests.landing import DAY, NOON, W3C_HEADER, let_grace_pass, rows_of, settings_of, w3c_line
 
 
 def test_nothing_new_reads_nothing(state: Path, folder: Path) -> None:

@@ -19,7 +19,7 @@ from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.streams import LogStream
 from temporal_assets.settings import Reading, Settings
 from tests import logs
-from tests.landing import W3C_HEADER, DAY, NOON, w3c_line, let_grace_pass, rows_of, settings_of
+from tests.landing import DAY, NOON, W3C_HEADER, let_grace_pass, rows_of, settings_of, w3c_line
 
 
 def test_a_grown_file_replaces_its_beginning(state: Path, folder: Path) -> None:
