@@ -1,7 +1,7 @@
--- first_days: views on the first days of life, missing days left out, of the pages born in the last days and of every
+-- first_days: views on the first days of life, 0 on missing days, of the pages born in the last days and of every
 --   so manieth page that has been seen long enough to be learned from
 -- inputs: page_totals, page_views
--- parameters: known_from, known_until, young_from, least, step, observed, days
+-- parameters: known_from, known_until, young_from, least, step, day, days
 -- output: first_days
 -- grain: url
 WITH numbered AS (
@@ -29,7 +29,7 @@ SELECT
     site,
     url,
     birth,
-    length(replace(substr($observed, date_diff('day', $known_from, birth) + 1), '0', '')) AS age,
+    date_diff('day', birth, $day) + 1 AS age,
     total,
     list_transform(
         range($days),
@@ -41,19 +41,7 @@ FROM (
         any_value(chosen.site) AS site,
         any_value(chosen.birth) AS birth,
         any_value(chosen.total) AS total,
-        list(
-            length(
-                replace(
-                    substr(
-                        $observed,
-                        date_diff('day', $known_from, chosen.birth) + 1,
-                        date_diff('day', chosen.birth, seen.day)
-                    ),
-                    '0',
-                    ''
-                )
-            )
-        ) AS days,
+        list(date_diff('day', chosen.birth, seen.day)) AS days,
         list(seen.views) AS views
     FROM page_views AS seen
     INNER JOIN chosen ON chosen.url = seen.url

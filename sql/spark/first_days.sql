@@ -1,7 +1,7 @@
 -- first_days: translated from sql/labels/first_days.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_totals, page_views
--- parameters: days, known_from, known_until, least, observed, step, young_from
+-- parameters: day, days, known_from, known_until, least, step, young_from
 WITH numbered AS (
   SELECT
     site,
@@ -31,7 +31,7 @@ SELECT
   site,
   url,
   birth,
-  LENGTH(REPLACE(SUBSTRING(:observed, DATEDIFF(DAY, :known_from, birth) + 1), '0', '')) AS age,
+  DATEDIFF(DAY, birth, :day) + 1 AS age,
   total,
   TRANSFORM(
     SLICE(SEQUENCE(0, :days), 1, :days - 0),
@@ -43,19 +43,7 @@ FROM (
     ANY_VALUE(chosen.site) IGNORE NULLS AS site,
     ANY_VALUE(chosen.birth) IGNORE NULLS AS birth,
     ANY_VALUE(chosen.total) IGNORE NULLS AS total,
-    COLLECT_LIST(
-      LENGTH(
-        REPLACE(
-          SUBSTRING(
-            :observed,
-            DATEDIFF(DAY, :known_from, chosen.birth) + 1,
-            DATEDIFF(DAY, chosen.birth, seen.day)
-          ),
-          '0',
-          ''
-        )
-      )
-    ) AS days,
+    COLLECT_LIST(DATEDIFF(DAY, chosen.birth, seen.day)) AS days,
     COLLECT_LIST(seen.views) AS views
   FROM {page_views} AS seen
   INNER JOIN chosen

@@ -53,10 +53,17 @@ def rows(here: Histories) -> dict[str, dict[str, Any]]:
     return {row["url"]: row for row in here.store.read("early_labels", here.day).to_pylist()}
 
 
-def seen_days(here: Histories, page: int) -> np.ndarray:
-    """Views of a page on the days that are there, from its birth on."""
-    views = here.views[page][here.observed]
-    return views[(views > 0).argmax() :] if views.any() else views[:0]
+def lived(here: Histories, page: int) -> np.ndarray:
+    """Views of a page by day from its birth on, on missing days the geometric mean around them."""
+    views = here.views[page]
+    if not views.any():
+        return views[:0]
+    born = int((views > 0).argmax())
+    whole = views.astype(float)
+    for day in np.flatnonzero(~here.observed):
+        if born < day:
+            whole[day] = np.sqrt((views[day - 1] + 0.5) * (views[day + 1] + 0.5)) - 0.5
+    return whole[born:]
 
 
 def test_young_pages_are_those_born_in_the_last_week(here: Histories) -> None:
@@ -64,7 +71,7 @@ def test_young_pages_are_those_born_in_the_last_week(here: Histories) -> None:
     for page, url in enumerate(here.urls):
         active = np.flatnonzero(here.views[page])
         if len(active) and active[0] >= DAYS - 7:
-            wanted[url] = (len(seen_days(here, page)), int(here.views[page].sum()))
+            wanted[url] = (DAYS - active[0], int(here.views[page].sum()))
     found = {url: (row["age"], row["total"]) for url, row in rows(here).items()}
     assert found == wanted
     assert {row["section"] for row in rows(here).values()} == {
@@ -80,12 +87,12 @@ def test_probabilities_are_those_of_the_model_learned_from_what_pages_did(here: 
         if 7 <= born <= DAYS - 7 and total >= 3 and here.observed[born : born + 3].all():
             known.append((born, url, page))
     known.sort()
-    first = np.array([np.pad(seen_days(here, page), (0, 7))[:7] for _, _, page in known])
+    first = np.array([np.pad(lived(here, page), (0, 7))[:7] for _, _, page in known])
     total = np.array([here.views[page].sum() for _, _, page in known])
     truth = first[:, :3].sum(axis=1) / total > 0.7
     sites = np.full(len(known), "a.example")
     sections = np.array([section_of(url) for _, url, _ in known])
-    seen = np.array([len(seen_days(here, page)) for _, _, page in known])
+    seen = np.array([len(lived(here, page)) for _, _, page in known])
     model = learn(first, truth, sites, sections, seen_days=seen)
     assert 0 < truth.sum() < len(truth)
     # Pages too seldom read for a history are learned from as well.
@@ -93,7 +100,7 @@ def test_probabilities_are_those_of_the_model_learned_from_what_pages_did(here: 
     for url, row in rows(here).items():
         page = here.urls.index(url)
         views = np.zeros((1, 7))
-        views[0, : row["age"]] = seen_days(here, page)
+        views[0, : row["age"]] = lived(here, page)
         expected = model.probability(views, [row["age"]], ["a.example"], [section_of(url)])
         assert row["probability"] == pytest.approx(expected[0], rel=1e-9)
         assert (row["basis"], row["learned_from"]) == ("views", len(known))

@@ -18,7 +18,7 @@ learned for later days would hardly be used."""
 
 EARLY_LABELS: Final = Table(
     name="early_labels",
-    version=2,
+    version=3,
     description=(
         f"Pages born in the last {YOUNG_DAYS} days, reliable or not, and how likely each is to turn"
         " out temporal, given its views so far and the history of its site and section. Learned"
@@ -38,7 +38,7 @@ EARLY_LABELS: Final = Table(
         ColumnSpec(
             "age",
             Type.BIGINT,
-            "Days seen so far: from birth to the window's end, those that are missing left out.",
+            "Days from birth to the window's end, both included.",
             sources=("page_totals.birth",),
         ),
         ColumnSpec("total", Type.BIGINT, "Views so far.", sources=("page_totals.total",)),

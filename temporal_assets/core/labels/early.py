@@ -156,6 +156,27 @@ def learn(
     return Early(prior, tuple(ages), len(t), cut, n_days, tuple(models))
 
 
+def filled(views: Floats, observed: NDArray[np.bool_]) -> Floats:
+    """Return views with those of missing days as the observed days around them suggest.
+
+    Args:
+        views: pages x days.
+        observed: days; the first is there.
+
+    Returns:
+        The geometric mean of the days before and after, by their distance; the day before where
+        none after is observed.
+    """
+    days, there = np.arange(views.shape[1]), np.flatnonzero(observed)
+    place = np.searchsorted(there, days)
+    after = there[np.minimum(place, len(there) - 1)]
+    before = there[np.maximum(np.minimum(place, len(there)) - 1, 0)]
+    part = (days - before) / np.maximum(after - before, 1)
+    smooth = np.log(views + 0.5)
+    between = np.exp((1 - part) * smooth[:, before] + part * smooth[:, after]) - 0.5
+    return np.where(observed, views, between)
+
+
 def _seen_longer(seen_days: Int64s, truth: NDArray[np.bool_], age: int) -> NDArray[np.bool_]:
     """Return which pages were seen for some days after an age; half of all at least, of any age."""
     kept = max(-(-len(seen_days) // 2), min(_FEWEST, len(seen_days)))

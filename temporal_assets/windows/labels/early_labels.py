@@ -24,8 +24,9 @@ from temporal_assets.windows.labels.first_days import (
     KnownPages,
     batches,
     first_days,
-    matrix,
+    missing_days,
     sections,
+    views_of,
 )
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
@@ -44,12 +45,15 @@ def learn_from(pages: KnownPages, settings: Settings) -> Early:
     )
 
 
-def judge_batch(batch: pa.RecordBatch, model: Early, day: dt.date) -> pa.RecordBatch:
+def judge_batch(
+    batch: pa.RecordBatch, model: Early, day: dt.date, missing: NDArray[np.datetime64]
+) -> pa.RecordBatch:
     """Rows of `early_labels` for rows of FIRST_DAYS."""
     section = sections(batch.column("url"))
     prior = _prior(model, batch.column("site"), section)
     days = len(batch["views"][0]) if len(batch) else 0
-    probability = model.given(matrix(batch, days), batch.column("age").to_numpy(), prior)
+    views = views_of(batch, days, missing)
+    probability = model.given(views, batch.column("age").to_numpy(), prior)
     learned_from = model.learned_from
     unknown = np.full(len(batch), learned_from == 0)
     basis = "nothing" if learned_from == 0 else "views" if model.knows_views else "history"
@@ -81,7 +85,8 @@ def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.floa
 
 def _make(job: Job) -> Sequence[Path]:
     known_pages, young = first_days(job)
-    judge = partial(judge_batch, model=learn_from(known_pages, job.settings), day=job.day)
+    model = learn_from(known_pages, job.settings)
+    judge = partial(judge_batch, model=model, day=job.day, missing=missing_days(job))
     judged = in_order(judge, batches(young, _BATCH_PAGES), job.settings.engine.used_threads)
     table = job.asset.table
     return job.engine.write(

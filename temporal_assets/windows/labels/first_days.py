@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.contracts.labels.early_labels import YOUNG_DAYS
+from temporal_assets.core.labels.early import filled
 from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.text.page_section import sections_of
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
@@ -57,9 +58,9 @@ FIRST_DAYS: Final = passing(
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
         ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("age", Type.BIGINT, "Days seen so far."),
+        ColumnSpec("age", Type.BIGINT, "Days since its birth, the first included."),
         ColumnSpec("total", Type.BIGINT, "Views so far."),
-        ColumnSpec("views", Type.INTEGERS, "By day of life."),
+        ColumnSpec("views", Type.INTEGERS, "By day of life; 0 on missing days."),
     ),
 )
 
@@ -69,10 +70,10 @@ class KnownPages:
     """Known pages, one row per page, in the order of their births."""
 
     first_views: NDArray[np.float64]
-    """pages x first days, missing days left out."""
+    """pages x first days; of missing days what those around them suggest."""
     born: NDArray[np.datetime64]
     seen_days: NDArray[np.int64]
-    """Days with data since the birth."""
+    """Days since the birth, the first included."""
     is_temporal: NDArray[np.bool_]
     """More than q of all views fell in the first n days."""
     sites: NDArray[Any]
@@ -98,8 +99,8 @@ class _Plan:
     """Every so manieth known page is taken."""
     n_days: int
     """Days whose share of the views makes a page temporal."""
-    observed: str
-    """Text of `1` and `0`: for each day from `known_from` on, whether it is there."""
+    observed: Flags
+    """For each day from `known_from` on, whether it is there."""
 
     @property
     def days(self) -> int:
@@ -143,14 +144,13 @@ def _plan_of(job: Job) -> _Plan:
     if int(row["recent"]) >= MOST_KNOWN:
         known_from, pages = recent, int(row["recent"])
     known_from = min(known_from, young_from)
-    there = observed[(known_from - job.first).days :]
     return _Plan(
         known_from,
         known_until,
         young_from,
         max(-(-pages // MOST_KNOWN), 1),
         n_days,
-        "".join("1" if day else "0" for day in there),
+        observed[(known_from - job.first).days :],
     )
 
 
@@ -185,22 +185,24 @@ def _walked(job: Job, plan: _Plan) -> pa.Table | None:
     if page_days is None:
         return None
     dates = np.array([manifest.day for manifest in days], "datetime64[D]")
-    tables = [_rows(manifest, dates, plan.days) for manifest in page_days]
+    tables = [_rows(found, dates, plan.days) for found in page_days]
     if not page_days.agrees:
         return None
     return pa.concat_tables([FIRST_DAYS.arrow_schema.empty_table(), *tables])
 
 
 def _rows(page_days: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
-    """Rows of FIRST_DAYS; missing days are none of `dates`, which views are given of."""
+    """Rows of FIRST_DAYS; views are given of `dates`, of which missing days are none."""
     pages = page_days.pages
-    start = np.searchsorted(dates, pages["birth"].to_numpy())
-    lived = np.pad(page_days.views, ((0, 0), (0, days)))
+    number = (dates - dates[0]).astype(np.int64)
+    start = (pages["birth"].to_numpy() - dates[0]).astype(np.int64)
+    lived = np.zeros((len(pages), number[-1] + 1 + days), page_days.views.dtype)
+    lived[:, number] = page_days.views
     views = np.take_along_axis(lived, start[:, None] + np.arange(days), axis=1)
     columns = {
         **{name: pages[name] for name in ("url", "birth", "total")},
         "site": pages["site"].cast(pa.string()),
-        "age": len(dates) - start,
+        "age": number[-1] + 1 - start,
         "views": lists(views),
     }
     return pa.table(columns, FIRST_DAYS.arrow_schema)
@@ -223,8 +225,7 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
         "young_from": plan.young_from,
         "least": LEAST_VIEWS,
         "step": plan.step,
-        # One character a day: what every engine can count parts of.
-        "observed": plan.observed,
+        "day": job.day,
         "days": plan.days,
     }
     written = job.engine.query("first_days", inputs, parameters, FIRST_DAYS, job.out)
@@ -234,13 +235,12 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
 def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
     """Return which pages can be learned from: none of their first n days may be missing."""
     born = rows["birth"].to_numpy()
-    observed = np.frombuffer(plan.observed.encode(), np.uint8) == ord("1")
-    before = np.append(0, np.cumsum(observed))
+    before = np.append(0, np.cumsum(plan.observed))
     is_old_enough = (born <= np.datetime64(plan.known_until)) & (
         rows["total"].to_numpy() >= LEAST_VIEWS
     )
     place = (born - np.datetime64(plan.known_from)).astype(np.int64)
-    last = np.minimum(place + plan.n_days, len(observed))
+    last = np.minimum(place + plan.n_days, len(plan.observed))
     is_whole: Flags = before[last] - before[place] == plan.n_days
     is_whole &= is_old_enough
     return is_whole
@@ -248,7 +248,7 @@ def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
 
 def _known(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
     pages = pages.sort_by([("birth", "ascending"), ("url", "ascending")])
-    views = matrix(pages, plan.days)
+    views = views_of(pages, plan.days, missing_days(job))
     total = pages["total"].to_numpy()
     urls = pages["url"].combine_chunks()
     share = views[:, : plan.n_days].sum(axis=1) / np.maximum(total, 1)
@@ -262,12 +262,28 @@ def _known(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
     )
 
 
-def matrix(pages: pa.Table | pa.RecordBatch, days: int) -> NDArray[np.float64]:
-    """Views of rows of FIRST_DAYS: pages x days."""
-    views = pages["views"]
-    flat = views.combine_chunks() if isinstance(views, pa.ChunkedArray) else views
-    numbers = flat.flatten().to_numpy(zero_copy_only=False)
-    return np.asarray(numbers.reshape(len(pages), days), np.float64)
+def missing_days(job: Job) -> NDArray[np.datetime64]:
+    """Return the days of the window without data, after the first with data."""
+    observed = observed_days(job)
+    missing = np.flatnonzero(~observed)
+    return np.datetime64(job.first) + missing[missing > np.argmax(observed)]
+
+
+def views_of(
+    pages: pa.Table | pa.RecordBatch, days: int, missing: NDArray[np.datetime64]
+) -> NDArray[np.float64]:
+    """Views of rows of FIRST_DAYS, pages x days, with those of missing days filled in."""
+    lists_of_views = pages["views"]
+    if isinstance(lists_of_views, pa.ChunkedArray):
+        lists_of_views = lists_of_views.combine_chunks()
+    numbers = lists_of_views.flatten().to_numpy(zero_copy_only=False)
+    views = np.asarray(numbers.reshape(len(pages), days), np.float64)
+    births = pages["birth"].to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    for birth in np.unique(births) if len(missing) else ():
+        observed = ~np.isin(birth + np.arange(days), missing)
+        if not observed.all():
+            views[births == birth] = filled(views[births == birth], observed)
+    return views
 
 
 def _cuts(job: Job, urls: pa.Array) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from temporal_assets.core.labels.early import learn, score_label, score_probability
+from temporal_assets.core.labels.early import filled, learn, score_label, score_probability
 from temporal_assets.core.labels.priors import Prior
 from temporal_assets.core.numerics.logistic import fit_logistic, row_products
 from temporal_assets.core.numerics.metrics import brier, reliability
@@ -200,3 +200,12 @@ def test_too_few_days_are_refused() -> None:
     views, truth, sites, sections = pages(100, seed=1)
     with pytest.raises(ValueError, match="7 first days"):
         learn(views[:, :5], truth, sites, sections)
+
+
+def test_missing_days_get_what_the_days_around_them_suggest() -> None:
+    views = np.array([[7.5, 9, 9, 0.5, 3], [1, 0, 0, 2, 0]])
+    whole = filled(views, np.array([True, False, False, True, False]))
+    # 8 and 1 with a half more: a half at each step, and after the last observed day the same again.
+    np.testing.assert_allclose(whole[0], [7.5, 3.5, 1.5, 0.5, 0.5])
+    np.testing.assert_allclose(whole[1, [0, 3, 4]], [1, 2, 2])
+    assert filled(views, np.ones(5, bool)).tolist() == views.tolist()
