@@ -33,8 +33,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -96,7 +94,7 @@ def main() -> None:
     parser.add_argument("--only", choices=sets)
     parser.add_argument("--state", type=Path, help="a state folder with a mirror, instead")
     parser.add_argument("--demo", type=Path, help="the folder of a demo corpus, instead")
-    parser.add_argument("--sites", type=int, default=24, help="sites of that corpus, by name")
+    parser.add_argument("--sites", type=int, default=24, help="about so many of its sites")
     given = parser.parse_args()
     if given.demo is not None:
         show(str(given.demo), corpus(given.demo, given.sites))
@@ -114,7 +112,8 @@ def show(name: str, found: Set) -> None:
     pages, links = (sum(getattr(one, what) for one in result.sites) for what in ("pages", "links"))
     visited = sum(one.visited for one in result.sites) / pages
     print(f"\n## {name}: {len(result.sites)} sites, {pages:,} pages, {links:,} links,", end=" ")
-    print(f"{visited:.0%} of the pages have traffic that scores\n")
+    print(f"{visited:.0%} of the pages have traffic that scores")
+    print("".join(f"\nleft out: {name}, {why}" for name, why in result.skipped.items()))
     header = " | ".join(f"{share:.0%}" for share in THROUGHPUTS)
     print(f"| scenario | order | {header} |\n|---|---|{'---:|' * len(THROUGHPUTS)}")
     for scenario in SCENARIOS:
@@ -152,20 +151,20 @@ def stored(state: Path) -> Set:
 
 
 def corpus(folder: Path, most: int) -> Set:
-    """Read the links and the true visits of some sites of a demo, learned on half of its days."""
+    """Read links and true visits of every so many sites of a demo, learned on half of its days."""
     truth = pq.read_table(folder / "truth" / "sites.parquet", columns=["site"])
-    sites = sorted(truth["site"].to_pylist())[:most]
+    sites = sorted(truth["site"].to_pylist())[:: max(len(truth) // most, 1)]
     builder = MirrorBuilder()
     links = _of_sites(folder / "mirror" / "links.parquet", "source", sites)
-    rows_of_page = zip(links["source"].to_pylist(), links["target"].to_pylist(), strict=True)
-    for page, found in groupby(rows_of_page, key=itemgetter(0)):
-        builder.page(page, [(target, False) for _, target in found])
+    for source, target in zip(*(column.to_pylist() for column in links.columns), strict=True):
+        builder.link(source, target)
     visits = _of_sites(folder / "truth" / "transits.parquet", "target", sites)
-    days = sorted(set(visits["day"].to_pylist()))
-    bounds = np.searchsorted(visits["day"].to_numpy(), [days[len(days) // 4], days[len(days) // 2]])
-    parts = np.split(np.arange(len(visits)), bounds)
-    first, second, third = (_true_traffic(visits.take(part), sites) for part in parts)
-    learned = _true_traffic(visits.take(np.concatenate(parts[:2])), sites)
+    days = np.unique(visits["day"].to_numpy())
+    quarter = visits["day"].to_numpy() >= days[len(days) // 4]
+    half = visits["day"].to_numpy() >= days[len(days) // 2]
+    first, second, third, learned = (
+        _true_traffic(visits.filter(own), sites) for own in (~quarter, quarter & ~half, half, ~half)
+    )
     return Set(builder.build(), Learning(learned, first, second), third)
 
 

@@ -23,6 +23,7 @@ import argparse
 import csv
 import datetime as dt
 import gzip
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,13 @@ Arrivals = list[tuple[dt.date, str]]
 LEARNED: Final = 60
 NEXT: Final = 14
 _LEAST: Final = 200
+_NO_DATES: Final = re.compile(
+    "/(?:januar|februar|maerz|mai|juni|juli|oktober|dezember|enero|febrero|marzo|abril|mayo"
+    "|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|fevrier|mars|avril|juin"
+    "|juillet|aout|septembre|octobre|novembre|decembre|w[0-5]?[0-9]|[12][0-9]{3}-q[1-4]|q[1-4])/",
+    re.IGNORECASE,
+)
+"""Months, weeks and quarters that the tree takes for names."""
 _BITS: Final = 4.0
 """Of a character that a pattern does not name."""
 _CHOSEN_ON: Final = ("nyt", "cbs", "abc", "npr", "usat")
@@ -242,6 +250,9 @@ def show_urls(found: dict[str, Arrivals]) -> None:
         for year, (urls, patterns, following, later) in by_year(rows).items():
             shares = "  ".join(f"{other}: {share:.1%}" for other, share in later.items())
             print(f"{site:<10}{year:>10}{urls:>7,}{patterns:>10}{following:>14.1%}  {shares}")
+    urls = [url for known in found.values() for _, url in known]
+    unknown = sum(_NO_DATES.search(url) is not None for url in urls)
+    print(f"\n{unknown:,} of {len(urls):,} URLs have a date in words that the tree does not know")
     print("\nsite      rule     patterns  covered  bits a URL  of the model  in one wildcard")
     sites = [*_CHOSEN_ON, *(site for site in found if site not in _CHOSEN_ON)]
     for site in sites:

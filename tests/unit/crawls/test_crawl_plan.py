@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.crawl_orders import Set, site, wikipedia
+from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 from temporal_assets.core.crawls.crawl_plan import discovery_plan, fetch_plan, greedy_discovery
+from temporal_assets.core.crawls.crawl_policies import SCENARIOS
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
+from temporal_assets.crawl.evaluation import evaluate
 
 
 def graph(pages: int, links: list[tuple[int, int]]) -> LinkGraph:
@@ -108,3 +115,16 @@ def test_a_way_through_pages_that_are_fetched_anyway_is_cheap() -> None:
     value = np.zeros(45)
     value[[2, 3, 4]] = 9.0, 9.0, 5.0
     assert crawl(site, [0], fetch_plan(site, [0], value)).fetched.tolist() == [0, 2, 3, 4, 1]
+
+
+@pytest.mark.parametrize("real", [site, wikipedia], ids=["a web site's log", "Wikipedia"])
+def test_combined_is_level_with_the_best_simple_order_or_ahead(
+    shared_data: Path, real: Callable[[Path], Set]
+) -> None:
+    """Out of time, at every share of the pages, against the best order in hindsight."""
+    given_ = real(shared_data)
+    result = evaluate(given_.mirror, given_.learned, given_.scored.pages)
+    shares = np.array(THROUGHPUTS)
+    for scenario in SCENARIOS:
+        best = result.best_baseline(scenario, shares)
+        assert (result.gain(scenario, "combined", best, shares).mean > -0.001).all()

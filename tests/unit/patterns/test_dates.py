@@ -57,6 +57,12 @@ FORMS = {
     "year and name": "/a/%Y-%b/{name}.html",
     "week": "/a/%G-W%V/{name}.html",
     "with time": "/a/%Y%m%d%H%M%S/{name}.html",
+    "with T and time": "/a/%Y%m%dt101500/{name}.html",
+    "day of the year": "/a/%Y/%j/{name}.html",
+    "year and name and day": "/a/%Y-%b-%d/{name}.html",
+    "number that grows": "/a/{grows}/{name}.html",
+    "snowflake of the day": "/a/{snowflake}/{name}.html",
+    "id within a slug": "/a/{word}-{n}-story/{name}.html",
     "file name": "/a/story-%Y%m%d-{word}/{n}.html",
     "end of file name": "/a/{word}-%Y%m%d/{n}.html",
     "dashed file name": "/a/{word}-%Y-%m-%d/{n}.html",
@@ -88,6 +94,8 @@ def urls(form: str, day: dt.date, count: int = 24) -> Iterator[str]:
             month=day.month,
             day=day.day,
             mon=day.strftime("%b").lower(),
+            grows=4_711_234 + (day - FIRST).days,
+            snowflake=(day - dt.date(2010, 11, 4)).days * 86_400_000 << 22,
             epoch=int(dt.datetime.combine(day, dt.time(), dt.UTC).timestamp()),
         )
 
