@@ -105,7 +105,7 @@ def run(
             ("pages", ("response_received_count",)),
             ("visits_of_sources", ("temporal/seeds", "temporal/revisits")),
             ("sources_discovered", tuple(f"temporal/discovered/{o}" for o in ORIGINS)),
-            ("explored", ("temporal/explored_new", "temporal/explored_old")),
+            ("explored", tuple(f"temporal/explored_{age}" for age in ("new", "old", "undated"))),
             ("links_not_wanted", ("temporal/dropped",)),
             ("refused_by_robots", ("robotstxt/forbidden",)),
             ("put_off", ("temporal/put_off",)),

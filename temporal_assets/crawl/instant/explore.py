@@ -7,9 +7,9 @@ Here: candidates by arm, the budget, and what each arm has paid. Not here: the c
     pattern:HOST/TEMPLATE    pages of patterns that the policy puts off ("later")
     host:HOST                pages of hosts that it does not know, linked by its sources
 
-A fetch pays if its page is new: its link appeared on a source that had been read before, or the
-source or the page itself dates it to the last two days. Whether people wanted it is known a day
-later from the logs, and the next policy says so.
+A fetch pays if its source or the page itself dates it to the last two days. A page without a date
+says nothing about its arm: a calendar makes new links without end. Whether people wanted the page
+is known a day later from the logs, and the next policy says so.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ class Candidate:
     source: str
     is_new: bool
     """Its link appeared since its source was read before, or the source dates it so."""
+    is_dated: bool = False
+    """The source dates it to the last days."""
+
+
+_Waiting = OrderedDict[str, OrderedDict[str, Candidate]]
+"""Candidates of each arm by their pages, the last offered last."""
 
 
 class Explorer:
@@ -66,7 +72,8 @@ class Explorer:
         self._memory, self._share = memory, share
         self._random = np.random.default_rng(seed)
         self._arms = memory.arms()
-        self._waiting: OrderedDict[str, OrderedDict[str, Candidate]] = OrderedDict()
+        self._new: _Waiting = OrderedDict()
+        self._old: _Waiting = OrderedDict()
         self._saved = 0.0
 
     def spent(self, *, exploring: bool) -> None:
@@ -79,23 +86,29 @@ class Explorer:
         """Remember a page that the policy does not want now."""
         if self._share <= 0:
             return
-        waiting = self._waiting.get(candidate.arm)
+        arms = self._new if candidate.is_new else self._old
+        waiting = arms.get(candidate.arm)
         if waiting is None:
-            if len(self._waiting) >= _MOST_ARMS:
-                self._waiting.popitem(last=False)
-            waiting = self._waiting[candidate.arm] = OrderedDict()
+            if len(arms) >= _MOST_ARMS:
+                arms.popitem(last=False)
+            waiting = arms[candidate.arm] = OrderedDict()
         waiting[candidate.page] = candidate
         if len(waiting) > _MOST_CANDIDATES:
             waiting.popitem(last=False)
 
     def take(self) -> Candidate | None:
-        """The next page to explore; None while the budget or the candidates are used up."""
-        while self._saved >= 1 and self._waiting:
-            arms = list(self._waiting)
+        """The next page to explore; None while the budget or the candidates are used up.
+
+        Arms that have a new page come first: most arms are tried too seldom to tell them apart.
+        """
+        while self._saved >= 1 and (waiting := self._new or self._old):
+            arms = list(waiting)
             odds = [self._arms.get(arm, (0.0, 0.0)) for arm in arms]
             wins, losses = zip(*odds, strict=True)
             arm = arms[choose(wins, losses, self._random)]
-            candidate = self._best(arm)
+            _, candidate = waiting[arm].popitem()
+            if not waiting[arm]:
+                del waiting[arm]
             if not self._memory.knows(candidate.page):
                 self._saved -= 1
                 return candidate
@@ -106,16 +119,6 @@ class Explorer:
         before = self._arms.get(arm, (0.0, 0.0))
         self._arms[arm] = learned(*before, paid=paid)
         self._memory.keep_arm(arm, *self._arms[arm])
-
-    def _best(self, arm: str) -> Candidate:
-        """The last page of an arm that is known to be new, or else the last of all."""
-        waiting = self._waiting[arm]
-        pages = list(reversed(waiting.values()))
-        candidate = next((page for page in pages if page.is_new), pages[0])
-        del waiting[candidate.page]
-        if not waiting:
-            del self._waiting[arm]
-        return candidate
 
 
 def arm_of(reason: str, site: str | None, page: str, template: str | None) -> str | None:
@@ -131,17 +134,17 @@ def arm_of(reason: str, site: str | None, page: str, template: str | None) -> st
     return f"section:{host}/{folder[:100] if slash else ''}"
 
 
-def is_recent(body: bytes, now: float) -> bool:
-    """Return whether a page says that it was published in the last days."""
+def is_recent(body: bytes, now: float) -> bool | None:
+    """Return whether a page was published in the last days; None if it does not say when."""
     from temporal_assets.crawl.sources.entries import seconds_of
 
     for match in _DATES.finditer(body[:_DATED_BYTES]):
         time = seconds_of(match[1].decode("ascii"))
         if time is not None:
             return time > now - RECENT_SECONDS
-    return False
+    return None
 
 
 def facts_of(candidate: Candidate) -> str:
     """Return what a request for a candidate keeps, as JSON."""
-    return json.dumps({"arm": candidate.arm, "is_new": candidate.is_new})
+    return json.dumps({"arm": candidate.arm, "is_dated": candidate.is_dated})

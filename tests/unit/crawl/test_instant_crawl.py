@@ -402,6 +402,19 @@ def test_exploration_keeps_to_its_share_and_remembers_what_paid(tmp_path: Path) 
     assert Explorer(memory, 0.05)._arms["section:a.example/new"][0] > 8
 
 
+def test_new_pages_of_any_arm_are_explored_before_old_ones(tmp_path: Path) -> None:
+    explorer = Explorer(Memory(tmp_path), 0.5, seed=1)
+    explorer.learned("section:a.example/paid", paid=True)
+    offered = [("old-1", "paid", False), ("new", "other", True), ("old-2", "paid", False)]
+    for page, section, is_new in (*offered, ("new", "other", False)):  # shown again later
+        url = f"https://a.example/{section}/{page}"
+        explorer.offer(Candidate(url, url, f"section:a.example/{section}", "hub", is_new))
+    explorer.spent(exploring=False)
+    candidate = explorer.take()
+    assert candidate is not None
+    assert candidate.url.endswith("new")
+
+
 def test_without_a_share_nothing_is_explored(tmp_path: Path) -> None:
     explorer = Explorer(Memory(tmp_path), 0.0)
     explorer.offer(Candidate("u", "p", "host:a", "hub", True))
@@ -422,5 +435,5 @@ def test_pages_that_say_when_they_were_published() -> None:
     new = b'<meta property="article:published_time" content="2026-11-27T09:00:00Z">'
     old = b'<script>{"datePublished": "2020-01-01"}</script>'
     assert is_recent(new, day)
-    assert not is_recent(old, day)
-    assert not is_recent(b"<p>2026-11-28", day)
+    assert is_recent(old, day) is False
+    assert is_recent(b"<p>2026-11-28", day) is None
