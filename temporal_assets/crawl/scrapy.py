@@ -16,7 +16,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -28,11 +28,10 @@ from scrapy.exceptions import DontCloseSpider, IgnoreRequest, NotConfigured, Not
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.utils.asyncio import create_looping_call, run_in_thread
-from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.url import url_is_from_any_domain
 
+from temporal_assets.crawl.crawl_loops import CrawlLoops
 from temporal_assets.crawl.fetch_log import SHOWN_BY, FetchLog
 from temporal_assets.crawl.hub_visits import HubVisits
 from temporal_assets.crawl.policy_source import PolicySource
@@ -199,7 +198,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._kinds: dict[str, str] = {}
         self._versions = Validators({})
         self._log = FetchLog(settings.get("TEMPORAL_RESULTS"))
-        self._loops: list[Any] = []
+        self._loops = CrawlLoops()
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._closed, signals.spider_closed)
         crawler.signals.connect(self._idle, signals.spider_idle)
@@ -327,19 +326,11 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         self._log.open()
         self._use_policy()
         if self._revisits:
-            self._repeat(self._visit, self._tick_seconds)
-        if self._reload_seconds > 0:
-            self._repeat(self._reload, self._reload_seconds)
-
-    def _repeat(self, function: Callable[[], None], seconds: float) -> None:
-        loop = create_looping_call(_logged(function))
-        loop.start(seconds, now=False)
-        self._loops.append(loop)
+            self._loops.repeat(self._visit, self._tick_seconds)
+        self._loops.watch(self._source, self._reload_seconds, self._use_policy, self._count)
 
     def _closed(self) -> None:
-        for loop in self._loops:
-            if loop.running:
-                loop.stop()
+        self._loops.stop()
         self._log.close()
 
     def _idle(self) -> None:
@@ -381,21 +372,6 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             self._count("revisits")
             engine.crawl(request)
 
-    def _reload(self) -> None:
-        # A large policy takes a second to load; requests go on meanwhile.
-        deferred_from_coro(self._reload_in_thread())
-
-    async def _reload_in_thread(self) -> None:
-        try:
-            has_changed = await run_in_thread(self._source.reload)
-        except PolicyError as error:
-            self._count("reload_errors")
-            logger.error("The policy in use stays: %s", error)
-            return
-        if has_changed:
-            self._count("reloads")
-            self._use_policy()
-
     def _use_policy(self) -> None:
         document = self.policy.document
         # Visits are not filtered, so Scrapy lets them go anywhere.
@@ -416,21 +392,6 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     def _count(self, name: str) -> None:
         if self.crawler.stats:
             self.crawler.stats.inc_value(f"temporal/{name}")
-
-
-def _logged(function: Callable[[], None]) -> Callable[[], None]:
-    """Return what fails now may work the next time.
-
-    A loop ends for good with what it lets through.
-    """
-
-    def call() -> None:
-        try:
-            function()
-        except Exception:
-            logger.exception("The crawl goes on; this is tried again")
-
-    return call
 
 
 def _domains(spider: Spider | None) -> list[str]:

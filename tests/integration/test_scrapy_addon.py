@@ -449,7 +449,7 @@ def test_an_error_of_one_look_does_not_end_the_visits(
             raise OSError("the disk is full")
 
     async def watched() -> None:
-        crawl._repeat(look, 0.01)
+        crawl._loops.repeat(look, 0.01)
         while looks < 4:
             await asyncio.sleep(0.01)
         crawl._closed()

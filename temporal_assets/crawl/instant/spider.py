@@ -11,7 +11,7 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -20,9 +20,10 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
-from scrapy.utils.asyncio import call_later, create_looping_call, run_in_thread
+from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
+from temporal_assets.crawl.crawl_loops import CrawlLoops
 from temporal_assets.crawl.instant.archive import Archive, Page, payload_digest
 from temporal_assets.crawl.instant.explore import (
     RECENT_SECONDS,
@@ -49,7 +50,7 @@ from temporal_assets.crawl.sources import (
     kind_of,
     read_source,
 )
-from temporal_assets.policy import Decision, Policy, PolicyError
+from temporal_assets.policy import Decision, Policy
 from temporal_assets.policy.document import tier_of_action
 from temporal_assets.policy.kernels import NO_PAGE, REASONS, SITE, STATIC
 
@@ -100,7 +101,7 @@ class InstantSpider(Spider):
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._revisits = settings.getbool("TEMPORAL_REVISIT", True)
         self._discovers = settings.getbool("TEMPORAL_DISCOVER", True)
-        self._loops: list[Any] = []
+        self._loops = CrawlLoops(self._ends)
         self._scheduler: HostScheduler | None = None
         self._under_way: set[str] = set()
         self.trouble: OSError | sqlite3.Error | None = None
@@ -140,33 +141,18 @@ class InstantSpider(Spider):
         self._under_way = {
             page for _, _, _, page in self.memory.unfinished() if page.startswith("visit ")
         }
-        self._logged(self._use_policy)()
-        self._logged(self._visit)()
-        self._repeat(self._visit, settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0))
+        self._loops.call(self._use_policy)
+        self._loops.call(self._visit)
+        self._loops.repeat(self._visit, settings.getfloat("TEMPORAL_TICK_SECONDS", 1.0))
         reload_seconds = settings.getfloat("TEMPORAL_RELOAD_SECONDS", 60.0)
-        if reload_seconds > 0:
-            self._repeat(self._reload, reload_seconds)
+        self._loops.watch(self._source, reload_seconds, self._use_policy, self._count)
 
-    def _repeat(self, function: Callable[[], None], seconds: float) -> None:
-        loop = create_looping_call(self._logged(function))
-        loop.start(seconds, now=False)
-        self._loops.append(loop)
-
-    def _logged(self, function: Callable[[], None]) -> Callable[[], None]:
-        """Return what fails now may work the next time.
-
-        A loop ends for good with what it lets through.
-        """
-
-        def call() -> None:
-            try:
-                function()
-            except (OSError, sqlite3.Error) as error:
-                self.stop(error)
-            except Exception:
-                logger.exception("The crawl goes on; this is tried again")
-
-        return call
+    def _ends(self, error: Exception) -> bool:
+        """End the crawl if it cannot write; return whether it was that."""
+        if not isinstance(error, OSError | sqlite3.Error):
+            return False
+        self.stop(error)
+        return True
 
     def _idle(self) -> None:
         if self._revisits:
@@ -174,9 +160,7 @@ class InstantSpider(Spider):
 
     def closed(self, reason: str) -> None:
         """Called by Scrapy at the end."""
-        for loop in self._loops:
-            if loop.running:
-                loop.stop()
+        self._loops.stop()
         with suppress(OSError):  # what a full disk did not take is cut off when the crawl goes on
             self._archive.close()
         self.memory.close()
@@ -192,20 +176,6 @@ class InstantSpider(Spider):
     def _close(self) -> None:
         engine: Any = self._crawl.engine
         deferred_from_coro(engine.close_spider_async(reason=FULL_DISK))
-
-    def _reload(self) -> None:
-        deferred_from_coro(self._reload_in_thread())
-
-    async def _reload_in_thread(self) -> None:
-        try:
-            has_changed = await run_in_thread(self._source.reload)
-        except PolicyError as error:
-            self._count("reload_errors")
-            logger.error("The policy in use stays: %s", error)
-            return
-        if has_changed:
-            self._count("reloads")
-            self._use_policy()
 
     def _use_policy(self) -> None:
         document, stamp = self.policy.document, list(self._source.stamp or ())
@@ -453,14 +423,15 @@ class InstantSpider(Spider):
                 for url in feeds_of_page(response.url, response.body, _charset(response)):
                     self._discover(url, FEED, "link", row.url)
         self._archive_page(row, response, None, changed=None, new_links=new, found=wanted_count)
-        paid = row.kind == EXPLORE and (
-            json.loads(row.meta)["is_new"] or is_recent(response.body, time.time())
-        )
-        self._explored(row, paid=paid)
-
-    def _explored(self, row: Row, *, paid: bool) -> None:
         if row.kind == EXPLORE:
-            self._count("explored_new" if paid else "explored_old")
+            is_dated = json.loads(row.meta).get("is_dated")
+            self._explored(row, paid=is_dated or is_recent(response.body, time.time()))
+
+    def _explored(self, row: Row, *, paid: bool | None) -> None:
+        if row.kind != EXPLORE:
+            return
+        self._count({True: "explored_new", False: "explored_old", None: "explored_undated"}[paid])
+        if paid is not None:
             self._explorer.learned(json.loads(row.meta)["arm"], paid=paid)
 
     # Links -----------------------------------------------------------------------------------
@@ -524,7 +495,9 @@ class InstantSpider(Spider):
             is_dated = entry.time is not None and now - entry.time < RECENT_SECONDS
             is_new = is_dated or (is_new_link and source is not None and source.visits > 0)
             self._explorer.offer(
-                Candidate(entry.url, page, arm, source.url if source else row.page, is_new)
+                Candidate(
+                    entry.url, page, arm, source.url if source else row.page, is_new, is_dated
+                )
             )
 
     # Sources ---------------------------------------------------------------------------------
