@@ -73,7 +73,7 @@ def compile_all() -> None:
     from temporal_assets.core.crawls.crawl_simulation import crawl
     from temporal_assets.core.crawls.timely_simulation import Strategy, TimelyWorld, simulate_timely
     from temporal_assets.core.curves.curves import fit
-    from temporal_assets.core.graph.link_graph import LinkGraph, distinct_links
+    from temporal_assets.core.graph.link_graph import LinkGraph
     from temporal_assets.core.graph.page_rank import page_rank
     from temporal_assets.core.hubs.coverage import greedy_order
     from temporal_assets.core.hubs.yields import NewLinks
@@ -98,7 +98,6 @@ def compile_all() -> None:
     ones, yes = np.ones(1), np.ones(1, np.bool_)
     start, target = np.array([0, 1]), np.zeros(1, np.int32)
     graph = LinkGraph(start, target)
-    distinct_links(1, target, target, yes)
     greedy_order(graph, [0])
     learn_yields(NewLinks(start, start, start), np.ones(9, np.bool_))
     page_rank(graph)

@@ -7,27 +7,17 @@ on flat arrays and without the interpreter lock. Not here: what the values mean.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import inlined
-from temporal_assets.core.text.texts import eight_bytes
+from temporal_assets.core.text.texts import SEED, equal_bytes, hash_bytes
 from temporal_assets.logs.read.kernels import kernel
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
 
 Codes = NDArray[np.int32]
-
-_SEED: Final = np.uint64(secrets.randbits(64))
-"""Logs are hostile input: with a secret seed nobody can prepare values that collide. Codes are
-numbered by first occurrence, so results do not depend on it."""
-
-_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 / golden ratio: spreads the bits of each 8-byte word (Fibonacci hashing)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +36,14 @@ class Encoded:
 
 def encode(column: Column, rows: Offsets) -> Encoded:
     """Distinct values of `column` over `rows` (indices into the column)."""
-    codes, first = _encode(column.data, column.start, column.stop, rows, _SEED)
+    codes, first = _encode(column.data, column.start, column.stop, rows, SEED)
     return Encoded(codes, Column(column.data, column.start[first], column.stop[first]))
 
 
 def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
     """Distinct integers: (code per row, the distinct keys by first occurrence)."""
-    codes: Codes
-    distinct: Offsets
-    codes, distinct = _encode_keys(keys, _SEED)
-    return codes, distinct
+    encoded = pa.array(keys).dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def take(column: Column, index: Offsets) -> Column:
@@ -101,35 +89,6 @@ def to_arrow(column: Column) -> pa.Array:
     return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-@inlined
-def _hash(data: Bytes, start: int, stop: int, seed: np.uint64) -> np.uint64:
-    value = seed ^ np.uint64(stop - start)
-    at = start
-    while at + 8 <= stop:
-        value = (value ^ eight_bytes(data, at)) * _MULTIPLIER
-        value ^= value >> np.uint64(29)
-        at += 8
-    rest = np.uint64(0)
-    for i in range(at, stop):
-        rest = rest << np.uint64(8) | np.uint64(data[i])
-    value = (value ^ rest) * _MULTIPLIER
-    return value ^ (value >> np.uint64(32))
-
-
-@inlined
-def _equal(data: Bytes, a: int, b: int, length: int) -> bool:
-    i = 0
-    while i + 8 <= length:
-        if eight_bytes(data, a + i) != eight_bytes(data, b + i):
-            return False
-        i += 8
-    while i < length:
-        if data[a + i] != data[b + i]:
-            return False
-        i += 1
-    return True
-
-
 @kernel
 def _encode(
     data: Bytes, start: Offsets, stop: Offsets, rows: Offsets, seed: np.uint64
@@ -147,7 +106,7 @@ def _encode(
         if begin < 0:
             codes[i] = -1
             continue
-        value = _hash(data, begin, end, seed)
+        value = hash_bytes(data, begin, end, 0, seed)
         slot = np.int64(value & np.uint64(size - 1))
         while True:
             code = table[slot]
@@ -162,7 +121,7 @@ def _encode(
             if (
                 hashes[code] == value
                 and stop[other] - start[other] == end - begin
-                and _equal(data, start[other], begin, end - begin)
+                and equal_bytes(data, start[other], data, begin, end - begin)
             ):
                 break
             slot = (slot + 1) & (size - 1)
@@ -224,37 +183,3 @@ def _compact(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, NDArray
             out[to] = data[j]
             to += 1
     return out, offsets
-
-
-@kernel
-def _encode_keys(keys: Offsets, seed: np.uint64) -> tuple[Codes, Offsets]:
-    codes = np.empty(keys.size, np.int32)
-    distinct = np.empty(keys.size, np.int64)
-    size = 1 << 10
-    table = np.full(size, -1, np.int32)
-    count = 0
-    for i in range(keys.size):
-        key = keys[i]
-        slot = _slot(key, seed, size)
-        while table[slot] >= 0 and distinct[table[slot]] != key:
-            slot = (slot + 1) & (size - 1)
-        if table[slot] < 0:
-            table[slot] = count
-            distinct[count] = key
-            count += 1
-        codes[i] = table[slot]
-        if 2 * count >= size:
-            size *= 2
-            table = np.full(size, -1, np.int32)
-            for code_ in range(count):
-                slot = _slot(distinct[code_], seed, size)
-                while table[slot] >= 0:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = code_
-    return codes, distinct[:count].copy()
-
-
-@inlined
-def _slot(key: int, seed: np.uint64, size: int) -> np.int64:
-    value = (np.uint64(key) ^ seed) * _MULTIPLIER
-    return np.int64((value ^ (value >> np.uint64(32))) & np.uint64(size - 1))
