@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.engines.batches import small_batches
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
@@ -31,7 +28,7 @@ from temporal_assets.quality.evaluate import (
     not_judged,
 )
 from temporal_assets.quality.expectations import judge
-from temporal_assets.quality.measure import measure, measure_days, offenders, parameters
+from temporal_assets.quality.measure import measure, offenders, parameters
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
@@ -62,8 +59,6 @@ class Inspector:
         self.engine = engine
         self.settings = settings
         self._known: dict[tuple[str, dt.date], _Day | None] = {}
-        self._numbers: dict[tuple[str, dt.date], Measured] = {}
-        """Numbers of small days, which are measured many at a time."""
 
     def inspect(
         self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
@@ -75,7 +70,6 @@ class Inspector:
         checks = [check for check in table.checks if names is None or check.name in names]
         expected: dict[dt.date, tuple[Expected, ...]] = {}
         findings_of_day: dict[dt.date, tuple[Finding, ...]] = {}
-        self._numbers = self._measured_together(table, checks, sorted(days))
         for day in sorted(days):  # what is told of a day, the days after it know
             try:
                 expected[day] = self._expected(table, checks, day)
@@ -90,29 +84,6 @@ class Inspector:
             )
         return findings_of_day
 
-    def _measured_together(
-        self, table: Table, checks: Sequence[Rule | Drift], days: Sequence[dt.date]
-    ) -> dict[tuple[str, dt.date], Measured]:
-        """Measure small days. One that fails is measured alone later, which says why."""
-        rules = [check for check in checks if isinstance(check, Rule)]
-        asked: list[Rule | Drift] = [*rules, *(table.drifts if len(rules) < len(checks) else ())]
-        is_together = self.engine.name == "duckdb" and self.store.is_local
-        if not asked or not is_together or any(rule.reads_window for rule in rules):
-            return {}
-        found: dict[tuple[str, dt.date], Measured] = {}
-        for batch in small_batches(days, partial(self._rows, _names(table, asked))):
-            if len(batch) == 1:
-                continue
-            values = {day: parameters(day, self.settings) for day in batch}
-            with suppress(Exception):
-                inputs = {day: self._inputs(table, asked, day) for day in batch}
-                measured = measure_days(self.engine, table, asked, inputs, values)
-                found |= {(table.name, day): measured[day] for day in batch}
-        return found
-
-    def _rows(self, names: Iterable[str], day: dt.date) -> int:
-        return sum(self.store.require(name, day).rows for name in names)
-
     def expected(self, table: Table, day: dt.date) -> tuple[Expected, ...]:
         """Numbers and ranges of all checks of a published day."""
         return self._expected(table, table.checks, day)
@@ -124,22 +95,21 @@ class Inspector:
         rules = [check for check in checks if isinstance(check, Rule)]
         drifts = [check for check in checks if isinstance(check, Drift)]
         values = parameters(day, self.settings)
-        numbers = self._numbers.get((table.name, day))
-        if numbers is None:
-            inputs = self._inputs(table, rules, day)
-            numbers = measure(self.engine, table, rules, inputs, values)
+        asked: list[Rule | Drift] = [*rules, *(table.drifts if drifts else ())]
+        numbers = measure(self.engine, table, asked, self._inputs(table, asked, day), values)
         expected = (
             *evaluate_rules(rules, numbers, values),
-            *self._drifts(table, drifts, day),
+            *self._drifts(table, drifts, day, numbers),
         )
         judged = self._without_referrers(table, checks, expected, day)
         return self._without_clients(table, judged, day)
 
-    def _drifts(self, table: Table, drifts: Sequence[Drift], day: dt.date) -> tuple[Expected, ...]:
+    def _drifts(
+        self, table: Table, drifts: Sequence[Drift], day: dt.date, measured: Measured
+    ) -> tuple[Expected, ...]:
         """Numbers and ranges of drifts; those outside are told, which the days after it know."""
         if not drifts:
             return ()
-        measured = self._measured(table, day)
         findings = evaluate_drifts(drifts, measured, self._past(table, day))
         reported = {
             finding.name: finding.value
@@ -186,9 +156,6 @@ class Inspector:
         return _Day(self._comparable(table, day, measured), reported)
 
     def _measured(self, table: Table, day: dt.date) -> Measured:
-        numbers = self._numbers.get((table.name, day))
-        if numbers is not None:
-            return numbers
         inputs = self._inputs(table, table.drifts, day)
         return measure(self.engine, table, table.drifts, inputs, parameters(day, self.settings))
 
