@@ -11,9 +11,7 @@ Not here: the selection of these transits and the numbering of pages
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -72,84 +70,30 @@ class ChangedTraffic:
     """Links within sites by target and referrer: how many more people took them, or less."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Some pages, and the transits to them."""
-
-    first: int
-    stop: int
-    """The page behind the last."""
-    row: int
-    end: int
-    """The row behind the last."""
-
-
-class _Counted(NamedTuple):
-    """Counts of a part that belong to pages of other parts."""
-
-    referrals: Int64s
-    """Changes of referrals, for all pages."""
-    few_sizes: Int64s
-    few: Int64s
-    target: Int64s
-    referrer: Int64s
-    transits: Int64s
-
-
-def changed_traffic(
-    moved: Transits, pages: ChangedPages, least_clients: int, threads: int = 1
-) -> ChangedTraffic:
+def changed_traffic(moved: Transits, pages: ChangedPages, least_clients: int) -> ChangedTraffic:
     """Return the traffic of the changed pages in the later window.
 
     For a page whose clients fall below `least_clients`, `moved` must hold all transits.
     """
-    given = Transits(*map(readonly, moved))
-    site, is_new = readonly(pages.site), readonly(pages.is_new)
-    bounds, before = readonly(pages.few_bounds), readonly(pages.few)
-    visits, referred, clients = (
-        counts.copy() for counts in (pages.visits, pages.referred, pages.clients)
+    given, most = Transits(*map(readonly, moved)), len(moved.target)
+    visits, referred, referrals, clients = (
+        counts.copy() for counts in (pages.visits, pages.referred, pages.referrals, pages.clients)
     )
-
-    def count(part: _Part) -> _Counted:
-        """Changes the counts of these pages, and no others."""
-        rows = Transits(*(column[part.row : part.end] for column in given))
-        # Transits lead from any page: what they add up to there is put together in the end.
-        referrals = np.zeros(len(clients), np.int64)
-        target, referrer, transits = (np.empty(len(rows.target), np.int64) for _ in range(3))
-        links = _count(
-            rows, site, is_new, visits, referred, referrals, clients,
-            target, referrer, transits,
-        )  # fmt: skip
-        few_bounds = np.zeros(part.stop - part.first + 1, np.int64)
-        most = len(rows.target) + pages.few_bounds[part.stop] - pages.few_bounds[part.first]
-        few = np.empty(most, np.int64)
-        _name_few(rows, clients, bounds, before, least_clients, part.first, few_bounds, few)
-        return _Counted(
-            referrals, np.diff(few_bounds), few[: few_bounds[-1]],
-            *_summed(target[:links], referrer[:links], transits[:links]),
-        )  # fmt: skip
-
-    with ThreadPoolExecutor(threads) as pool:
-        counted = list(pool.map(count, _parts(given.target, len(clients), threads)))
-    few_sizes, few, target, referrer, transits = (
-        np.concatenate(parts) for parts in list(zip(*counted, strict=True))[1:]
-    )
-    return ChangedTraffic(
-        visits, referred,
-        pages.referrals + sum(part.referrals for part in counted), clients,
-        np.concatenate(([0], np.cumsum(few_sizes))), few, target, referrer, transits,
+    target, referrer, transits = (np.empty(most, np.int64) for _ in range(3))
+    links = _count(
+        given, readonly(pages.site), readonly(pages.is_new), visits, referred, referrals, clients,
+        target, referrer, transits,
     )  # fmt: skip
-
-
-def _parts(target: Int64s, pages: int, count: int) -> list[_Part]:
-    """Yield all pages and transits in parts that have about as many transits each."""
-    rows = len(target) * np.arange(1, count) // count
-    inner = np.maximum(target[rows], 0) if len(target) else np.zeros(count - 1, np.int64)
-    bounds = [0, *inner.tolist(), pages]
-    starts = [0, *np.searchsorted(target, inner).tolist(), len(target)]
-    return [
-        _Part(*pair, *where) for pair, where in zip(pairwise(bounds), pairwise(starts), strict=True)
-    ]
+    few_bounds = np.zeros(len(clients) + 1, np.int64)
+    few = np.empty(most + len(pages.few), np.int64)
+    _name_few(
+        given, clients, readonly(pages.few_bounds), readonly(pages.few), least_clients,
+        few_bounds, few,
+    )  # fmt: skip
+    return ChangedTraffic(
+        visits, referred, referrals, clients, few_bounds, few[: few_bounds[-1]],
+        *_summed(target[:links], referrer[:links], transits[:links]),
+    )  # fmt: skip
 
 
 @kernel
@@ -208,18 +152,14 @@ def _name_few(
     bounds: Int64s,
     before: Int64s,
     least_clients: int,
-    first: int,
     few_bounds: Int64s,
     few: Int64s,
 ) -> None:
-    """Write the clients of each page that has few: those who came, and earlier ones who remain.
-
-    The pages are those from `first` on, one for each of `few_bounds` but the first.
-    """
+    """Write the clients of each page that has few: those who came, and earlier ones who remain."""
     row, rows, written = 0, len(moved.target), 0
     while row < rows and moved.target[row] < 0:
         row += 1
-    for page in range(first, first + len(few_bounds) - 1):
+    for page in range(len(clients)):
         is_few = clients[page] < least_clients
         old, stop = bounds[page], bounds[page + 1]
         while row < rows and moved.target[row] == page:
@@ -240,7 +180,7 @@ def _name_few(
             few[written] = before[old]
             old += 1
             written += 1
-        few_bounds[page - first + 1] = written
+        few_bounds[page + 1] = written
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:

@@ -117,7 +117,7 @@ def _changes(
         # Putting transits in order keeps one thread busy.
         filter_of_known = ahead.submit(_known, both.before, pages, at_once, threads)
         transits = _transits(both, moved, texts, shared, changed, threads)
-    traffic = changed_traffic(transits, filter_of_known.result(), least_clients, threads)
+    traffic = changed_traffic(transits, filter_of_known.result(), least_clients)
     return Changes(both.totals, both.before, pages, traffic, labels)
 
 

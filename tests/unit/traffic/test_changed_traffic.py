@@ -66,10 +66,9 @@ def numbers(values: list[int]) -> np.ndarray:
     later=some_triples,
     unknown=st.sets(st.integers(0, 3)),
     days=st.data(),
-    threads=st.integers(1, 4),
 )
 def test_changes_lead_from_one_window_to_the_other(
-    earlier: set[Triple], later: set[Triple], unknown: set[int], days: st.DataObject, threads: int
+    earlier: set[Triple], later: set[Triple], unknown: set[int], days: st.DataObject
 ) -> None:
     """A transit of both windows may have days in either, or in both at once."""
     before, after = Window(earlier, unknown), Window(later, set())
@@ -89,7 +88,7 @@ def test_changes_lead_from_one_window_to_the_other(
         np.cumsum([0, *map(len, before.few)]),
         numbers([one for few in before.few for one in few]),
     )
-    found = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST, threads)
+    found = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST)
     assert found.visits.tolist() == after.visits
     assert found.referred.tolist() == after.referred
     assert found.referrals.tolist() == after.referrals
