@@ -8,11 +8,13 @@ on flat arrays and without the interpreter lock. Not here: what the values mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from temporal_assets.core.text import texts
 from temporal_assets.core.text.texts import SEED, equal_bytes, hash_bytes
 from temporal_assets.logs.read.kernels import kernel
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
@@ -62,9 +64,9 @@ def take(column: Column, index: Offsets) -> Column:
 
 def to_list(column: Column) -> list[bytes]:
     """The values as Python bytes, empty where there is none."""
-    data, offsets = _compact(column.data, column.start, column.stop)
-    blob, ends = data.tobytes(), offsets.tolist()
-    return [blob[ends[i] : ends[i + 1]] for i in range(len(column))]
+    flat = texts.take(column.data, column.start, column.stop)
+    blob, ends = flat.data.tobytes(), flat.offsets.tolist()
+    return [blob[start:stop] for start, stop in pairwise(ends)]
 
 
 def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
@@ -85,8 +87,9 @@ def from_values(values: list[bytes]) -> Column:
 
 def to_arrow(column: Column) -> pa.Array:
     """An Arrow string array; the caller vouches for UTF-8."""
-    data, offsets = _compact(column.data, column.start, column.stop)
-    return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data))
+    flat = texts.take(column.data, column.start, column.stop)
+    buffers = (pa.py_buffer(flat.offsets.astype(np.int32)), pa.py_buffer(flat.data))
+    return pa.StringArray.from_buffers(len(column), *buffers)
 
 
 @kernel
@@ -167,19 +170,3 @@ def _concatenate(
             data[to] = rest[j]
             to += 1
     return data, start, stop
-
-
-@kernel
-def _compact(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, NDArray[np.int32]]:
-    n = start.size
-    offsets = np.empty(n + 1, np.int32)
-    offsets[0] = 0
-    for i in range(n):
-        offsets[i + 1] = offsets[i] + (stop[i] - start[i])
-    out = np.empty(offsets[n], np.uint8)
-    for i in range(n):
-        to = offsets[i]
-        for j in range(start[i], stop[i]):
-            out[to] = data[j]
-            to += 1
-    return out, offsets
