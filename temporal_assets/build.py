@@ -16,11 +16,10 @@ import dagster as dg
 
 from temporal_assets import contracts
 from temporal_assets.defs.alerts import alerts_sensor
+from temporal_assets.defs.assets.derived import derived_assets
 from temporal_assets.defs.assets.log_files import log_file_assets
-from temporal_assets.defs.assets.page_views import page_views_asset
 from temporal_assets.defs.assets.released_policy import release_sensor, released_policy_asset
 from temporal_assets.defs.assets.requests import requests_assets
-from temporal_assets.defs.assets.transits import transits_asset
 from temporal_assets.defs.assets.windows import window_asset
 from temporal_assets.defs.checks import contract_checks, log_file_checks
 from temporal_assets.defs.jobs import daily_job, finish_job, ingest_job, nightly_job, windows_job
@@ -63,8 +62,7 @@ def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definit
         assets=[
             *log_file_assets(settings, days),
             requests_assets(settings, days),
-            page_views_asset(settings, days),
-            transits_asset(settings, days),
+            *derived_assets(settings, days),
             *(window_asset(asset, settings, windows_of_days) for asset in WINDOW_ASSETS),
             released_policy_asset(settings, windows_of_days),
         ],

@@ -1,19 +1,73 @@
-"""The asset shared by `page_views` and `transits`: one SQL file over the requests of a day."""
+"""`page_views` and `transits`: what is made of the requests of a day."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
+import dagster as dg
+
+from temporal_assets import contracts
 from temporal_assets.days import daily
-from temporal_assets.defs.days import refuse_blocked
+from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.made import Made
+from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
+from temporal_assets.defs.metadata.pictures import picture
+from temporal_assets.defs.metadata.samples import sample
+from temporal_assets.defs.metadata.specs import table_spec
+from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.engines.statements import Steps
+from temporal_assets.settings import Settings
 
 
-def make_derived(installation: Installation, asset: str, day: dt.date) -> Steps[Made]:
-    """Publish a day of `asset`, unless its requests are known to be wrong."""
+def derived_assets(
+    settings: Settings, days: dg.PartitionsDefinition[str]
+) -> list[dg.AssetsDefinition]:
+    """Both assets."""
+    return [_asset(asset, settings, days) for asset in daily.DERIVED]
+
+
+def _asset(
+    asset: str, settings: Settings, days: dg.PartitionsDefinition[str]
+) -> dg.AssetsDefinition:
+    @dg.multi_asset(
+        name=asset,
+        specs=[table_spec(contracts.table(asset), settings, deps=["requests"], sql=[asset])],
+        partitions_def=days,
+        backfill_policy=dg.BackfillPolicy.multi_run(DAYS_PER_RUN),
+    )
+    def derived(
+        context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        plotted = metadata.plotted(context.partition_keys)
+
+        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+            part = yield from _make(installation, asset, day)
+            if day in plotted:
+                part = replace(part, metadata={**part.metadata, **_shown(installation, asset, day)})
+            return {asset: part}
+
+        rows = partial(daily.published_rows, installation.store)
+        yield from make_days(context, installation, [asset], make, rows=rows, alone=plotted)
+
+    return derived
+
+
+def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Made]:
+    """Publish a day of an asset, unless its requests are known to be wrong."""
     refuse_blocked(installation, "requests", [day])
     result = yield from daily.derived_steps(installation.store, asset, day)
     return Made(result.manifest, metadata.of_derived(result))
+
+
+def _shown(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
+    """Return a picture and some rows of a day."""
+    if asset == "page_views":
+        drawn = metadata.views_plot(installation, day)
+    else:
+        drawn = picture(installation, asset, day)
+    return drawn | sample(installation, asset, day)
