@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from temporal_assets import contracts
 from temporal_assets.core.crawls.crawl_curves import CrawlCurve
 from temporal_assets.core.crawls.crawl_policies import SCENARIOS
 from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
@@ -229,10 +226,7 @@ def _less(curve: CrawlCurve, other: CrawlCurve) -> float | None:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    path = job.out / "crawl_simulation.parquet"
-    rows = pa.Table.from_pylist(judge(job), contracts.CRAWL_SIMULATION.arrow_schema)
-    pq.write_table(rows, path, compression="zstd", store_schema=False)
-    return [path]
+    return job.write_rows(judge(job))
 
 
 CRAWL_SIMULATION: Final = WindowAsset(

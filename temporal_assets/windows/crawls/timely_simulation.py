@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.core.crawls.timely_simulation import (
     GOLDEN,
@@ -391,10 +390,7 @@ def _known_or_none(value: float) -> float | None:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    path = job.out / "timely_simulation.parquet"
-    rows = pa.Table.from_pylist(judge(job), contracts.TIMELY_SIMULATION.arrow_schema)
-    pq.write_table(rows, path, compression="zstd", store_schema=False)
-    return [path]
+    return job.write_rows(judge(job))
 
 
 TIMELY_SIMULATION: Final = WindowAsset(

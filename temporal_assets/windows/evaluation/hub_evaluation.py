@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.contracts.evaluation.hub_evaluation import ENDING_LISTS, HUB_LISTS
 from temporal_assets.core.graph.link_graph import LinkGraph
@@ -218,11 +217,7 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
 
 
 def _make(job: Job) -> Sequence[Path]:
-    rows = judge(job, baseline(job.settings))
-    path = job.out / "hub_evaluation.parquet"
-    schema = contracts.HUB_EVALUATION.arrow_schema
-    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
-    return [path]
+    return job.write_rows(judge(job, baseline(job.settings)))
 
 
 HUB_EVALUATION: Final = WindowAsset(

@@ -16,9 +16,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from temporal_assets import contracts
 from temporal_assets.core.lists.list_judgement import Choice, Pages, Rules, choices, coverage
 from temporal_assets.core.lists.site_bootstrap import Draws, SiteCounts, draw, interval
 from temporal_assets.core.numerics import metrics
@@ -220,11 +218,7 @@ def _intervals(draws: Draws) -> Row:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    rows = judge(job, baseline(job.settings))
-    path = job.out / "seed_evaluation.parquet"
-    schema = contracts.SEED_EVALUATION.arrow_schema
-    pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
-    return [path]
+    return job.write_rows(judge(job, baseline(job.settings)))
 
 
 SEED_EVALUATION: Final = WindowAsset(

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Table
@@ -155,6 +158,13 @@ class Job:
     def files(self, name: str) -> list[str]:
         """Files of the same day of another window asset."""
         return self.store.paths(self.sources.tables[name])
+
+    def write_rows(self, rows: Iterable[Mapping[str, Any]]) -> list[Path]:
+        """Write the rows of a table that has few."""
+        path = self.out / f"{self.asset.name}.parquet"
+        table = pa.Table.from_pylist(list(rows), self.asset.table.arrow_schema)
+        pq.write_table(table, path, compression="zstd", store_schema=False)
+        return [path]
 
     def earlier(self, name: str) -> Manifest | None:
         """The latest day before the job's of another window asset, if the window has one."""

@@ -19,10 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from temporal_assets import __version__, contracts
+from temporal_assets import __version__
 from temporal_assets.core.labels.labels import by_both
 from temporal_assets.engines.chosen import engine_version
 from temporal_assets.machine.durable import replace_text
@@ -254,11 +251,7 @@ def _missing(job: Job) -> str:
 def _make(job: Job) -> Sequence[Path]:
     report = compose(job)
     _write_pages(job, report)
-    path = job.out / "evaluation_report.parquet"
-    schema = contracts.EVALUATION_REPORT.arrow_schema
-    rows = pa.Table.from_pylist(list(_rows(report)), schema)
-    pq.write_table(rows, path, compression="zstd", store_schema=False)
-    return [path]
+    return job.write_rows(_rows(report))
 
 
 def _rows(report: Report) -> Iterator[Row]:
