@@ -52,6 +52,9 @@ WINDOWS: Final = (
     "url_patterns",
     "behaviour_graph",
     "pattern_ranks",
+    "provisional_lists",
+    "fetches",
+    "sources",
     "crawl_policy",
 )
 """Up to the policy; what judges it afterwards is no part of a day's work."""
