@@ -19,7 +19,6 @@ from scipy.sparse.csgraph import connected_components
 
 from temporal_assets.core.graph.mutual_scores import Links, settle
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import leaf
 
 TOLERANCE: Final = 1e-9
 """Both scores move less than this in a round."""
@@ -89,61 +88,11 @@ def count_transits(
 
     `referrer` and `target` are numbers of URLs, -1 for URLs outside the site.
     """
-    goals, counts = np.empty(len(count), np.int32), np.empty(len(count), np.float64)
-    ends = np.zeros(patterns, np.int64)
-    _by_source(pattern_of_url, referrer, target, count, ends, goals, counts)
-    _add_goals(ends, goals, counts, np.full(patterns, -1, np.int64))
-    links = ends[-1]
-    pointers = np.concatenate((np.zeros(1, np.int64), ends))
-    matrix = sparse.csr_array((counts[:links], goals[:links], pointers), (patterns, patterns))
-    matrix.sort_indices()
-    return matrix
-
-
-@leaf
-def _by_source(
-    pattern_of_url: Int32s,
-    referrer: Int64s,
-    target: Int64s,
-    count: Floats,
-    ends: Int64s,
-    goals: Int32s,
-    counts: Floats,
-) -> None:
-    """Transits between patterns, those from one together; where each pattern's end, given zeros."""
-    for i in range(len(count)):
-        if referrer[i] >= 0 and target[i] >= 0:
-            source = pattern_of_url[referrer[i]]
-            if source >= 0 and pattern_of_url[target[i]] >= 0:
-                ends[source] += 1
-    total = 0
-    for pattern in range(len(ends)):
-        total += ends[pattern]
-        ends[pattern] = total - ends[pattern]
-    for i in range(len(count)):
-        if referrer[i] >= 0 and target[i] >= 0:
-            source, goal = pattern_of_url[referrer[i]], pattern_of_url[target[i]]
-            if source >= 0 and goal >= 0:
-                goals[ends[source]] = goal
-                counts[ends[source]] = count[i]
-                ends[source] += 1
-
-
-@leaf
-def _add_goals(ends: Int64s, goals: Int32s, counts: Floats, place: Int64s) -> None:
-    """Make one of the transits from one pattern to another, in their place. `place` comes as -1."""
-    written = at = 0
-    for pattern in range(len(ends)):
-        first = written
-        while at < ends[pattern]:
-            goal, count = goals[at], counts[at]
-            if place[goal] < first:
-                place[goal] = written
-                goals[written], counts[written] = goal, 0.0
-                written += 1
-            counts[place[goal]] += count
-            at += 1
-        ends[pattern] = written
+    within = np.flatnonzero((referrer >= 0) & (target >= 0))
+    source, goal = (pattern_of_url[ends[within]] for ends in (referrer, target))
+    of_patterns = (source >= 0) & (goal >= 0)
+    links = (count[within][of_patterns], (source[of_patterns], goal[of_patterns]))
+    return sparse.coo_array(links, shape=(patterns, patterns)).tocsr()
 
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:

@@ -58,9 +58,10 @@ def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
 
     The values of all days lie in one array; `first` is where the values of each day begin.
     """
-    day_values = np.empty(places.shape, np.int32)
-    _look(places, values, first, day_values)
-    return day_values
+    at = np.maximum(places, 0) + first
+    # Behind them all stands a 0: of the last day, nothing may be asked for.
+    day_values = np.append(values, 0)[np.minimum(at, len(values))]
+    return np.where(places < 0, 0, day_values).astype(np.int32)
 
 
 @leaf
@@ -86,14 +87,6 @@ def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> Non
         count_1 += days_of_page >> days[1] & 1
         count_2 += days_of_page >> days[2] & 1
         count_3 += days_of_page >> days[3] & 1
-
-
-@leaf
-def _look(places: Int64s, values: Int64s, first: Int64s, day_values: Int32s) -> None:
-    for page in range(places.shape[0]):
-        for day in range(places.shape[1]):
-            place = places[page, day]
-            day_values[page, day] = values[first[day] + place] if place >= 0 else 0
 
 
 @leaf

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.formats.tokenize import bare_address
 from temporal_assets.logs.privacy.clients import plain_ipv4
 from temporal_assets.logs.privacy.pseudonyms import MAX_ADDRESS, first_forwarded, packed_address
@@ -18,7 +19,6 @@ from temporal_assets.logs.read.encode import encode, from_values, take, to_list
 from temporal_assets.logs.read.kernels import COMMA, kernel
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
-from temporal_assets.logs.read.scan import find_byte
 
 _packed: Final = Memo(packed_address)
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import constant, inlined
+from temporal_assets.core.text.texts import find_either
 from temporal_assets.logs.formats.layouts import SLOTS, Slot
 from temporal_assets.logs.formats.tokenize import Flags, Lines, Reasons
 from temporal_assets.logs.read.kernels import (
@@ -37,7 +38,6 @@ from temporal_assets.logs.read.kernels import (
     kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets, Reject
-from temporal_assets.logs.read.scan import find_either
 
 Path = tuple[str, ...]
 Paths = Mapping[Slot, Sequence[Path]]

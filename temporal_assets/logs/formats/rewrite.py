@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined, readonly
+from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.read.encode import concatenate, from_values
 from temporal_assets.logs.read.kernels import (
     COLON,
@@ -29,7 +30,6 @@ from temporal_assets.logs.read.kernels import (
     kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
-from temporal_assets.logs.read.scan import find_byte
 
 Decode = Callable[[Column], Column]
 

@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.formats.assemble import (
     assemble,
@@ -33,7 +34,6 @@ from temporal_assets.logs.formats.times import BAD
 from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.read.kernels import BRACE, kernel
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Records, Reject
-from temporal_assets.logs.read.scan import find_byte
 from temporal_assets.settings import LogSource, Reading
 
 __all__ = ["Path", "Paths", "dotted", "parse"]

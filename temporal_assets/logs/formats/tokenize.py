@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import constant, inlined, readonly
+from temporal_assets.core.text.texts import find_byte, find_either
 from temporal_assets.logs.formats.layouts import SKIP, SLOTS, Kind, Layout, Slot
 from temporal_assets.logs.formats.times import (
     BAD,
@@ -44,7 +45,6 @@ from temporal_assets.logs.read.kernels import (
     kernel,
 )
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Reject
-from temporal_assets.logs.read.scan import find_byte, find_either
 
 Flags = NDArray[np.bool_]
 Reasons = NDArray[np.uint8]

@@ -21,7 +21,6 @@ import pyarrow as pa
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.text.text_numbers import text_numbers
-from temporal_assets.core.traffic.day_links import links_to
 from temporal_assets.core.traffic.moved_visits import TextPages
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.parquet_rows import ParquetRows
@@ -101,7 +100,12 @@ def wanted_links(
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
     """Without the day, which is none of these numbers."""
-    source, target = links_to(*numbers.links(), number[pages])
+    opened, referrer = numbers.links()
+    wanted = number[pages][opened]
+    is_link = (wanted >= 0) & (referrer >= 0)
+    # Transits of a link lie together: the first stands for all of them.
+    is_link[1:] &= (opened[1:] != opened[:-1]) | (referrer[1:] != referrer[:-1])
+    source, target = referrer[is_link], wanted[is_link]
     is_page = source < numbers.opened
     to = target.astype(np.int64) << _DAY_BITS
     from_pages = pages[source[is_page]].astype(np.int64) << bits | to[is_page]

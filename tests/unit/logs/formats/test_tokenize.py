@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.numerics.compiled import readonly
+from temporal_assets.core.text.texts import find_byte, find_either
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.formats.tokenize import find_lines
 from temporal_assets.logs.read.records import Block, Reject
-from temporal_assets.logs.read.scan import find_byte, find_either
 from temporal_assets.settings import LogSource, Reading
 
 ReadLog = Callable[..., list]
