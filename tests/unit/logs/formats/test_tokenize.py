@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from temporal_assets.core.numerics.compiled import readonly
-from temporal_assets.core.text.texts import find_byte, find_either
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.formats.tokenize import find_lines
 from temporal_assets.logs.read.records import Block, Reject
@@ -26,21 +24,7 @@ GOOD = (
     b'"http://example.com/from" "Mozilla/5.0 (X11; Linux) Chrome/32.0"'
 )
 
-# Scanning --------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.sampled_from(b'a b"\\\n'), max_size=150), st.data())
-def test_scanning_agrees_with_find(values: list[int], data: st.DataObject) -> None:
-    text = bytes(values)
-    start = data.draw(st.integers(0, len(text)))
-    stop = data.draw(st.integers(0, len(text)))
-    array = readonly(np.frombuffer(text, np.uint8))
-    for byte, other in ((34, 34), (34, 92), (10, 32), (0, 0)):
-        hits = [i for i in range(start, stop) if text[i] in (byte, other)]
-        expected = hits[0] if hits else min(start, stop) if start > stop else stop
-        assert find_either(array, start, stop, byte, other) == expected
-        if byte == other:
-            assert find_byte(array, start, stop, byte) == expected
+# Lines -------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.sampled_from(b"ab# \t\r\n\n"), max_size=300), st.booleans())

@@ -47,13 +47,6 @@ def test_integer_keys(keys: list[int]) -> None:
     assert [int(distinct[code]) for code in codes] == keys
 
 
-def test_many_integer_keys() -> None:
-    keys = np.arange(50_000, dtype=np.int64) << 32
-    codes, distinct = encode_keys(np.concatenate([keys, keys]))
-    assert codes.tolist() == [*range(50_000)] * 2
-    assert np.array_equal(distinct, keys)
-
-
 @given(st.lists(st.text(max_size=20)))
 def test_arrow_strings_are_the_values(values: list[str]) -> None:
     assert to_arrow(from_values([v.encode() for v in values])).to_pylist() == values
