@@ -34,7 +34,10 @@ Result = TypeVar("Result")
 
 
 class Spread(Protocol):
-    """Runs a function for each of some items, one a task, wherever there is room for it."""
+    """Runs a function for each of some items, one a task, wherever there is room for it.
+
+    One with an attribute `cores` says how many tasks there is room for at once.
+    """
 
     def __call__(
         self, function: Callable[[Item], Result], items: Sequence[Item]

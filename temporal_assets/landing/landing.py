@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,17 @@ from temporal_assets.landing.inventory import (
     content_of,
     record_content,
 )
-from temporal_assets.landing.reading import Draft, LogReader, Progress, Read, ReadApart, ordered
+from temporal_assets.landing.reading import (
+    WHOLE,
+    Draft,
+    LogReader,
+    Part,
+    Progress,
+    ReadApart,
+    Share,
+    ShareRead,
+    ordered,
+)
 from temporal_assets.landing.reading_process import ReadingProcesses
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
@@ -60,6 +71,12 @@ _FILES_AT_ONCE: Final = 1_000
 
 _MUCH: Final = 256 << 20
 """Bytes of text that take a core some ten seconds: several times what processes take to start."""
+
+_SHARE: Final = 128 << 20
+"""Bytes of text of a file that are worth a task of their own: a core takes seconds for them."""
+
+_MOST_SHARES: Final = 32
+"""Tasks that read one file at once; more would wait for the disk, which all read it from."""
 
 _PACKED_TIMES: Final = 10
 """Usual ratio of a text to its archive: access logs shrink to a fifth and less."""
@@ -319,29 +336,60 @@ def _read_here(
 
 def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
     """Return whether processes gain more than they take to start, and each has a file."""
-    text = sum(
-        item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1) for item in items
-    )
+    text = sum(map(_text_bytes, items))
     return 1 < reader.workers <= len(items) and text >= _MUCH
+
+
+def _text_bytes(item: Pending) -> int:
+    """Return how much text a file holds, about."""
+    return item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1)
 
 
 def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft | None]:
     with closing(ReadingProcesses(reader.workers, reader.progress)) as processes:
         for some in _lots(items):
             here = reader.ahead(some)
-            yield from _taken_over(reader, processes.spread(ReadApart.of(reader), here))
+            reads = processes.spread(ReadApart.of(reader), here)
+            for item, outcome in zip(some, _taken_over(reader, reads), strict=True):
+                yield reader.joined(item, [outcome])
 
 
 def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iterator[Draft | None]:
     for some in _lots(items):
-        drafts = _taken_over(reader, spread(ReadApart.of(reader), some))
-        for item, draft in zip(some, drafts, strict=True):
+        shares = [_shares(item, spread, _large(some)) for item in some]
+        apart = ReadApart.of(reader)
+        tasks = [(item, share) for item, own in zip(some, shares, strict=True) for share in own]
+        is_shared = len(tasks) > len(some)
+        reads = spread(apart.share, tasks) if is_shared else spread(apart, some)
+        outcomes = _taken_over(reader, reads)
+        for item, own in zip(some, shares, strict=True):
+            of_item = list(islice(outcomes, len(own)))
+            draft = reader.joined(item, of_item)
             if draft is None and _is_still_there(item):
                 raise EngineError(
                     f"{item.path} is there, and the executors do not see it: log files must lie"
                     " where all machines find them under one path (docs/spark.md)"
                 )
             yield draft
+        next(outcomes, None)  # there is none: what spreads them ends
+
+
+def _large(items: Sequence[Pending]) -> int:
+    """Return how many files are worth more than one task."""
+    return sum(_text_bytes(item) >= 2 * _SHARE for item in items)
+
+
+def _shares(item: Pending, spread: Spread, large: int) -> list[Share]:
+    """Return the shares of a file, each worth a task, so that all cores have work.
+
+    An object is one: each task would fetch all of it.
+    """
+    if isinstance(item.path, ObjectFile):
+        return [WHOLE]
+    cores = getattr(spread, "cores", 1)
+    count = max(1, min(_text_bytes(item) // _SHARE, -(-cores // max(1, large)), _MOST_SHARES))
+    size = item.sighting.size
+    return [WHOLE] if count == 1 else [Share(n, count, size) for n in range(count)]
 
 
 def _is_still_there(item: Pending) -> bool:
@@ -363,7 +411,7 @@ def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
         yield items[at : at + _FILES_AT_ONCE]
 
 
-def _taken_over(reader: LogReader, reads: Iterator[Read]) -> Iterator[Draft | None]:
+def _taken_over(reader: LogReader, reads: Iterator[ShareRead]) -> Iterator[Draft | Part | None]:
     """Drafts that were made elsewhere, and what was learned of keys there."""
     for draft, made_periods in reads:
         reader.keys.made += [period for period in made_periods if period not in reader.keys.made]

@@ -25,7 +25,7 @@ from temporal_assets.landing.inventory import (
     Pending,
     file_id,
 )
-from temporal_assets.landing.segments import DaySegments, SegmentWriter
+from temporal_assets.landing.segments import DaySegments, SegmentWriter, segment_name
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
 from temporal_assets.logs.formats import detect, directives, formats
@@ -55,6 +55,7 @@ Progress = Callable[[LogPath, int, int], None]
 """Called with a file, the bytes of it read so far and its size."""
 
 Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
 
 
@@ -96,8 +97,77 @@ class Draft:
     segments: Path | None
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One of several tasks that read a file at once: each parses the blocks of its part.
+
+    Parsing takes ten times as long as reading a text, and several times as long as unpacking it. So
+    every task reads the file up to the end of its part, which tells it the columns that a line
+    above has named, and the number of its first line, whatever the file is packed with.
+    """
+
+    number: int = 0
+    shares: int = 1
+    size: int = 0
+    """Bytes of the file as it was listed."""
+
+    @property
+    def is_last(self) -> bool:
+        """Return whether the task reads all of the file, and says what it is."""
+        return self.number == self.shares - 1
+
+    def of(self, place: int) -> int:
+        """Return the number of the share that has the block which ends at a byte of the file."""
+        return min(place * self.shares // max(self.size, 1), self.shares - 1)
+
+
+WHOLE: Final = Share()
+"""The share of a task that reads a file by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a file is, for whoever has read all of it."""
+
+    digest: str
+    size: int
+    beginnings: frozenset[str]
+    """Digests of the beginnings that other files are known to have."""
+    head: bytes
+    problem: str | None
+    format: Format
+    server_sites: tuple[str, ...]
+
+    @classmethod
+    def of(cls, stream: streams.LogStream, fmt: Format) -> _Facts:
+        """Return the facts of a stream that has been read to its end."""
+        return cls(
+            digest=stream.digest,
+            size=stream.size,
+            beginnings=frozenset(stream.prefix_digests.values()),
+            head=stream.head,
+            problem=stream.problem,
+            format=fmt,
+            server_sites=_server_sites(stream, fmt),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The content of one share of a file, and what the file is, if the share is the last."""
+
+    content: _Content
+    head: str
+    """Digest of the first record."""
+    inode: int
+    facts: _Facts | None
+
+
 Read = tuple[Draft | None, list[int]]
 """The result of a reading elsewhere, and the periods whose keys of pseudonyms were made for it."""
+
+ShareRead = tuple[Draft | Part | None, list[int]]
+"""The same of one share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +197,23 @@ class ReadApart:
 
     def __call__(self, item: Pending) -> Read:
         """The draft of a file, and the periods whose keys were made for it."""
+        reader = self._apart()
+        return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
+
+    def share(self, task: tuple[Pending, Share]) -> ShareRead:
+        """The same of one share of a file."""
+        item, share = task
+        reader = self._apart()
+        item = replace(item, path=item.path.absolute())
+        if share == WHOLE:
+            return reader.read(item), reader.keys.made
+        return reader.read_share(item, share), reader.keys.made
+
+    def _apart(self) -> LogReader:
         # A task that is tried again, or twice at once, finds no files of the other.
         folder = self.scratch / uuid4().hex
         folder.mkdir()
-        reader = replace(self, scratch=folder).reader()
-        return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
+        return replace(self, scratch=folder).reader()
 
     def reader(self, progress: Progress = lambda *_: None) -> LogReader:
         """A reader there. All that waits for a disk that does not answer is one core of many."""
@@ -180,10 +262,45 @@ class LogReader:
         """
         if known_file := self._same_object(item):
             return Draft(known_file, None)
-        here = item
-        try:
+
+        def read() -> Draft | None:
             with at_hand(item, self.scratch) as here:
-                return self._read(here, pool)
+                return self._noted(here, lambda: self._read(here, pool))
+
+        return self._noted(item, read)
+
+    def read_share(self, item: Pending, share: Share) -> Draft | Part | None:
+        """One share of a file's content.
+
+        A file that begins as a known one may be that: the first task reads all of it, others none.
+        """
+
+        def read() -> Draft | Part:
+            head = self._head(item)
+            same_head = self.inventory.beginning_like(head)
+            if not same_head:
+                return self._part(item, head, same_head, None, share)
+            if share.number:
+                raise _ReplacedError
+            return self._known(item, same_head) or self._parse(item, head, same_head, None)
+
+        return self._noted(item, read)
+
+    def joined(self, item: Pending, outcomes: Sequence[Draft | Part | None]) -> Draft | None:
+        """Return a file's content from all of its shares, or why it cannot be read."""
+        for outcome in outcomes:
+            if isinstance(outcome, Draft):
+                return outcome
+        parts = [outcome for outcome in outcomes if isinstance(outcome, Part)]
+        kinds = {(part.head, part.inode) for part in parts}
+        if len(parts) < len(outcomes) or len(kinds) > 1:
+            return None
+        return self._noted(item, lambda: self._draft(item, parts, ()))
+
+    def _noted(self, item: Pending, read: Callable[[], Outcome]) -> Outcome | Draft | None:
+        """Return what was read, with a fault of the file as a draft that says it."""
+        try:
+            return read()
         except (FileNotFoundError, _ReplacedError):
             return None
         except PermissionError as error:
@@ -194,7 +311,7 @@ class LogReader:
             if self.patient and is_transient(error):
                 raise
             may_pass = is_transient(error) or isinstance(error, ObjectStoreError)
-            why = str(error).removeprefix(f"{here.copy or here.path}: ")
+            why = str(error).removeprefix(f"{item.copy or item.path}: ")
             return self._failed(item, why, may_pass=may_pass)
 
     def ahead(self, items: Sequence[Pending]) -> Iterator[Pending]:
@@ -245,6 +362,16 @@ class LogReader:
     def _parse(
         self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
     ) -> Draft:
+        return self._draft(item, [self._part(item, head, same_head, pool, WHOLE)], same_head)
+
+    def _part(
+        self,
+        item: Pending,
+        head: str,
+        same_head: Sequence[LandedFile],
+        pool: Executor | None,
+        share: Share,
+    ) -> Part:
         if item.local.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
             # Its lines would be samples of what could not be read, for all to see.
             raise UnreadableError("a key and no log: remove the link that leads to it")
@@ -257,44 +384,60 @@ class LogReader:
             fmt = _format(item, stream)
             content = _Content(self._folder(item), self.settings.reading.sample_lines)
             cleaner = self._cleaner(item)
-            for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool):
+            for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool, share):
                 content.add(cleaned, holds)
                 if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
-            if stream.problem is None and stream.compressed_bytes < item.sighting.size:
+            if (
+                share.is_last
+                and stream.problem is None
+                and stream.compressed_bytes < item.sighting.size
+            ):
                 raise _ReplacedError  # it was copied away and emptied
             content.close(pool)
-            beginnings = set(stream.prefix_digests.values())
-            likely = detect.likely_format(stream.head) if content.tally.total("rejected") else None
-            self._refuse_future(content)
-            if not content.days:
-                _explain_nothing(stream, fmt, content, likely)
-            self._refuse_anonymous(content)
-            content_digest = stream.digest
-            if fmt.moment is not None and content.holds.counts:
-                content_digest = digest_of([stream.digest, fmt.moment, fmt.site])
-            file = LandedFile(
-                id=file_id(content_digest, item.options),
-                serial=0,
-                digest=content_digest,
-                options=item.options,
-                size=stream.size,
-                head=head,
-                lines=content.lines,
-                format=fmt.label,
-                likely_format=likely if likely != fmt.name else None,
-                has_referrers=content.holds.referrers,
-                referrers_given=content.referrers_given,
-                referrers_usable=content.referrers_usable,
-                sightings=(item.sighting,),
-                supersedes=tuple(
-                    sorted({file.digest for file in same_head} & beginnings - {stream.digest})
-                ),
-                days=content.days,
-                is_counted=content.holds.counts,
-                problem=stream.problem if fmt.syntax is not Syntax.PARQUET else None,
-                server_sites=_server_sites(stream, fmt),
-            )
+            facts = _Facts.of(stream, fmt) if share.is_last else None
+            return Part(content, head, stream.version[0], facts)
+
+    def _draft(
+        self, item: Pending, parts: Sequence[Part], same_head: Sequence[LandedFile]
+    ) -> Draft:
+        """Put the parts of a file together, in their order, and describe it."""
+        content = parts[0].content
+        (facts,) = (part.facts for part in parts if part.facts)  # the last has read all of it
+        for part in parts[1:]:
+            content.merge(part.content)
+        content.describe()
+        fmt = facts.format
+        likely = detect.likely_format(facts.head) if content.tally.total("rejected") else None
+        self._refuse_future(content)
+        if not content.days:
+            _explain_nothing(facts, content, likely)
+        self._refuse_anonymous(content)
+        content_digest = facts.digest
+        if fmt.moment is not None and content.holds.counts:
+            content_digest = digest_of([facts.digest, fmt.moment, fmt.site])
+        file = LandedFile(
+            id=file_id(content_digest, item.options),
+            serial=0,
+            digest=content_digest,
+            options=item.options,
+            size=facts.size,
+            head=parts[0].head,
+            lines=content.lines,
+            format=fmt.label,
+            likely_format=likely if likely != fmt.name else None,
+            has_referrers=content.holds.referrers,
+            referrers_given=content.referrers_given,
+            referrers_usable=content.referrers_usable,
+            sightings=(item.sighting,),
+            supersedes=tuple(
+                sorted({file.digest for file in same_head} & facts.beginnings - {facts.digest})
+            ),
+            days=content.days,
+            is_counted=content.holds.counts,
+            problem=facts.problem if fmt.syntax is not Syntax.PARQUET else None,
+            server_sites=facts.server_sites,
+        )
         return Draft(file, content.folder)
 
     def _cleaned(
@@ -304,15 +447,17 @@ class LogReader:
         fmt: Format,
         cleaner: Cleaner,
         pool: Executor | None,
+        share: Share,
     ) -> Iterator[tuple[Cleaned, _Holds]]:
-        """Cleaned blocks in the order of the file."""
+        """Cleaned blocks of a share, in the order of the file."""
         reading = self.settings.reading
 
         def tasks() -> Iterator[Callable[[], Records]]:
             if fmt.syntax is Syntax.PARQUET:
-                for _ in _blocks(stream):  # only the digest is wanted
+                for _ in _blocks(stream) if share.is_last else ():  # only the digest is wanted
                     pass
-                for records in parquet.read(item.local, item.source, reading, fmt.moment):
+                groups = parquet.Groups(share.number, share.shares)
+                for records in parquet.read(item.local, item.source, reading, fmt.moment, groups):
                     yield partial(_same, records)
                 # For its rows it was opened by its name, which may be another file's by then.
                 if streams.version_of(item.local.stat()) != stream.version:
@@ -320,7 +465,11 @@ class LogReader:
                 return
             state: formats.State = None
             for block in _blocks(stream):
-                yield partial(formats.parse, block, fmt, item.source, reading, state)
+                number = share.of(stream.compressed_bytes)
+                if number > share.number:
+                    return
+                if number == share.number:
+                    yield partial(formats.parse, block, fmt, item.source, reading, state)
                 state = formats.advance(block, fmt, state, item.source)
 
         def clean(task: Callable[[], Records]) -> tuple[Cleaned, _Holds]:
@@ -440,7 +589,10 @@ class _Content:
         self.referrers_given = 0
         self.referrers_usable = 0
         self.days: dict[dt.date, DayShare] = {}
+        """The days of the whole file, once it is described."""
         self._writer = SegmentWriter(folder, folder.name)
+        self._digests: dict[str, str] = {}
+        """File of a segment -> digest of its bytes."""
         self._last_day = UNKNOWN_DAY
         self._first_day = UNKNOWN_DAY
 
@@ -466,8 +618,33 @@ class _Content:
             self._last_day = cleaned.last_day
 
     def close(self, pool: Executor | None) -> None:
-        """Write what is left and describe the days; without any day there is nothing to keep."""
+        """Write what is left; it may travel now."""
         self._writer.close(pool)
+        names = [name for rows in self._writer.days.values() for name in rows.files]
+        self._digests = {name: digest_of_file(self.folder / name) for name in names}
+
+    def merge(self, other: _Content) -> None:
+        """Take the part of the file that follows, which is closed as this one is."""
+        self.holds |= other.holds
+        self.referrers_given += other.referrers_given
+        self.referrers_usable += other.referrers_usable
+        self.tally.merge(other.tally, self._last_day)
+        if self._first_day == UNKNOWN_DAY:
+            self._first_day = other._first_day
+        if other._last_day != UNKNOWN_DAY:
+            self._last_day = other._last_day
+        for day, rows in other._writer.days.items():
+            days = self._writer.days.setdefault(day, DaySegments())
+            days.rows += rows.rows
+            days.first, days.last = min(days.first, rows.first), max(days.last, rows.last)
+            for name in rows.files:
+                target = segment_name(day, len(days.files))
+                (other.folder / name).rename(self.folder / target)
+                self._digests[target] = other._digests[name]
+                days.files.append(target)
+
+    def describe(self) -> None:
+        """Describe the days of the whole file; without any day there is nothing to keep."""
         if self._first_day == UNKNOWN_DAY:
             return
         self.tally.assign_unknown(self._first_day)
@@ -484,7 +661,7 @@ class _Content:
                 first=rows.first,
                 last=rows.last,
                 losses=tuple(losses.get(day, ())),
-                digests=tuple(digest_of_file(self.folder / name) for name in rows.files),
+                digests=tuple(self._digests[name] for name in rows.files),
             )
 
 
@@ -496,14 +673,14 @@ def _format(item: Pending, stream: streams.LogStream) -> Format:
     try:
         return detect.resolve(item.source, stream.head, item.path.name)
     except detect.UnknownFormatError as error:
-        raise UnreadableError(_with_damage(stream, str(error))) from error
+        raise UnreadableError(_with_damage(stream.problem, str(error))) from error
 
 
-def _with_damage(stream: streams.LogStream, why: str) -> str:
+def _with_damage(problem: str | None, why: str) -> str:
     """Why nothing can be read, behind the damage that has left little of the file."""
-    if stream.problem is None or why.startswith(stream.problem):
+    if problem is None or why.startswith(problem):
         return why
-    return f"{stream.problem}; of what precedes it, {why}"
+    return f"{problem}; of what precedes it, {why}"
 
 
 def _blocks(stream: streams.LogStream) -> Iterator[Block]:
@@ -519,15 +696,11 @@ def _blocks(stream: streams.LogStream) -> Iterator[Block]:
         yield block
 
 
-def _explain_nothing(
-    stream: streams.LogStream,
-    fmt: Format,
-    content: _Content,
-    likely: str | None,
-) -> None:
+def _explain_nothing(facts: _Facts, content: _Content, likely: str | None) -> None:
     """Raise unless the file is simply empty."""
-    if stream.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
-        raise UnreadableError(stream.problem)
+    fmt = facts.format
+    if facts.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
+        raise UnreadableError(facts.problem)
     if not content.lines:
         return
     reasons = {
@@ -542,7 +715,7 @@ def _explain_nothing(
         f"none of {content.lines:,} lines can be read as `{fmt.name}`{hint} "
         f"({reason}{example}). {remedy(reason)}"
     )
-    raise UnreadableError(why if fmt.syntax is Syntax.PARQUET else _with_damage(stream, why))
+    raise UnreadableError(why if fmt.syntax is Syntax.PARQUET else _with_damage(facts.problem, why))
 
 
 def ordered(

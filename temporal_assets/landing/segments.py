@@ -73,6 +73,11 @@ COUNTS_SCHEMA: Final = pa.schema(
 """Rows of counts, which have no client; NULL is a number that the source does not state."""
 
 
+def segment_name(day: int, number: int) -> str:
+    """Return the name of a segment of a day, which is counted from 1970-01-01."""
+    return f"{np.datetime64(day, 'D')}-{number}.parquet"
+
+
 @dataclass(slots=True)
 class DaySegments:
     """The part of one log file that belongs to one day, as segments."""
@@ -139,6 +144,7 @@ class SegmentWriter:
             list(each(_append, writers, tables))
         for writer in self._open.values():
             writer.close()
+        self._open.clear()
         names = [name for info in self.days.values() for name in info.files]
         list(each(sync, [self.folder / name for name in names]))
         sync(self.folder)
@@ -153,7 +159,7 @@ class SegmentWriter:
                 _, oldest = self._open.popitem(last=False)
                 oldest.close()
             files = self.days[day].files
-            files.append(f"{np.datetime64(day, 'D')}-{len(files)}.parquet")
+            files.append(segment_name(day, len(files)))
             self._open[day] = pq.ParquetWriter(
                 self.folder / files[-1],
                 schema,

@@ -52,6 +52,18 @@ class Spark(Section):
     """Any option of Spark, by its name. `"spark.executor.memory"` is 1g unless it is here: that of
     each Java process that works; Python workers take theirs beside it."""
 
+    one_task_megabytes: int = Field(256, ge=0)
+    """A statement whose files are no larger together is one task: DuckDB runs it on an executor,
+    which takes it less time than the cluster takes to plan and shuffle. 0 leaves all to Spark."""
+
+    @property
+    def task_threads(self) -> int:
+        """Threads of a task that is alone in its job: the cores of its executor."""
+        local = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]|local", self.master)
+        if local is None:
+            return int(self.config.get("spark.executor.cores", 1))
+        return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
+
     @field_validator("master")
     @classmethod
     def _known_kind(cls, value: str) -> str:

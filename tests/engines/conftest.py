@@ -22,6 +22,7 @@ SPARK = {
     "master": "local[2]",
     # Two tasks are enough for rows to be in different ones.
     "config": {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
+    "one_task_megabytes": 0,  # every statement is Spark's, however small the files
 }
 
 

@@ -6,6 +6,7 @@ same comparison runs with `pytest -m spark -n 0`.
 
 from __future__ import annotations
 
+import bz2
 import datetime as dt
 import gzip
 import os
@@ -14,17 +15,22 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import zstandard
 
 from temporal_assets.engines.base import EngineError, Item, Result, Spread
 from temporal_assets.landing import landing
-from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.inventory import Inventory, LandedFile
 from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.landing.reading import LogReader, ReadApart
 from temporal_assets.landing.reading_process import EndedError, ReadingProcesses
+from temporal_assets.logs.read import streams
 from temporal_assets.settings import Reading, Settings, load_settings
 from tests import logs
 from tests.engines.conftest import SPARK
@@ -103,6 +109,106 @@ def test_large_files_and_many_lots_are_the_same(
     monkeypatch.setattr(landing, "_SMALL_FILE", 1000)  # most files are large ones
     monkeypatch.setattr(landing, "_FILES_AT_ONCE", 2)
     compare(tmp_path, folder, elsewhere)
+
+
+class Cores:
+    """`elsewhere`, with room for several tasks."""
+
+    cores = 5
+    shares = 0
+
+    def __call__(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        self.shares += sum(isinstance(item, tuple) and item[1].shares > 1 for item in items)
+        return elsewhere(function, items)
+
+
+@pytest.mark.parametrize("kind", ["plain", "gzip", "bzip2", "zstd", "w3c", "parquet", "damaged"])
+def test_a_file_read_in_shares_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Lines, their days and numbers, rejects and columns that a line above has named."""
+    monkeypatch.setattr(landing, "_SHARE", 300)
+    monkeypatch.setattr(landing, "_PACKED_TIMES", 1000)
+    monkeypatch.setattr(streams, "HEAD_BYTES", 1000)
+    monkeypatch.setattr(streams, "_FIRST_BLOCK", 2000)
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 4000)
+    monkeypatch.setattr(streams, "_READ", 1000)
+    monkeypatch.setattr(streams, "_INPUT", 100)
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write_shared(folder, kind)
+    here, there, cores = tmp_path / "here", tmp_path / "there", Cores()
+    wanted = refresh(settings_of(here, folder))
+    shutil.copytree(here / "secrets", there / "secrets")
+    (there / "secrets").chmod(0o700)
+    found = refresh(settings_of(there, folder), spread=cores)
+    assert cores.shares == 5
+    ours, theirs = (report.landed[0] for report in (wanted, found))
+
+    def told(file: LandedFile) -> LandedFile:
+        days = {day: replace(share, segments=(), digests=()) for day, share in file.days.items()}
+        return replace(file, days=days)
+
+    assert told(theirs) == told(ours)
+    assert ours.lines > 60
+    assert len(ours.days) >= 3
+    several = False
+    for day in ours.days:
+        rows = [
+            pa.concat_tables(
+                pq.read_table(path)
+                for path in Inventory.load(settings_of(state, folder)).segments(file, day)
+            )
+            for state, file in ((here, ours), (there, theirs))
+        ]
+        assert rows[0].to_pylist() == rows[1].to_pylist()
+        several |= len(theirs.days[day].segments) > 1
+        assert not Inventory.load(settings_of(there, folder)).verify(theirs, day)
+    assert several or kind in ("gzip", "bzip2"), "these come in few blocks"
+    assert refresh(settings_of(there, folder), spread=cores).landed == ()
+
+
+def write_shared(folder: Path, kind: str) -> None:
+    """Write a log of three days, with lines of no day and lines that are none."""
+    lines = []
+    for n in range(3):
+        lines += ["no line of a log"] * (n + 1)
+        lines += logs.day_of_lines(DAY + dt.timedelta(days=n), clients=30)
+    text = ("\n".join(lines) + "\n").encode()
+    if kind == "plain":
+        (folder / "a.log").write_bytes(text)
+    elif kind == "gzip":
+        (folder / "a.log.gz").write_bytes(gzip.compress(text))
+    elif kind == "bzip2":
+        (folder / "a.log.bz2").write_bytes(bz2.compress(text, 1))
+    elif kind in ("zstd", "damaged"):
+        at = range(0, len(text), 1000)
+        frames = [zstandard.compress(text[start : start + 1000]) for start in at]
+        packed = b"".join(frames)
+        (folder / "a.log.zst").write_bytes(packed[:-20] if kind == "damaged" else packed)
+    elif kind == "w3c":
+        rows = ["#Software: IIS", "#Fields: date time c-ip cs-uri-stem cs(User-Agent) sc-status"]
+        for n in range(120):
+            if n == 60:
+                rows.append("#Fields: date time cs-uri-stem c-ip cs(User-Agent) sc-status")
+            pair = [f"192.0.2.{n}", f"/page/{n % 7}"]
+            if n >= 60:
+                pair.reverse()
+            when = f"2026-03-{2 + n // 40:02} 10:{n % 60:02}:00"
+            rows.append(f"{when} {' '.join(pair)} Mozilla/5.0+(X11;+Linux)+Firefox/{n} 200")
+        (folder / "a.log").write_text("\n".join(rows) + "\n")
+    elif kind == "parquet":
+        start = dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
+        table = pa.table(
+            {
+                "time": [start + dt.timedelta(hours=n) for n in range(72)],
+                "url": [f"https://example.com/page/{n % 5}" for n in range(72)],
+                "client_ip": [f"192.0.2.{n}" for n in range(72)],
+            }
+        )
+        pq.write_table(table, folder / "a.parquet", row_group_size=10)
 
 
 def test_files_read_in_processes_are_the_same(tmp_path: Path, folder: Path) -> None:

@@ -42,11 +42,17 @@ from temporal_assets.engines.spark.spark_files import (
     ddl,
     read,
     read_in_order,
+    unseen,
     write,
 )
 from temporal_assets.engines.spark.spark_progress import told
 from temporal_assets.engines.spark.spark_session import abandon, explained, is_remote, open_session
-from temporal_assets.engines.spark.spark_tasks import batches_through, groups_through, outcomes
+from temporal_assets.engines.spark.spark_tasks import (
+    Statement,
+    batches_through,
+    groups_through,
+    outcomes,
+)
 from temporal_assets.engines.sql import SqlError, sql_file, translated_path
 from temporal_assets.settings import Settings
 
@@ -58,6 +64,9 @@ LOCAL_MEGABYTES: Final = 256
 that asks: a cluster takes longer to plan."""
 
 _MEGABYTE: Final = 1_000_000
+
+_REMOTE_CORES: Final = 8
+"""Tasks that read a log file on a Spark Connect server, which does not say how many it runs."""
 
 _GROUP_START: Final = "group_start"
 """Column with the position of the first row of a row's group."""
@@ -79,6 +88,8 @@ class SparkEngine:
     ) -> list[Path]:
         """See `Engine.query`: values are bound by Spark, files are parts of the order."""
         sql_file(sql).require(inputs, parameters)
+        if self._is_small(inputs):
+            return self._by_one_task(sql, inputs, parameters, table, out)
         bound = {name: _bindable(name, value) for name, value in parameters.items()}
         with self._job(f"{sql}.sql") as session:
             tables = {name: read(session, name, paths) for name, paths in inputs.items()}
@@ -136,20 +147,59 @@ class SparkEngine:
             )
             return write(_mapped(ranges, run, table), table, out)
 
-    def spread(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """See `Spread`: a task for each item, so that large ones hold up no small ones."""
+    @property
+    def spread(self) -> Tasks:
+        """Return the function that makes a task of each item."""
+        return Tasks(self)
+
+    @property
+    def cores(self) -> int:
+        """Tasks that run at once, where this process is the driver; else a modest number."""
+        if is_remote(self.settings):
+            return _REMOTE_CORES
+        return int(self._session().sparkContext.defaultParallelism)
+
+    def on_executors(
+        self, name: str, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        """Yield what a function makes of each item, in a task each."""
         if not items:
             return
 
         def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return outcomes(function, items, batches)
 
-        with self._job(f"work on {len(items):,} files") as session:
+        with self._job(name) as session:
             # Places are all that travels as rows, which Connect has as well; items go with `run`.
             places = session.range(0, len(items), 1, len(items))
             found = places.mapInArrow(run, "place BIGINT, outcome BINARY").collect()  # small
         for _, outcome in sorted(tuple(row) for row in found):
             yield result_of(outcome)
+
+    def _is_small(self, inputs: Inputs) -> bool:
+        """Return whether a statement about these files is one task.
+
+        Files in a bucket are Spark's to read: its executors need no package of the store for that.
+        """
+        most = self.settings.spark.one_task_megabytes * _MEGABYTE
+        paths = [path for files in inputs.values() for path in files]
+        return most > 0 and not any("://" in path for path in paths) and bytes_of(paths) <= most
+
+    def _by_one_task(
+        self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
+    ) -> list[Path]:
+        threads = self.settings.spark.task_threads
+        limits = self.settings.engine.model_copy(update={"threads": threads})
+        # Executors may work in another folder.
+        paths = {
+            name: [str(Path(path).absolute()) for path in files] for name, files in inputs.items()
+        }
+        statement = Statement(limits, sql, paths, dict(parameters), table, out.absolute())
+        (files,) = self.on_executors(f"{sql}.sql in one task", Statement.run, [statement])
+        for file in files:
+            if not file.exists():
+                raise EngineError(unseen(table.name, file.parent))
+        return [file.rename(out / file.name) for file in files]
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
         """See `Engine.write`: what fits into this process is written by it."""
@@ -200,6 +250,24 @@ class SparkEngine:
             abandon(session, tag)
             raise
         session.removeTag(tag)
+
+
+class Tasks:
+    """See `Spread`: a task for each item, so that large ones hold up no small ones."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
+
+    @property
+    def cores(self) -> int:
+        """Tasks that run at once."""
+        return self._engine.cores
+
+    def __call__(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        """Run the function for each item on the executors."""
+        yield from self._engine.on_executors(f"work on {len(items):,} files", function, items)
 
 
 def _mapped(

@@ -103,16 +103,21 @@ def write(rows: Any, table: Table, out: Path) -> list[Path]:
     rows.select(*columns).write.option("compression", "zstd").parquet(_with_scheme(str(folder)))
     parts = sorted(folder.glob("part-*.parquet")) if folder.is_dir() else []
     if not parts:
-        raise EngineError(
-            f"the executors wrote {table.name}, and it is not in {folder}: the state folder must "
-            "lie on a file system that this machine and all executors share (docs/spark.md)"
-        )
+        raise EngineError(unseen(table.name, folder))
     filled = [part for part in parts if pq.read_metadata(part).num_rows]
     written = []
     for number, part in enumerate(filled or parts[:1]):
         written.append(part.rename(out / f"{table.name}-{number:05}.parquet"))
     shutil.rmtree(folder)
     return written
+
+
+def unseen(table: str, folder: Path) -> str:
+    """Return what is said of files that executors wrote and this machine does not find."""
+    return (
+        f"the executors wrote {table}, and it is not in {folder}: the state folder must "
+        "lie on a file system that this machine and all executors share (docs/spark.md)"
+    )
 
 
 def _optional(column: Any, kind: str) -> Any:

@@ -5,16 +5,22 @@ Here: functions that need nothing of Spark. Not here: how rows come into partiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, Result
+from temporal_assets.contracts import Table
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Item, Kernel, Result
+from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.outcomes import outcome_of
+from temporal_assets.settings import Engine, Settings
 
 
 def batches_through(
@@ -43,6 +49,34 @@ def groups_through(
         filled = parcels(batches, by, Path(folder))
         for result in in_groups(kernel, filled, rows, alone):
             yield _plain(result, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement about little, which one task runs by DuckDB."""
+
+    engine: Engine
+    """Limits of DuckDB; nothing else of the settings is sent, and no password."""
+    sql: str
+    inputs: Inputs
+    parameters: Mapping[str, Any]
+    table: Table
+    out: Path
+
+    def run(self) -> list[Path]:
+        """Write the files into a folder that no other attempt at this task has."""
+        folder = self.out / f"{self.sql}.{uuid4().hex}"
+        folder.mkdir()
+        limits = self.engine.model_dump_json()
+        return _duckdb(limits).query(self.sql, self.inputs, self.parameters, self.table, folder)
+
+
+@cache
+def _duckdb(limits: str) -> DuckDBEngine:
+    """Return the engine of this worker, which runs many tasks and spills to a disk of its own."""
+    folder = Path(gettempdir()) / "temporal-assets"
+    engine = Engine.model_validate_json(limits)
+    return DuckDBEngine(Settings.model_construct(state=folder, engine=engine))
 
 
 def can_see(path: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

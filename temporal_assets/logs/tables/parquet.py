@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -41,10 +41,34 @@ class DamagedParquetError(OSError):
     """The file is no readable Parquet file."""
 
 
+class Groups(NamedTuple):
+    """The row groups of a file that one of several tasks reads."""
+
+    part: int = 0
+    parts: int = 1
+
+    def of(self, file: pq.ParquetFile) -> tuple[list[int], int]:
+        """Return the numbers of the groups, and of the rows before them."""
+        count = file.num_row_groups
+        first, stop = (n * count // self.parts for n in (self.part, self.part + 1))
+        before = sum(file.metadata.row_group(n).num_rows for n in range(first))
+        return list(range(first, stop)), before
+
+
+ALL_GROUPS: Final = Groups()
+
+
 def read(
-    path: Path, source: LogSource, reading: Reading, moment: int | None = None
+    path: Path,
+    source: LogSource,
+    reading: Reading,
+    moment: int | None = None,
+    groups: Groups = ALL_GROUPS,
 ) -> Iterator[Records]:
     """Records of a Parquet file, batch by batch. Raises `DamagedParquetError`, `ColumnsError`.
+
+    The first part has all groups where a row depends on those before it (clocks show an hour
+    twice), and of nested events.
 
     Memory is bounded as for lines of text: by a batch, whatever the file unpacks to, and values
     longer than a line may be are cut there.
@@ -52,7 +76,13 @@ def read(
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-        if are_events(names) and not source.columns:
+            is_nested = are_events(names) and not source.columns
+            if is_nested or source.timezone != "UTC":
+                if groups.part:
+                    return
+                groups = ALL_GROUPS
+            numbers, before_them = groups.of(file)
+        if is_nested:
             yield from _events(path, source, reading)
             return
         columns = mapped(source.columns, names)
@@ -61,8 +91,8 @@ def read(
         slots_of(rooted, names, is_dated=is_dated)
         wanted = slots_of(columns, None, is_dated=is_dated)
         needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
-        row, before = 1, BAD
-        for batch in batches(path, needed, reading.max_line_bytes):
+        row, before = 1 + before_them, BAD
+        for batch in batches(path, needed, reading.max_line_bytes, numbers):
             records = _records(batch, wanted, row, source, before, moment)
             before = last_repeated(known_times(records), ZoneInfo(source.timezone))
             yield records

@@ -42,8 +42,10 @@ FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
 """Errors of reading a file that is damaged, or holds what may not be unpacked."""
 
 
-def batches(path: Path, columns: Collection[str], longest: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of some columns, by dotted paths, without dictionaries.
+def batches(
+    path: Path, columns: Collection[str], longest: int, groups: Sequence[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of some columns, by dotted paths, without dictionaries; of some row groups.
 
     Values longer than `longest` bytes are cut one byte behind. Raises one of `FAULTS`, `PageError`
     for lists and for a file that unpacks to more than `MAX_EXPANSION` times its size.
@@ -68,7 +70,7 @@ def batches(path: Path, columns: Collection[str], longest: int) -> Iterator[pa.R
     rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))
     names = sorted(leaf_of_column)
     with pq.ParquetFile(path, read_dictionary=sorted(kept), buffer_size=_BUFFER_BYTES) as file:
-        for batch in _joined(file.iter_batches(rows, columns=names)):
+        for batch in _joined(file.iter_batches(rows, groups, names)):
             for part in _written_out(batch, longest):
                 most -= part.nbytes
                 if most < 0:
