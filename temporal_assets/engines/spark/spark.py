@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -48,8 +48,8 @@ from temporal_assets.engines.spark.spark_files import (
 from temporal_assets.engines.spark.spark_progress import told
 from temporal_assets.engines.spark.spark_session import abandon, explained, is_remote, open_session
 from temporal_assets.engines.spark.spark_tasks import (
-    Statement,
     batches_through,
+    by_duckdb,
     groups_through,
     outcomes,
 )
@@ -194,8 +194,9 @@ class SparkEngine:
         paths = {
             name: [str(Path(path).absolute()) for path in files] for name, files in inputs.items()
         }
-        statement = Statement(limits, sql, paths, dict(parameters), table, out.absolute())
-        (files,) = self.on_executors(f"{sql}.sql in one task", Statement.run, [statement])
+        statement = Statement(sql, paths, dict(parameters), table, out.absolute())
+        run = partial(by_duckdb, limits)
+        (files,) = self.on_executors(f"{sql}.sql in one task", run, [statement])
         for file in files:
             if not file.exists():
                 raise EngineError(unseen(table.name, file.parent))

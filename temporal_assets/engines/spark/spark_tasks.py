@@ -5,18 +5,16 @@ Here: functions that need nothing of Spark. Not here: how rows come into partiti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 
-from temporal_assets.contracts import Table
-from temporal_assets.engines.base import GroupKernel, GroupLimits, Inputs, Item, Kernel, Result
+from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, Result, Statement
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.groups import in_groups, parcels
 from temporal_assets.engines.outcomes import outcome_of
@@ -51,24 +49,14 @@ def groups_through(
             yield _plain(result, schema)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A statement about little, which one task runs by DuckDB."""
+def by_duckdb(engine: Engine, statement: Statement) -> list[Path]:
+    """Run a statement about little, within the limits of an engine.
 
-    engine: Engine
-    """Limits of DuckDB; nothing else of the settings is sent, and no password."""
-    sql: str
-    inputs: Inputs
-    parameters: Mapping[str, Any]
-    table: Table
-    out: Path
-
-    def run(self) -> list[Path]:
-        """Write the files into a folder that no other attempt at this task has."""
-        folder = self.out / f"{self.sql}.{uuid4().hex}"
-        folder.mkdir()
-        limits = self.engine.model_dump_json()
-        return _duckdb(limits).query(self.sql, self.inputs, self.parameters, self.table, folder)
+    The files lie in a folder that no other attempt at the task has.
+    """
+    folder = statement.out / f"{statement.sql}.{uuid4().hex}"
+    folder.mkdir()
+    return _duckdb(engine.model_dump_json()).query(*statement._replace(out=folder))
 
 
 @cache
