@@ -7,13 +7,11 @@ In a process of its own, so that a test can kill it:
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.policy.released_policy import release_policy
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.spark_cluster import BRIEF_JAVA
+from tests.spark_corpus import write_corpus
 
 BEFORE = ("page_totals", "page_histories")
 """Made for the day before the last, too: the last day's go on from them."""
@@ -42,29 +41,40 @@ class Corpus:
     """How much there is to make."""
 
     days: int
-    requests: int
     window: int
     """Days of the window, all of which must be there."""
+    requests: int | None = None
+    """Log lines of a demo; None for the corpus that is written by hand (`spark_corpus`)."""
 
     @property
     def options(self) -> DemoOptions:
         return DemoOptions(
-            days=self.days, sites=3, pages=300, requests=self.requests, clients=400, workers=1
+            days=self.days, sites=3, pages=300, requests=self.requests or 1, clients=400, workers=1
         )
 
 
-WHOLE = Corpus(days=8, requests=12_000, window=7)
-SMALL = Corpus(days=4, requests=5_000, window=3)
-"""The least with which no table but those of the past is empty."""
+WHOLE = Corpus(days=8, window=7, requests=12_000)
+SMALL = Corpus(days=4, window=3)
+"""The least with which every table has rows."""
 
 
 def installation(root: Path, corpus: Corpus) -> Path:
     """A state folder that knows its logs and has a key of pseudonyms, and has read nothing."""
-    demo = generate(corpus.options, root / "demo")
     state = root / "prepared"
     state.mkdir()
-    lines = [f"[window]\ndays = {corpus.window}\nmin_days = {corpus.window}\n"]
-    for source in demo.sources:
+    window = f"[window]\ndays = {corpus.window}\nmin_days = {corpus.window}\n"
+    (state / "settings.toml").write_text(window, "utf-8")
+    if corpus.requests is None:
+        write_corpus(state, root, corpus.days)
+    else:
+        _write_demo(state, root, corpus)
+    KeyRing(state / "secrets", 0).key(0)
+    return state
+
+
+def _write_demo(state: Path, root: Path, corpus: Corpus) -> None:
+    lines = [(state / "settings.toml").read_text("utf-8")]
+    for source in generate(corpus.options, root / "demo").sources:
         told = source.model_dump(mode="json", exclude_defaults=True)
         columns = told.pop("columns", {})
         lines.append("[[sources]]")
@@ -72,26 +82,7 @@ def installation(root: Path, corpus: Corpus) -> Path:
         if columns:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
-    lines += ["[crawls]", f"results = [{_quoted(_fetched(root, demo.days))}]"]
     (state / "settings.toml").write_text("\n".join(lines), "utf-8")
-    KeyRing(state / "secrets", 0).key(0)
-    return state
-
-
-def _fetched(root: Path, days: Sequence[dt.date]) -> str:
-    """Write what a crawl has fetched: a page and a hub a day, one that failed, and ties."""
-    rows = ["url,time,status,kind,changed,source,new_links"]
-    for number, day in enumerate(days):
-        hub, page = "https://crawled.example/", f"https://crawled.example/news/{number}.html"
-        rows += [
-            f"{hub},{day}T10:00:00Z,200,hub,true,,1",
-            f"{page},{day}T10:00:05Z,200,page,,{hub},",
-            f"{hub}gone,{day}T10:00:05Z,410,hub,,,",
-            f"{hub}feed.xml,{day}T11:00:00Z,,feed,,,",
-        ]
-    path = root / "fetches.csv"
-    path.write_text("\n".join(rows) + "\n", "utf-8")
-    return str(path)
 
 
 def copy_of(state: Path, name: str) -> Path:
@@ -156,7 +147,8 @@ def on_spark(state: Path, master: str) -> Settings:
         "spark.driver.extraJavaOptions": BRIEF_JAVA,
         "spark.executor.extraJavaOptions": BRIEF_JAVA,
     }
-    spark: dict[str, Any] = {"master": master, "config": config}
+    # Every statement is Spark's, however small its files are.
+    spark: dict[str, Any] = {"master": master, "config": config, "one_task_megabytes": 0}
     return load_settings(state, engine={"name": "spark"}, spark=spark)
 
 
