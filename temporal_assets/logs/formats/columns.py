@@ -18,8 +18,8 @@ _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
-    " starttime timeiso8601 timelocal timemicros edgestarttimestamp collectortstamp timeunixnano"
-    " date",
+    " starttime clicktimestamp clicktime timeiso8601 timelocal timemicros edgestarttimestamp"
+    " collectortstamp timeunixnano date",
     # Of several the first tells most: addresses are shared, a `cookie` may be all of the header,
     # and users are only those who are known.
     Slot.ADDRESS: "address visitor visitorid clientid anonymousid userpseudoid domainuserid"
@@ -169,7 +169,7 @@ _NOTHING: Final = ("", "-")
 
 _LOOKS: Final = {
     "time": re.compile(
-        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:"
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:|\d\d\.\d\d\.\d{4} \d\d:"
         r"|1\d{9}(\.\d+)?$|1\d{12}$|1\d{15}$"
     ),
     "address": re.compile(r"(\d{1,3}\.){3}\d{1,3}$|[0-9a-f]{1,4}:[0-9a-f:]+$"),

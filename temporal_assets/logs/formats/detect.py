@@ -44,6 +44,7 @@ from temporal_assets.logs.formats.formats import (
 )
 from temporal_assets.logs.formats.inference import (
     Inferred,
+    captured,
     count_fields,
     infer,
     is_agent,
@@ -168,7 +169,17 @@ def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
         named_format = _as_shipped(named_format, source, _without_comments(_sample(head)))
     if named_format.syntax is not Syntax.PARQUET and _ends_lines_in_returns(head):
         raise UnknownFormatError(_RETURNS)
+    if named_format.name.split(" ")[0] == "haproxy":
+        named_format = _with_captures(named_format, source, head)
     return _with_columns(named_format, source, head)
+
+
+def _with_captures(fmt: Format, source: LogSource, head: bytes) -> Format:
+    """HAProxy's format by the headers that it captured, if they tell the site or referrers."""
+    if fmt.wrapped is not None:
+        return fmt
+    pattern = captured(_sample(head, _INFERRED_LINES), source.host or "")
+    return fmt if pattern is None else replace(regex_format(pattern), name="haproxy by captures")
 
 
 def likely_format(head: bytes) -> str | None:

@@ -603,3 +603,44 @@ def _has_ports(column: _Column) -> bool:
     """Return whether a port stands behind every address; of IPv6 alone nobody could tell."""
     dotted = [value for value in column.filled if b"." in value]
     return bool(dotted) and all(map(_fully(_PORT), dotted))
+
+
+_HAPROXY: Final = re.compile(
+    rb"(?:.* )?\S+:\d+ \[[^\]]+\] \S+ \S+ \S+ -?\d+ \S+ \S+ \S+ \S+ \S+ \S+"
+    rb" \{(.*?)\}(?: \{.*?\})? \"[^\"]*\"?"
+)
+"""Line of HAProxy with the headers that it captured, which bars part."""
+
+_HAPROXY_BEFORE: Final = (
+    r"(?:.* )?(?P<address>\S+):\d+ \[(?P<time>[^\]]+)\] \S+ \S+ \S+ (?P<status>-?\d+)"
+    r" \S+ \S+ \S+ \S+ \S+ \S+"
+)
+
+
+def captured(lines: bytes, host: str) -> str | None:
+    """Return a pattern for lines of HAProxy by the headers in `{host|referrer|agent}`.
+
+    None where it captured no host, nor referrers of the `host` that is known: nothing else is worth
+    a pattern, which Python matches slowly.
+    """
+    matches = [match for line in lines.splitlines() if (match := _HAPROXY.match(line))]
+    rows = [match[1].split(b"|") for match in matches]
+    sizes = Counter(map(len, rows))
+    if not rows or sizes.most_common(1)[0][1] < len(rows):
+        return None  # a bar within a header moves those behind it
+    slots = [_slot_of(column) for column in zip(*rows, strict=True)]
+    if slots.count("host") != 1 and not (host and slots.count("referrer") == 1):
+        return None
+    groups = [
+        "[^|]*?" if slot is None or slots.count(slot) > 1 else f"(?P<{slot}>[^|]*?)"
+        for slot in slots
+    ]
+    headers = r"\|".join(groups)
+    return rf'{_HAPROXY_BEFORE} \{{{headers}\}}(?: \{{.*?\}})? "(?P<request>[^"]*)'
+
+
+def _slot_of(values: Sequence[bytes]) -> str | None:
+    """Return the field that all values of a captured header are, or None."""
+    there = [value for value in values if value not in (b"", b"-")]
+    looks = (("host", is_host), ("referrer", is_url), ("agent", is_agent))
+    return next((name for name, is_one in looks if there and all(map(is_one, there))), None)

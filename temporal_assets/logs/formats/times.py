@@ -3,9 +3,10 @@
 Here: parsing (compiled) and the zone of times that carry none. Not here: whether a time is
 plausible (`cleaning`).
 
-Understood are `10/Feb/2012:16:42:07 -0500`, ISO 8601 with `T` or a space, with or without zone and
-fraction, `2012/02/10 16:42:07`, and numbers of seconds, milliseconds, microseconds or nanoseconds,
-told apart by magnitude. A leap second counts as the second before it, so that it stays in its day.
+Understood are `10/Feb/2012:16:42:07 -0500`, ISO 8601 with `T` or a space, with or without seconds,
+fraction and zone, `2012/02/10 16:42:07`, `10.02.2012 16:42:07`, `20120210164207`, and numbers of
+seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude. A leap second counts as
+the second before it, so that it stays in its day.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 @inlined
 def parse_date(data: Bytes, start: int, stop: int) -> int:
-    """Day of `10/Feb/2012`, `2012-02-10` or `2012/02/10`, else NO_DAY."""
+    """Day of `10/Feb/2012`, `2012-02-10`, `2012/02/10` or `10.02.2012`, else NO_DAY."""
     length = stop - start
     if length == 11 and data[start + 2] == SLASH and data[start + 6] == SLASH:
         year = two(data, start + 7) * 100 + two(data, start + 9)
@@ -120,6 +121,9 @@ def parse_date(data: Bytes, start: int, stop: int) -> int:
     if length == 10 and data[start + 4] in (MINUS, SLASH) and data[start + 4] == data[start + 7]:
         year = two(data, start) * 100 + two(data, start + 2)
         return days_from_civil(year, two(data, start + 5), two(data, start + 8))
+    if length == 10 and data[start + 2] == DOT and data[start + 5] == DOT:
+        year = two(data, start + 6) * 100 + two(data, start + 8)
+        return days_from_civil(year, two(data, start + 3), two(data, start))
     return NO_DAY
 
 
@@ -142,18 +146,20 @@ def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
 
 @inlined
 def parse_clock(data: Bytes, start: int, stop: int) -> tuple[int, int, bool]:
-    """`16:42:07[.123][ -0500]`: (microseconds into the local day, offset of the zone, naive).
+    """`16:42[:07[.123]][ -0500]`: (microseconds into the local day, offset of the zone, naive).
 
     The first is BAD if this is no time of day.
     """
-    if stop - start < 8 or data[start + 2] != COLON or data[start + 5] != COLON:
+    if stop - start < 5 or data[start + 2] != COLON:
         return BAD, 0, False
-    hour, minute, second = two(data, start), two(data, start + 3), two(data, start + 6)
+    has_seconds = stop - start >= 8 and data[start + 5] == COLON
+    hour, minute = two(data, start), two(data, start + 3)
+    second = two(data, start + 6) if has_seconds else 0
     if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
         return BAD, 0, False
     micros = (hour * 3600 + minute * 60 + min(second, 59)) * MICROSECONDS
-    at = start + 8
-    if at < stop and (data[at] == DOT or data[at] == _COMMA):
+    at = start + (8 if has_seconds else 5)
+    if has_seconds and at < stop and (data[at] == DOT or data[at] == _COMMA):
         at += 1
         unit = 100_000
         while at < stop and ZERO <= data[at] <= NINE:
@@ -226,6 +232,20 @@ def parse_number(data: Bytes, start: int, stop: int) -> int:
 
 
 @inlined
+def parse_digits(data: Bytes, start: int) -> tuple[int, bool]:
+    """`20120210164207`: (microseconds, naive); BAD if it is none.
+
+    As a number of milliseconds it would be a time after the year 2500.
+    """
+    year = two(data, start) * 100 + two(data, start + 2)
+    day = days_from_civil(year, two(data, start + 4), two(data, start + 6))
+    hour, minute, second = two(data, start + 8), two(data, start + 10), two(data, start + 12)
+    if day == NO_DAY or not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 60):
+        return BAD, False
+    return day * DAY + (hour * 3600 + minute * 60 + min(second, 59)) * MICROSECONDS, True
+
+
+@inlined
 def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int, bool]:
     """Any of the module's notations: (microseconds, naive); BAD if it is none.
 
@@ -235,10 +255,12 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
     date = 0
     if length >= 20 and data[start + 11] == COLON:
         date = 11
-    elif length >= 19 and data[start + 13] == COLON:
+    elif length >= 16 and data[start + 13] == COLON:
         mark = data[start + 10]
         if mark in (SPACE, _UNDERSCORE) or (mark | _LOWER) == _LATIN_T:
             date = 10
+    if date == 0 and length == 14 and data[start + 10] != DOT:
+        return parse_digits(data, start)
     if date == 0:
         return parse_number(data, start, stop), False
     day = day_of(data, start, start + date, cache)

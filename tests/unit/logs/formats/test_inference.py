@@ -300,3 +300,39 @@ def test_what_is_shown_holds_nothing_of_the_log() -> None:
     assert inferred is not None
     for secret in ("203.0", "example", "news", "Mozilla"):
         assert secret not in inferred.directive + "".join(inferred.doubts)
+
+
+@pytest.mark.parametrize(
+    ("captures", "read"),
+    [
+        ("{www.a.example|https://a.example/|Mozilla/5.0 (X11)}", ("www.a.example", True, True)),
+        ("{Mozilla/5.0 (X11)|www.a.example||7} {text/html|}", ("www.a.example", False, True)),
+        ("{www.a.example}", ("www.a.example", False, False)),
+    ],
+)
+def test_headers_that_haproxy_captured(captures: str, read: tuple[str, bool, bool]) -> None:
+    line = (
+        "May 17 08:00:00 lb haproxy[1]: 192.0.2.3:5 [17/May/2024:08:00:00.123] f~ b/s 0/0/1/2/3 200"
+        f' 5 - - ---- 1/1/1/1/0 0/0 {captures} "GET /a HTTP/1.1"\n'
+    ).encode()
+    fmt = resolve(LogSource(path="x"), line * 3)
+    assert fmt.name == "haproxy by captures"
+    block = Block(np.frombuffer(line, np.uint8), 1, last=True)
+    records = parse(block, fmt, LogSource(path="x"), Reading())
+    host, has_referrer, has_agent = read
+    assert records.address.value(0) == b"192.0.2.3"
+    assert records.target.value(0) == b"/a"
+    assert records.host is not None
+    assert records.host.value(0) == host.encode()
+    assert bool(records.referrer and records.referrer.value(0)) is has_referrer
+    assert bool(records.agent and records.agent.value(0)) is has_agent
+
+
+def test_captures_that_name_no_site_leave_the_format_as_it_is() -> None:
+    line = (
+        b"192.0.2.3:5 [17/May/2024:08:00:00.123] f~ b/s 0/0/1/2/3 200 5 - - ---- 1/1/1/1/0 0/0"
+        b' {https://a.example/|x} "GET /a HTTP/1.1"\n'
+    )
+    assert resolve(LogSource(path="x"), line * 3).name == "haproxy"
+    named = LogSource(path="x", host="a.example")
+    assert resolve(named, line * 3).name == "haproxy by captures"
