@@ -105,7 +105,15 @@ def test_both_pages_have_the_path(commands: list[str]) -> None:
     assert any("policy export" in line for line in commands)
 
 
-@pytest.mark.parametrize("log", [elastic, secrepo, extra_field, clicks])
+@pytest.mark.parametrize(
+    "log",
+    [
+        elastic,
+        extra_field,
+        pytest.param(secrepo, marks=pytest.mark.slow),
+        pytest.param(clicks, marks=pytest.mark.slow),
+    ],
+)
 def test_the_first_hour_ends_with_an_answer(
     log: Callable[[Path, Path], Sequence[str]],
     shared_data: Path,

@@ -140,22 +140,6 @@ def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) 
     assert five_days.store.days("crawl_simulation") == days[2:]
 
 
-@pytest.mark.slow
-def test_a_window_says_how_much_of_it_there_was(running: Project) -> None:
-    logs.write_days(small(running).logs, DAY, 3)
-    running.run_well("ingest")
-    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(3)]))
-    result = running.run_well("windows", partition=DAY + 2 * ONE)
-    (event,) = (
-        one.materialization
-        for one in result.get_asset_materialization_events()
-        if one.materialization.asset_key == dg.AssetKey("page_histories")
-    )
-    said = {name: value.value for name, value in event.metadata.items()}
-    assert (said["window_days_expected"], said["window_days_present"]) == (4, 3)
-    assert said["missing_days"] == "2026-02-28"
-
-
 def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) -> None:
     day = DAY + 3 * ONE
     manifest = five_days.store.require("page_views", day)
@@ -347,15 +331,18 @@ def test_no_warning_is_new() -> None:
 
 
 @pytest.mark.slow
-def test_curves_and_labels_say_what_they_hold(running: Project) -> None:
-    logs.write_days(small(running).logs, DAY, 4)
+def test_windows_say_how_much_of_them_there_was_and_what_they_hold(running: Project) -> None:
+    logs.write_days(small(running).logs, DAY, 3)
     running.run_well("ingest")
-    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(4)]))
-    result = running.run_well("windows", partition=DAY + 3 * ONE)
+    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(3)]))
+    result = running.run_well("windows", partition=DAY + 2 * ONE)
     said = {
-        one.materialization.asset_key.to_user_string(): one.materialization.metadata
-        for one in result.get_asset_materialization_events()
+        event.materialization.asset_key.to_user_string(): event.materialization.metadata
+        for event in result.get_asset_materialization_events()
     }
+    histories = {name: value.value for name, value in said["page_histories"].items()}
+    assert (histories["window_days_expected"], histories["window_days_present"]) == (4, 3)
+    assert histories["missing_days"] == "2026-02-28"
     curves, labels = said["interest_curves"], said["page_labels"]
     # The window is shorter than the five days that a curve needs.
     assert (curves["too_young"].value, curves["converged_percent"].value) == (1, 0.0)
