@@ -120,14 +120,17 @@ class Table:
     def stored(self) -> Table:
         """The same table as its files have it: numbers instead of URLs."""
         columns = (
-            replace(one, type=Type.INTEGER) if one.is_numbered else one for one in self.columns
+            replace(column, type=Type.INTEGER) if column.is_numbered else column
+            for column in self.columns
         )
         return replace(self, columns=tuple(columns))
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """Rules that follow from the shape, then the table's own."""
-        filled = [one.name for one in self.columns if not one.nullable and one.name != "day"]
+        filled = [
+            column.name for column in self.columns if not column.nullable and column.name != "day"
+        ]
         return (*rules_of_shape(self.name, filled, self.key), *self.own_rules)
 
     @property

@@ -147,8 +147,8 @@ def _judge(
         for day, findings in findings_of_day.items()
     }
     for of_day in judgements.values():
-        for one in of_day:
-            installation.report(Event("checked", table.name, one.day, judgement=one))
+        for verdict in of_day:
+            installation.report(Event("checked", table.name, verdict.day, judgement=verdict))
     with installation.store.scratch() as scratch, ThreadPoolExecutor(_KEPT_AT_ONCE) as pool:
         keep = partial(_remember, installation, table, scratch)
         list(pool.map(keep, before.values(), (judgements[day] for day in before)))

@@ -191,15 +191,17 @@ def _attempt_together(
     installation: Installation, make: Make, days: Sequence[dt.date]
 ) -> Sequence[Parts | Exception]:
     """Make small days and publish them at once; each is there whole or not at all."""
-    made: list[Parts | Exception] = []
+    attempts: list[Parts | Exception] = []
     try:
         with together(installation.store) as store:
             publishing = replace(installation, store=store)
             works = [make(publishing, day) for day in days]
-            made += run_together(installation.engine, works)
+            attempts += run_together(installation.engine, works)
     except Exception as error:  # none of them was published, or not all: they are made again
-        return [one if isinstance(one, Exception) else error for one in made or days]
-    return made
+        return [
+            attempt if isinstance(attempt, Exception) else error for attempt in attempts or days
+        ]
+    return attempts
 
 
 def _attempt(make: Make, installation: Installation, day: dt.date) -> Parts | Exception:

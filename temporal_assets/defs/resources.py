@@ -103,16 +103,16 @@ class InstallationResource(dg.ConfigurableResource[Installation]):
 def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all resources; those that are `given` take the place of ours, also within others."""
     chosen = given["settings"]
-    found = {
+    resources = {
         "store": StoreResource(settings=chosen),
         "engine": EngineResource(settings=chosen),
         "catalogue": catalogue_resource(settings),
         **given,
     }
-    if INSTALLATION not in found:
-        parts = {name: found[name] for name in ("settings", "store", "engine")}
-        found[INSTALLATION] = InstallationResource(**parts)
-    return found
+    if INSTALLATION not in resources:
+        parts = {name: resources[name] for name in ("settings", "store", "engine")}
+        resources[INSTALLATION] = InstallationResource(**parts)
+    return resources
 
 
 def catalogue_resource(settings: Settings) -> DuckDBResource:

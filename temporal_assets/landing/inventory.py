@@ -524,8 +524,8 @@ class Inventory:
         # A record that is damaged no longer says which object has to be read again.
         anew = bool(self.damaged or self._set_aside())
         root = root_of(source.path)
-        known = (file for file in self._seen_objects.values() if file.url.startswith(root))
-        return self.listings.files(source.path, known, anew=anew)
+        read_before = (file for file in self._seen_objects.values() if file.url.startswith(root))
+        return self.listings.files(source.path, read_before, anew=anew)
 
     @cached_property
     def _seen_objects(self) -> dict[str, ObjectFile]:

@@ -59,22 +59,22 @@ class Listings:
         self._fresh: dict[str, Watermark] = {}
         self._found: dict[str, list[ObjectFile] | ObjectStoreError] = {}
 
-    def files(self, url: str, known: Iterable[ObjectFile], *, anew: bool) -> list[ObjectFile]:
-        """The log files of a source: `known` ones of settled days, and others as they are now.
+    def files(self, url: str, read_before: Iterable[ObjectFile], *, anew: bool) -> list[ObjectFile]:
+        """Return the log files of a source: those `read_before` of settled days, others anew.
 
         With `anew` all of it is listed. Raises `NoSuchLogError`.
         """
         if url not in self._found:
             try:
-                self._found[url] = self._ask(url, [*known], anew)
+                self._found[url] = self._ask(url, [*read_before], anew)
             except ObjectStoreError as error:
                 self._found[url] = error
-        found = self._found[url]
-        if isinstance(found, ObjectStoreError):
-            raise NoSuchLogError(str(found)) from found
-        if not found:
+        files = self._found[url]
+        if isinstance(files, ObjectStoreError):
+            raise NoSuchLogError(str(files)) from files
+        if not files:
             raise NoSuchLogError(f"{url}: there are no log files")
-        return found
+        return files
 
     def _ask(self, url: str, known: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
         mark = None if anew else self._watermarks.get(url)

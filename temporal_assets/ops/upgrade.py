@@ -40,7 +40,7 @@ _EARLIER_REQUESTS: Final = passing(
     name="earlier_requests",
     description="Requests that are known by their transits.",
     grain="none",
-    columns=[replace(one, sources=()) for one in REQUESTS.columns if one.name != "ts"],
+    columns=[replace(column, sources=()) for column in REQUESTS.columns if column.name != "ts"],
 )
 
 

@@ -152,7 +152,7 @@ def _add_rows(context: Any, store: Store, table: Table, days: Sequence[dt.date])
         paths = sorted(Path(path).relative_to(store.root) for path in store.files(table.name, day))
         for number, path in enumerate(paths, 1):
             name = str(day) if number == 1 else f"{day} {number}"
-            if any(one.name == name for one in asset.batch_definitions):
+            if any(definition.name == name for definition in asset.batch_definitions):
                 asset.delete_batch_definition(name)
             asset.add_batch_definition_path(name, path)
 

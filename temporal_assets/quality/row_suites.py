@@ -28,8 +28,8 @@ def name_of(table: Table) -> str:
 def row_suite(table: Table) -> Any:
     """Return the suite of a table's rows."""
     suite = great_expectations().ExpectationSuite(name=name_of(table))
-    for one in _expectations(table):
-        suite.add_expectation(one)
+    for expectation in _expectations(table):
+        suite.add_expectation(expectation)
     return suite
 
 

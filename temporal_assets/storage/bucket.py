@@ -164,11 +164,11 @@ class Bucket:
             return
         self.fs.invalidate_cache()
         try:
-            found = self.fs.find(self._root, detail=True)
+            details = self.fs.find(self._root, detail=True)
         except FileNotFoundError:
-            found = {}
+            details = {}
         self._objects, self._names = {}, {}
-        for info in found.values():
+        for info in details.values():
             etag = str(info.get("ETag") or info.get("etag") or "").strip('"')
             changed = info.get("LastModified") or info.get("last_modified") or info.get("mtime")
             changed = changed or info.get("created") or 0.0

@@ -60,30 +60,35 @@ class BatchStore(Store):
     def flush(self) -> None:
         """Publish what waits, one asset after the other in the order of their first day."""
         waiting, self._waiting = self._waiting, {}
-        every = [one for days in waiting.values() for one in days.values()]
+        every = [partition for days in waiting.values() for partition in days.values()]
         _each(
-            sync, [path for one in every for path in (one.text, *(path for path, _ in one.parts))]
+            sync,
+            [
+                path
+                for partition in every
+                for path in (partition.text, *(path for path, _ in partition.parts))
+            ],
         )
         for asset, days in waiting.items():
             with self._publish_lock(asset):
                 self._flush_asset(asset, list(days.values()))
 
     def _flush_asset(self, asset: str, waiting: Sequence[_Waiting]) -> None:
-        before = [self._readable(asset, one.manifest.day) for one in waiting]
-        folders = [Path(self._join(asset, one.manifest.day)) for one in waiting]
+        before = [self._readable(asset, partition.manifest.day) for partition in waiting]
+        folders = [Path(self._join(asset, partition.manifest.day)) for partition in waiting]
         make_folder(parent := Path(self._join(asset)))
         for folder in folders:
             folder.mkdir(exist_ok=True)
         sync(parent)
-        for one, folder in zip(waiting, folders, strict=True):
-            for path, part in one.parts:
+        for partition, folder in zip(waiting, folders, strict=True):
+            for path, part in partition.parts:
                 path.replace(folder / part.name)
         _each(sync, folders)  # no pointer may outlive what it points to
-        for one, folder in zip(waiting, folders, strict=True):
-            one.text.replace(folder / MANIFEST)
+        for partition, folder in zip(waiting, folders, strict=True):
+            partition.text.replace(folder / MANIFEST)
         _each(sync, folders)
-        for one, old in zip(waiting, before, strict=True):
-            self._drop_replaced(one.manifest, old)
+        for partition, old in zip(waiting, before, strict=True):
+            self._drop_replaced(partition.manifest, old)
 
 
 @contextmanager

@@ -108,13 +108,13 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
 
 def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
     """Days of an asset that were published and not judged by all its checks, ascending."""
-    made = (store.intact(name, day) for day in store.days(name))
+    manifests = (store.intact(name, day) for day in store.days(name))
     return tuple(
-        one.day
-        for one in made
-        if one is not None
-        and verdicts.missing(settings.state, one)
-        and _can_be_judged(store, settings, name, one.day)
+        manifest.day
+        for manifest in manifests
+        if manifest is not None
+        and verdicts.missing(settings.state, manifest)
+        and _can_be_judged(store, settings, name, manifest.day)
     )
 
 

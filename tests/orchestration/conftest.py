@@ -101,12 +101,22 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+_UNCAPTURED = """
+compute_logs:
+  module: dagster._core.storage.noop_compute_log_manager
+  class: NoOpComputeLogManager
+"""
+"""Dagster begins four processes for every run whose output it captures."""
+
+
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Project]:
     """The same with a Dagster instance open, as the daemon has it."""
-    settings = Project(tmp_path).settings
+    home = prepare_home(Project(tmp_path).settings)
+    with (home / "dagster.yaml").open("a", encoding="utf-8") as config:
+        config.write(_UNCAPTURED)
     # An instance that is not closed prints tracebacks after pytest has finished.
-    with dg.DagsterInstance.from_config(str(prepare_home(settings))) as instance:
+    with dg.DagsterInstance.from_config(str(home)) as instance:
         yield Project(tmp_path, instance)
 
 

@@ -228,9 +228,9 @@ def _transits(store: Store, days: Sequence[dt.date]) -> dict[str, list[str]]:
     """Tables of transits of some days, verified."""
     from temporal_assets.days.transits import transit_inputs
 
-    found = [store.require("transits", day) for day in days]
-    store.verify_all(found)
-    return transit_inputs(store, found)
+    manifests = [store.require("transits", day) for day in days]
+    store.verify_all(manifests)
+    return transit_inputs(store, manifests)
 
 
 def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> dict[str, Any]:

@@ -223,4 +223,4 @@ def gives_nothing(settings: Settings) -> bool:
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import verdicts
 
-    return any(one.gives_nothing for one in verdicts(Inventory.load(settings), settings))
+    return any(verdict.gives_nothing for verdict in verdicts(Inventory.load(settings), settings))

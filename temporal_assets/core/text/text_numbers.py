@@ -14,14 +14,14 @@ from temporal_assets.core.text.texts import MULTIPLIER, SEED, Texts, hash_bytes
 
 def text_numbers(texts: Texts) -> Int64s:
     """A number of 62 bits for each text, more than 0; two texts hardly ever have the same."""
-    found = np.empty(len(texts), np.int64)
-    _hash(texts.data, texts.offsets, SEED, found)
-    return found
+    numbers = np.empty(len(texts), np.int64)
+    _hash(texts.data, texts.offsets, SEED, numbers)
+    return numbers
 
 
 @leaf
-def _hash(data: Bytes, offsets: Int64s, seed: np.uint64, found: Int64s) -> None:
-    for i in range(len(found)):
+def _hash(data: Bytes, offsets: Int64s, seed: np.uint64, numbers: Int64s) -> None:
+    for i in range(len(numbers)):
         begin, stop = offsets[i], offsets[i + 1]
         value = hash_bytes(data, begin, stop, stop - begin, seed) * MULTIPLIER
-        found[i] = np.int64(value >> np.uint64(2)) | 1
+        numbers[i] = np.int64(value >> np.uint64(2)) | 1

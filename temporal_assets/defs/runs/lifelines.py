@@ -66,9 +66,9 @@ def held(state: Path, run_id: str) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"run-{run_id}.{uuid4().hex[:8]}.lock"
     with scratch_folder(state / "tmp") as scratch:
-        lock = FileLock(made := scratch / path.name)
+        lock = FileLock(lock_file := scratch / path.name)
         lock.acquire()
-        made.replace(path)  # whoever sees it sees it taken
+        lock_file.replace(path)  # whoever sees it sees it taken
     try:
         yield path
     finally:
@@ -107,10 +107,10 @@ def orphans(state: Path) -> list[str]:
 
 def _marks(state: Path) -> dict[str, list[Path]]:
     """Locks and marks by run."""
-    found: dict[str, list[Path]] = {}
+    paths_of_run: dict[str, list[Path]] = {}
     for path in sorted((state / "locks").glob("run-*")):
-        found.setdefault(path.name.removeprefix("run-").split(".")[0], []).append(path)
-    return found
+        paths_of_run.setdefault(path.name.removeprefix("run-").split(".")[0], []).append(path)
+    return paths_of_run
 
 
 def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:

@@ -172,8 +172,8 @@ class SparkEngine:
         with self._job(name) as session:
             # Places are all that travels as rows, which Connect has as well; items go with `run`.
             places = session.range(0, len(items), 1, len(items))
-            found = places.mapInArrow(run, "place BIGINT, outcome BINARY").collect()  # small
-        for _, outcome in sorted(tuple(row) for row in found):
+            answers = places.mapInArrow(run, "place BIGINT, outcome BINARY").collect()  # small
+        for _, outcome in sorted(tuple(row) for row in answers):
             yield result_of(outcome)
 
     def _is_small(self, inputs: Inputs) -> bool:

@@ -123,14 +123,14 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
 
 def _counted(names: Mapping[str, str], named: Collection[Slot]) -> dict[str, str]:
     """Return the columns of a table of counts, but for those of fields that are `named`."""
-    found = {
+    counted = {
         slot: names[option]
         for slot, options in _COUNTED.items()
         if slot not in named and (option := next(filter(names.__contains__, options.split()), None))
     }
-    if not is_counted(found.keys() | named):
+    if not is_counted(counted.keys() | named):
         return {}
-    return {slot.name.lower(): name for slot, name in found.items()}
+    return {slot.name.lower(): name for slot, name in counted.items()}
 
 
 def suggested(values: Mapping[str, Sequence[str]]) -> str:
@@ -150,12 +150,14 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
     if not alike["time"] or len(alike["address"]) != 1 or len(pages) != 1:
         return ""
     gaps = [name for name in alike["target"] if name not in full]
-    found = {"time": alike["time"][0], "address": alike["address"][0], "target": pages[0]}
-    found |= {"referrer": gaps[0]} if len(gaps) == 1 else {}
+    suggestions = {"time": alike["time"][0], "address": alike["address"][0], "target": pages[0]}
+    suggestions |= {"referrer": gaps[0]} if len(gaps) == 1 else {}
     rest = ["agent", "method", "status"]
     rest += ["host"] if there[pages[0]][0].startswith("/") else []
-    found |= {field: alike[field][0] for field in rest if len(alike[field]) == 1}
-    return " ".join(f"--column {shlex.quote(f'{field}={name}')}" for field, name in found.items())
+    suggestions |= {field: alike[field][0] for field in rest if len(alike[field]) == 1}
+    return " ".join(
+        f"--column {shlex.quote(f'{field}={name}')}" for field, name in suggestions.items()
+    )
 
 
 def _is_cut(there: Mapping[str, Sequence[str]], name: str, other: str) -> bool:

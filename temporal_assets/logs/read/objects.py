@@ -153,12 +153,12 @@ def objects(url: str, prefixes: Iterable[str] = ("",)) -> Iterator[ObjectFile]:
             below, _, beginning = prefix.rpartition("/")
             folder = f"{place.folder}/{below}" if below else place.folder
             try:
-                found = fs.find(folder, detail=True, **({"prefix": beginning} if prefix else {}))
+                details = fs.find(folder, detail=True, **({"prefix": beginning} if prefix else {}))
             except FileNotFoundError:
                 if not prefix:
                     raise
                 continue  # there is no log of that day yet
-            for info in found.values():
+            for info in details.values():
                 name = info["name"]
                 if not (_is_log(info) and place.pattern.fullmatch(name)):
                     continue

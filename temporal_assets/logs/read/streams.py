@@ -408,7 +408,7 @@ def _counts_in(file: IO[bytes]) -> Iterator[bytes] | None:
     here = file.tell()
     try:
         archive = zipfile.ZipFile(file)
-        members = [one for one in archive.infolist() if _COUNTS.search(one.filename)]
+        members = [member for member in archive.infolist() if _COUNTS.search(member.filename)]
     except (zipfile.BadZipFile, ValueError, OSError):
         members = []
     if len(members) != 1:

@@ -68,12 +68,12 @@ def _name(name: str, at: int, beside: int) -> str:
 
     The numbers below the figure have whole names.
     """
-    found = {kind: _cut(name, letter, beside) for kind, letter in _LETTERS.items()}
-    if len(set(found.values())) == 1:
+    texts = {kind: _cut(name, letter, beside) for kind, letter in _LETTERS.items()}
+    if len(set(texts.values())) == 1:
         return f'<text class="label" x="{_SIDE}" y="{at}">{escaped(name)}</text>'
     return "".join(
         f'<text class="label {kind}" x="{_SIDE}" y="{at}">{escaped(text)}</text>'
-        for kind, text in found.items()
+        for kind, text in texts.items()
     )
 
 

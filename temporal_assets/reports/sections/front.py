@@ -174,7 +174,7 @@ def _hub_yield(facts: Front) -> Figure:
     if not later:
         return Figure(title, "–", _LATER)
     listed = [row for row in later if row["baseline_one_hop"] is not None]
-    row = max(listed, key=lambda one: one["k"]) if listed else _nearest(later, _USUAL_HUBS)
+    row = max(listed, key=lambda other: other["k"]) if listed else _nearest(later, _USUAL_HUBS)
     ours = _reached(row, "ours")
     says = f"{_span(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
     if not listed:
@@ -219,8 +219,8 @@ def _delay(facts: Front) -> Figure:
     if "baseline" in rows:
         before = rows["baseline"]["median_delay_hours"]
         row = rows["baseline"]
-        said = "" if before is None else f"{hours(before)} ({delay_span(row)}), "
-        note += f"; list in use {said}{percent(row['temporal_fetched'])} fetched"
+        earlier = "" if before is None else f"{hours(before)} ({delay_span(row)}), "
+        note += f"; list in use {earlier}{percent(row['temporal_fetched'])} fetched"
     return Figure(title, hours(ours["median_delay_hours"]), note)
 
 
@@ -228,9 +228,9 @@ def _fetched(row: Row) -> str:
     return f"{percent(row['temporal_fetched'])} of temporal pages fetched"
 
 
-def _left(found: Front) -> Figure:
+def _left(facts: Front) -> Figure:
     title = "Interest left at fetch"
-    rows = {row["strategy"]: row for row in _latest_crawl(found.timely)}
+    rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
     if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
@@ -335,14 +335,14 @@ def _budget(facts: Front) -> Table:
     )
 
 
-def _crawled(found: Front) -> Iterator[Table]:
+def _crawled(facts: Front) -> Iterator[Table]:
     """Yield what crawls found by which kind of source, where their results are known."""
-    if not found.crawled:
+    if not facts.crawled:
         return
-    gone = sum(row["gone"] for row in found.crawled)
+    gone = sum(row["gone"] for row in facts.crawled)
     note = "Pages count for the source that showed them first."
-    if found.best_source:
-        best = found.best_source[0]
+    if facts.best_source:
+        best = facts.best_source[0]
         note += (
             f" The best is {cut(readable(best['url'].partition('//')[2]))}:"
             f" {best['temporal_pages']:,} of {counted(best['pages'], 'page')} are temporal."
@@ -362,7 +362,7 @@ def _crawled(found: Front) -> Iterator[Table]:
                 *(row[name] for name in ("sources", "visits", "unchanged", "failures")),
                 *(row[name] for name in ("pages", "temporal_pages")),
             )
-            for row in found.crawled
+            for row in facts.crawled
         ),
         note=note,
     )

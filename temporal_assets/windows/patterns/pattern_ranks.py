@@ -43,7 +43,9 @@ RANKED: Final = passing(
     name="ranked_patterns",
     description="Patterns with their ranks.",
     grain="one pattern",
-    columns=tuple(one for one in contracts.PATTERN_RANKS.columns if one.name not in _OF_FLOW),
+    columns=tuple(
+        column for column in contracts.PATTERN_RANKS.columns if column.name not in _OF_FLOW
+    ),
 )
 
 _URLS: Final = passing(

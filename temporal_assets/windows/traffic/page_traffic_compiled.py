@@ -121,8 +121,8 @@ def _numbered(
     pages: ParquetRows, labels: KnownLabels, days: Sequence[DayFiles], first: dt.date
 ) -> list[_Day]:
     """Map the URLs of each day to pages, and note in the same pass which pages have a label."""
-    found = list(in_order(DayNumbers.of, days, _THREADS))
-    texts = distinct_numbers(np.concatenate([one.strangers for one in found]))
+    day_numbers = list(in_order(DayNumbers.of, days, _THREADS))
+    texts = distinct_numbers(np.concatenate([numbers.strangers for numbers in day_numbers]))
     by_text = TextPages(texts, np.arange(len(texts), dtype=np.int32))
     page_of_text = np.full(len(texts) + 1, -1, np.int32)
     shown = 0
@@ -132,14 +132,14 @@ def _numbered(
         at = np.flatnonzero(text >= 0)
         page_of_text[text[at]] = shown + at
         shown += len(block)
-    opened = pages_by_day(days_seen(pages), [(one.day - first).days for one in days])
+    opened = pages_by_day(days_seen(pages), [(numbers.day - first).days for numbers in days])
     return [
         _Day(
-            one.rows,
-            one.require(page),
-            one.sources(page, page_of_text[by_text.find(one.strangers)]),
+            numbers.rows,
+            numbers.require(page),
+            numbers.sources(page, page_of_text[by_text.find(numbers.strangers)]),
         )
-        for one, page in zip(found, opened, strict=True)
+        for numbers, page in zip(day_numbers, opened, strict=True)
     ]
 
 
