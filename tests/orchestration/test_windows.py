@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from temporal_assets.windows.registry import STEP_NAMES, WINDOW_ASSETS, WINDOW_N
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.orchestration.test_automation import Ticks, assets_of, days_of
+from tests.shared import made_once
 
 DAY = dt.date(2026, 3, 1)
 ONE = dt.timedelta(days=1)
@@ -39,12 +41,20 @@ def small(project: Project) -> Project:
     return project
 
 
-@pytest.fixture
-def five_days(project: Project) -> Project:
-    """Read, and their daily assets made."""
-    days = logs.write_days(small(project).logs, DAY, 5)
+def make_five_days(root: Path) -> None:
+    """Read five days of logs, and make their daily assets."""
+    project = small(Project(root))
+    days = logs.write_days(project.logs, DAY, 5)
     assert project.materialize(days, ["log_files", *DAILY]).ok
-    return project
+
+
+@pytest.fixture
+def five_days(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Five days with their daily assets, as a copy of a state whose logs are not to be changed."""
+    folder, _ = made_once(tmp_path_factory, "five_days", make_five_days)
+    shutil.copytree(folder / "state", project.root / "state")
+    project.logs = folder / "logs"
+    return small(project)
 
 
 @pytest.fixture
@@ -108,7 +118,9 @@ def test_everything_is_made_when_nothing_is_named(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_only_the_latest_window_is_kept_up_to_date(five_days: Project) -> None:
+def test_only_the_latest_window_is_kept_up_to_date(tmp_path: Path) -> None:
+    make_five_days(tmp_path)
+    five_days = small(Project(tmp_path))
     days = [DAY + n * ONE for n in range(5)]
     five_days.materialize(days[3:4], ["page_histories"])
     before = five_days.store.manifest("page_histories", days[3])
@@ -332,19 +344,20 @@ def test_no_warning_is_new() -> None:
 
 @pytest.mark.slow
 def test_windows_say_how_much_of_them_there_was_and_what_they_hold(running: Project) -> None:
-    logs.write_days(small(running).logs, DAY, 3)
+    logs.write_days(running.logs, DAY, 4)
+    running.settings = running.with_settings(window={"days": 5, "min_days": 3})
     running.run_well("ingest")
-    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(3)]))
-    result = running.run_well("windows", partition=DAY + 2 * ONE)
+    running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(4)]))
+    result = running.run_well("windows", partition=DAY + 3 * ONE)
     said = {
         event.materialization.asset_key.to_user_string(): event.materialization.metadata
         for event in result.get_asset_materialization_events()
     }
     histories = {name: value.value for name, value in said["page_histories"].items()}
-    assert (histories["window_days_expected"], histories["window_days_present"]) == (4, 3)
+    assert (histories["window_days_expected"], histories["window_days_present"]) == (5, 4)
     assert histories["missing_days"] == "2026-02-28"
     curves, labels = said["interest_curves"], said["page_labels"]
-    # The window is shorter than the five days that a curve needs.
+    # There are fewer than the five days that a curve needs.
     assert (curves["too_young"].value, curves["converged_percent"].value) == (1, 0.0)
     assert (labels["temporal_percent"].value, labels["agreement_percent"].value) == (0.0, 100.0)
     for metadata, plot in ((curves, "interest_of_first_day"), (labels, "pages_by_concentration")):
