@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from temporal_assets.contracts import Table
+from temporal_assets.quality.data_docs_pages import without_network
 from temporal_assets.quality.evaluate import Expected
 from temporal_assets.quality.expectations import Days, great_expectations, no_less
 from temporal_assets.quality.inspect import Inspector
@@ -67,7 +68,7 @@ def write_project(
                 _validate(package, context, source, table, numbers)
                 _add_rows(context, inspector.store, table, sorted(numbers))
         (pages,) = context.build_data_docs().values()
-    return Path(str(pages).removeprefix("file://"))
+    return without_network(folder, Path(str(pages).removeprefix("file://")).parent)
 
 
 def _judged(inspector: Inspector, table: Table, day: dt.date) -> list[Expected]:

@@ -1,15 +1,18 @@
 """The pictures of the documentation, taken from a demo, so that they stay true.
 
-    temporal-assets demo --state demo --until 2026-11-27
-    python -m tests.browser.pictures demo
+    temporal-assets demo --state /srv/demo
+    python -m tests.browser.pictures /srv/demo
+    python -m tests.browser.pictures /srv/demo commands
 
 Writes docs/pictures: the report's front page and one of its sections, the explorer's views, the
-chart of a page, Dagster's graph and checks.
+chart of a page, what commands print, Dagster's graph, plots, dialog, timeline and checks. The
+folder's name is in the pictures.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -27,20 +30,26 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.windows.report.evaluation_report import page_of_day
 from tests.browser.chromium import Page, browse, program
 from tests.browser.serving import PATIENCE, served
+from tests.browser.terminal import photograph
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
 _WIDTH: Final = 1280
+_MOST_BYTES: Final = 250_000
 
 
 def main() -> None:
     """Take all pictures of a state folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("state", type=Path, help="State folder of a demo.")
-    settings = load_settings(parser.parse_args().state.absolute())
+    parser.add_argument("parts", nargs="*", choices=[[], *_PARTS], help="All where none is named.")
+    given = parser.parse_args()
+    settings = load_settings(given.state.absolute())
     FOLDER.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder, browse(program(), Path(folder)) as tab:
-        for name in (*_report(tab, settings), *_explorer(tab, settings), *_dagster(tab, settings)):
-            print(name)
+        for part in given.parts or _PARTS:
+            for file in _PARTS[part](tab, settings):
+                assert file.stat().st_size < _MOST_BYTES, file
+                print(file)
 
 
 def _report(tab: Page, settings: Settings) -> Iterator[Path]:
@@ -90,15 +99,81 @@ def _explorer(tab: Page, settings: Settings) -> Iterator[Path]:
 
 
 def _dagster(tab: Page, settings: Settings) -> Iterator[Path]:
-    with served(settings, "--read-only") as base:
+    location = "locations/temporal_assets.definitions"
+    with served(settings) as base:
         tab.emulate(1500, 900, "light")
-        tab.open(f"{base}/locations/temporal_assets.definitions/asset-groups/2_days")
+        for name, view, texts, height in (
+            ("days", f"{location}/asset-groups/2_days", ("page_views", "100% filled"), 860),
+            ("windows", f"{location}/asset-groups/8_evaluation", ("100% filled",), 860),
+            ("check", "assets/page_views?view=checks", ("Evaluation result", "Passed"), 700),
+            ("timeline", "overview/activity/timeline", ("daily", "windows"), 420),
+            ("automation", "automation", ("nightly_windows", "Run status sensor"), 620),
+        ):
+            tab.open(f"{base}/{view}")
+            tab.wait_text(*texts, seconds=PATIENCE)
+            time.sleep(2)  # graphs are laid out after their names are there
+            yield _taken(tab, f"dagster-{name}", height, 1500)
+        tab.open(f"{base}/assets/page_views?view=overview")
+        tab.wait_text("Plots", "pages_by_views", seconds=PATIENCE)
+        tab.click("Plots")
+        tab.wait(lambda: tab.run("document.querySelectorAll('canvas').length > 2"), "no plot")
+        tab.run(
+            "[...document.querySelectorAll('*')].filter(e => e.innerText === 'Metadata').pop()"
+            ".scrollIntoView()"
+        )
+        time.sleep(2)
+        yield _taken(tab, "dagster-plots", 700, 1500)
+        tab.open(f"{base}/{location}/asset-groups/2_days")
         tab.wait_text("page_views", "100% filled", seconds=PATIENCE)
-        time.sleep(2)  # the graph is laid out after its names are there
-        yield _taken(tab, "dagster-days", 860, 1500)
-        tab.open(f"{base}/assets/page_views?view=checks")
-        tab.wait_text("Evaluation result", "Passed", seconds=PATIENCE)
-        yield _taken(tab, "dagster-check", 700, 1500)
+        tab.click("Materialize all...")
+        tab.wait_text("Partition selection", "Launch backfill", seconds=PATIENCE)
+        time.sleep(2)
+        yield _taken(tab, "dagster-backfill", 760, 1500)
+
+
+def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
+    del tab
+    os.environ["TEMPORAL_ASSETS_STATE"] = str(settings.state)
+    window = Window(settings)
+    site = window.sites("", "rank", 0).rows[0]["site"]
+    page = next(row["url"] for row in window.pages(site, "", "", 0).rows if row["is_temporal"])
+    logs = sorted((settings.state / "demo" / "logs").rglob("*.gz"))
+    busiest = "SELECT site, sum(views) AS views FROM page_views GROUP BY site ORDER BY views DESC"
+    with TemporaryDirectory() as folder:
+        for name, words, given in (
+            ("ingest", ("ingest", str(logs[0]), "--dry-run"), ""),
+            ("materialize", ("materialize",), ""),
+            ("status", ("status",), ""),
+            ("policy", ("policy",), ""),
+            ("policy-match", ("policy", "match"), page),
+            ("policy-export", ("policy", "export", "scrapy", "--to", "scrapy"), ""),
+            ("show-site", ("show", "site", site), ""),
+            ("show-page", ("show", "page", page), ""),
+            ("show-labels", ("show", "labels"), ""),
+            ("show-patterns", ("show", "patterns", site), ""),
+            ("show-tree", ("show", "tree", site), ""),
+            ("show-changes", ("show", "changes"), ""),
+            ("query", ("query", f"{busiest} LIMIT 5"), ""),
+            ("evaluate", ("evaluate",), ""),
+            ("evaluate-crawls", ("evaluate", "crawls"), ""),
+            ("sources", ("sources",), ""),
+            ("try-rules", ("try", "rules"), ""),
+            ("try-thresholds", ("try", "thresholds"), ""),
+            ("report", ("report", "--out", "report.html"), ""),
+            ("doctor", ("doctor",), ""),
+            ("doctor-clean", ("doctor", "clean"), ""),
+        ):
+            file = FOLDER / f"command-{name}.svg"
+            photograph(["temporal-assets", *words], file, Path(folder), given)
+            yield file
+
+
+_PARTS: Final = {
+    "report": _report,
+    "explorer": _explorer,
+    "commands": _commands,
+    "dagster": _dagster,
+}
 
 
 def _taken(tab: Page, name: str, height: int, width: int = _WIDTH, top: int = 0) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from typer.testing import CliRunner
@@ -42,7 +44,14 @@ def test_suites_results_and_pages_can_be_opened(project: Project, tmp_path: Path
     (file,) = results[0].rglob("*.json")
     content = json.loads(file.read_text("utf-8"))
     assert content["statistics"]["evaluated_expectations"] > 3
-    assert "requests" in page.read_text("utf-8")
+    first = page.read_text("utf-8")
+    assert [f"<td>{day}</td>" in first for day in days] == [True, True]
+    links = [unquote(link) for link in re.findall(r'href="([^"]+)"', first)]
+    assert len(links) == 8  # two tables: two results each, and two suites
+    for link in links:
+        text = (page.parent / link).read_text("utf-8")
+        assert "default-src 'none'" in text
+        assert re.search(r'<script|<link|<img|src="http', text) is None
 
 
 def test_a_suite_validates_the_rows_of_a_published_table(project: Project, tmp_path: Path) -> None:
