@@ -171,6 +171,9 @@ def test_nothing_is_cut_off_on_paper_and_long_tables_say_what_they_leave_out(
         printed = "[...document.querySelectorAll('.tall tbody tr')].filter(e => e.offsetHeight)"
         assert tab.run(f"{printed}.length") == PAPER_ROWS
         assert "Search this table" not in text
+        # Legends are no larger than the text of charts.
+        legend = "parseFloat(getComputedStyle(document.querySelector('.legend')).fontSize)"
+        assert tab.run(legend) < 11
         # The labels of a host stay whole.
         host = "[...document.querySelectorAll('.whole')].map(e => e.getClientRects().length)"
         assert max(tab.run(host)) == 1
