@@ -78,7 +78,8 @@ def _show(preview: Preview) -> None:
     console.show_table(
         f"{preview.source.path}: {counted(preview.files, 'file')}, the first lines of"
         f" {preview.file.name}",
-        ("time", "visitor", "site", "page", "referrer", "agent", "outcome"),
+        # On a narrow terminal the last are left out: the page has the site, too.
+        ("time", "visitor", "outcome", "page", "referrer", "agent", "site"),
         [_row(line) for line in preview.lines],
     )
     console.say(f"Read as: {preview.format}")
@@ -99,8 +100,8 @@ def _show(preview: Preview) -> None:
 
 def _row(line: PreviewLine) -> tuple[str, ...]:
     time = line.time.strftime("%Y-%m-%d %H:%M:%S") if line.time else ""
-    texts = (line.visitor, line.site, line.page, line.referrer, line.agent)
-    return (time, *(_cut(text) for text in texts), line.outcome)
+    texts = (line.page, line.referrer, line.agent, line.site)
+    return (time, line.visitor, line.outcome, *map(_cut, texts))
 
 
 def _cut(text: str) -> str:
