@@ -34,7 +34,6 @@ import numpy as np
 from numba import njit
 from scipy.special import gammaincinv
 
-from temporal_assets.core.curves.histories import births_known
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 
 UNIT: Final = 1_000_000
@@ -105,9 +104,14 @@ class HubYield:
 
 
 def known_births(observed: Flags) -> Flags:
-    """Days whose new pages are known to be new; all that are there where none is known."""
-    has_birth = births_known(observed)
-    return has_birth if has_birth.any() else np.asarray(observed, np.bool_)
+    """Days whose new pages count as new: all that are there but the first.
+
+    After a missing day they may be a day older. Left out, hubs would have no evidence of the day
+    that says most where yesterday follows a gap.
+    """
+    there = np.asarray(observed, np.bool_)
+    has_birth = there & (np.cumsum(there) > 1)
+    return has_birth if has_birth.any() else there
 
 
 def day_weights(days: int, half_life: float) -> Int64s:

@@ -250,9 +250,9 @@ def test_nothing_new_on_any_day() -> None:
 def test_weights_of_days_and_days_with_known_births() -> None:
     assert day_weights(3, 1.0).tolist() == [250_000, 500_000, 1_000_000]
     assert known_births(np.array([True, True, False, True, True])).tolist() == [
-        *(False, True, False, False, True)
+        *(False, True, False, True, True)
     ]
-    assert known_births(np.array([True, False, True])).tolist() == [True, False, True]
+    assert known_births(np.array([False, True, False])).tolist() == [False, True, False]
 
 
 def test_births_a_day_by_hand() -> None:
