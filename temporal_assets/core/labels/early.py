@@ -14,7 +14,8 @@ there is no number of pages at which anything begins.
 
 A page whose share has fallen to the cut after its first n days is untemporal for good: the share
 can only fall. And what a page of k days will do is learned from pages that have been seen for some
-days longer: of a page of exactly k days the share so far would be the truth itself.
+days longer: of a page of exactly k days the share so far would be the truth itself. Where no page
+has been seen longer, as in windows of a week, the model of a day before answers.
 """
 
 from __future__ import annotations
@@ -147,13 +148,16 @@ def learn(
     if not 0 < t.sum() < len(t):
         return Early(prior, tuple(ages), len(t), cut, n_days, ())
     own = _unseen_priors(t, by_site, by_section)
-    models = []
+    models: list[_Model] = []
     for k in ages:
         rows: slice | NDArray[np.bool_] = slice(None)
         if seen_days is not None and k > n_days:
-            rows = _seen_longer(np.asarray(seen_days, np.int64), t, k)
+            seen = np.asarray(seen_days, np.int64)
+            rows = _seen_longer(seen, t, k)
+            if models and seen[rows].min() <= k:
+                break  # of these pages the share so far is the truth: nothing is said of later days
         models.append(_learn_age(views[rows, :k], t[rows], own[rows], cut, n_days))
-    return Early(prior, tuple(ages), len(t), cut, n_days, tuple(models))
+    return Early(prior, tuple(ages[: len(models)]), len(t), cut, n_days, tuple(models))
 
 
 def filled(views: Floats, observed: NDArray[np.bool_]) -> Floats:

@@ -196,6 +196,17 @@ def test_what_pages_will_do_is_learned_from_those_seen_for_longer() -> None:
     assert by_all.mean() > share + 0.15
 
 
+def test_an_age_beyond_which_nobody_was_seen_has_the_answer_of_the_age_before() -> None:
+    views, truth, sites, sections = pages(400, seed=1)
+    model = learn(views, truth, sites, sections, seen_days=np.full(400, 7))
+    assert model.ages == (1, 2, 3, 4, 5, 6)
+    asked = views[:50], np.full(50, 7), sites[:50], sections[:50]
+    assert model.probability(*asked).tolist() == (
+        model.probability(views[:50], np.full(50, 6), *asked[2:]).tolist()
+    )
+    assert learn(views, truth, sites, sections, seen_days=np.full(400, 8)).ages[-1] == 7
+
+
 def test_too_few_days_are_refused() -> None:
     views, truth, sites, sections = pages(100, seed=1)
     with pytest.raises(ValueError, match="7 first days"):
