@@ -595,7 +595,8 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
     if wanted is Address.NONE or not address:
         return wanted is Address.NONE and not address
     if fmt.layout is None:
-        return True
+        # A shipper's own time and host beside a line of a log are no record of a page.
+        return fmt.syntax is not Syntax.JSON or bool(records.target.value(row))
     if wanted is Address.ANY and fmt.name in _ANY_ADDRESS:
         words = (records.text.value(row) or b"").split(b" ", 3)
         if not fmt.layout.has(Slot.HOST):
