@@ -31,7 +31,7 @@ from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.landing.reading import LogReader, ReadApart
 from temporal_assets.landing.reading_process import EndedError, ReadingProcesses
 from temporal_assets.logs.read import streams
-from temporal_assets.settings import Reading, Settings, load_settings
+from temporal_assets.settings import Engine, Settings, load_settings
 from tests import logs
 from tests.engines.conftest import SPARK
 from tests.spark_compare import compare_landing
@@ -267,7 +267,7 @@ def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
                     os.kill(int(process.name), signal.SIGKILL)
 
     with pytest.raises(EngineError, match=r"the process that read .* was ended from outside"):
-        refresh(settings.model_copy(update={"reading": Reading(workers=2)}), kill)
+        refresh(settings.model_copy(update={"engine": Engine(threads=2)}), kill)
     report = refresh(settings)
     assert len(report.landed) + report.unchanged == 5
     assert not [path for path in (tmp_path / "state" / "tmp").iterdir() if path.is_dir()]

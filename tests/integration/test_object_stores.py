@@ -454,7 +454,7 @@ def test_other_processes_and_executors_fetch_objects(
     state = tmp_path / "state"
     state.mkdir()
     (state / "settings.toml").write_text(
-        f'[reading]\nworkers = 2\n[[sources]]\npath = "{URL}"\nhost = "example.com"\n'
+        f'[engine]\nthreads = 2\n[[sources]]\npath = "{URL}"\nhost = "example.com"\n'
     )
     for day in (1, 2, 3, 4):
         store.put(f"site/{day}.log", day_of_log(day))

@@ -241,7 +241,7 @@ def test_the_command(state: Path) -> None:
     report = json.loads(call("try", "settings", "labels.p=1e6", "--state", state, "--json").stdout)
     assert report["changes"] == {"labels.p": "1e6"}
     assert "page_labels" in {one["asset"] for one in report["assets"]}
-    for wrong in ("labels.p", "labels.p=0", "labels.q=2", "labels.pp=1", "engine.threads=2"):
+    for wrong in ("labels.p", "labels.p=0", "labels.q=2", "labels.pp=1", "reading.sample_lines=2"):
         assert call("try", "settings", wrong, "--state", state).exit_code == 2, wrong
 
 
