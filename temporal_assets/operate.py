@@ -131,7 +131,7 @@ class Outcome:
         return not self.failures and not verdicts.blockers(self.checks)
 
     def then(self, later: Outcome) -> Outcome:
-        """Return what both did."""
+        """Return the outcomes of two calls as one."""
         return Outcome(
             self.materialized + later.materialized,
             self.failures + later.failures,
@@ -142,7 +142,7 @@ class Outcome:
 
 
 def prepare_home(settings: Settings) -> Path:
-    """The folder to use as DAGSTER_HOME; made, with its `dagster.yaml`, when it is not there.
+    """Return the folder to use as DAGSTER_HOME, and make it with its `dagster.yaml` if missing.
 
     A `dagster.yaml` that is there is left alone: it is the operator's to change. But where it names
     the folder of a state that has been moved or copied since, it would write there.
@@ -247,7 +247,7 @@ def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
 
 
 def forgettable_runs(settings: Settings) -> list[str]:
-    """Ids of runs that are older than `retention.runs_days` and made nothing that is there now."""
+    """Return ids of runs older than `retention.runs_days` that made nothing that is there now."""
     days = settings.retention.runs_days
     if days is None:
         return []
@@ -265,7 +265,7 @@ def forget_runs(settings: Settings, runs: Sequence[str]) -> None:
 
 
 def switched_on(settings: Settings) -> tuple[str, ...]:
-    """Names of the sensors and schedules that somebody has switched on. Makes no home for it."""
+    """Return the sensors and schedules that are switched on. Makes no Dagster home."""
     home = Path(os.environ.get("DAGSTER_HOME") or settings.state / "dagster")
     if not (home / _CONFIG).is_file() and not (home / "schedules").is_dir():
         return ()
@@ -281,7 +281,7 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The place of Dagster's history: runs, events, schedules."""
+    """Home and database of Dagster's runs, events and schedules."""
 
     home: Path
     """$DAGSTER_HOME, or the folder in the state folder."""
@@ -312,9 +312,9 @@ def _database(address: str | None) -> str:
 def last_checks(
     settings: Settings, inventory: Inventory | None = None, store: Store | None = None
 ) -> tuple[Judgement, ...]:
-    """The last judgements of everything that is published now, and of the log files.
+    """Return the last judgements of all published partitions, and of the log files.
 
-    Who has read the inventory gives it: of thousands of files that takes a second.
+    A caller that has read the inventory passes it: reading thousands of files takes a second.
     """
     store = store or Store.open(settings)
     judgements = [
@@ -340,7 +340,7 @@ class _Operation:
     run_ids: list[str] = field(default_factory=list)
 
     def partitions(self, days: Sequence[dt.date]) -> list[dt.date]:
-        """The days that are partitions; the others are noted as skipped."""
+        """Return the days that are partitions, and note the others as skipped."""
         if not days:
             return []
         now = dt.datetime.now(dt.UTC)
@@ -357,7 +357,7 @@ class _Operation:
     def kept(
         self, assets: Sequence[str], days: Sequence[dt.date]
     ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
-        """Assets to make for contiguous days: what `doctor clean` has removed is not made again."""
+        """Yield assets with the days to make them for, but for what `doctor clean` has removed."""
         kept = Kept.load(self.settings.state)
         gone = [day for day in days if not kept.has_daily(day)]
         alone = [asset for asset in assets if asset not in DERIVED]
@@ -375,7 +375,7 @@ class _Operation:
     def make(
         self, instance: dg.DagsterInstance, assets: Sequence[str], days: Sequence[dt.date]
     ) -> None:
-        """Make contiguous days; where one stops its run, go on with the others."""
+        """Make contiguous days in one run; if a day stops it, make the others afterwards."""
         before = len(self.events)
         if self.run(instance, "daily", assets, days):
             return
@@ -485,7 +485,7 @@ class _Operation:
             self.failures.append(Failed(catalogue.CATALOGUE, (), why))
 
     def outcome(self) -> Outcome:
-        """Everything that has happened; later checks of a day replace earlier ones."""
+        """Return all that has happened; later checks of a day replace earlier ones."""
         checks = {
             (judgement.asset, judgement.check, judgement.day): judgement
             for event in self.events
@@ -537,9 +537,9 @@ def _with_windows(settings: Settings, days: Sequence[dt.date]) -> Settings:
 
 
 def _runs(settings: Settings, days: Sequence[dt.date]) -> Iterator[list[dt.date]]:
-    """Contiguous days to be made in a run each; of small ones a run takes up to a year.
+    """Yield the days of each run, contiguous; a run takes up to a year of small days.
 
-    A run costs as much as some dozens of small days, whatever it makes.
+    Starting a run costs as much as making some dozens of small days.
     """
     inventory = Inventory.load(settings)
     for year in ranges(days, DAYS_PER_RUN * _SMALL_RUNS):
@@ -552,7 +552,7 @@ def _alike(
     days: Sequence[dt.date],
     late: Mapping[str, Collection[dt.date]] | None,
 ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
-    """Contiguous days and the assets to make for all of them."""
+    """Yield the assets to make, with the contiguous days that need exactly these."""
     if late is None:
         yield assets, days
         return
@@ -582,7 +582,7 @@ def _wanted(assets: Sequence[str]) -> Collection[str]:
 
 
 def _failures(events: Sequence[Event]) -> Iterator[Failed]:
-    """Failed days, those of one asset and reason together."""
+    """Yield the failures, with all days of one asset and reason in one."""
     days: dict[tuple[str, str], list[dt.date]] = {}
     for event in events:
         if event.kind == "failed" and event.day is not None:
@@ -592,7 +592,7 @@ def _failures(events: Sequence[Event]) -> Iterator[Failed]:
 
 
 def _error(result: dg.ExecuteInProcessResult) -> str:
-    """Why a run failed, where no day did: the innermost error of its first failed step."""
+    """Return why a run failed though no day did: the innermost error of its first failed step."""
     for event in result.all_events:
         if event.is_failure and event.is_step_event:
             error = event.step_failure_data.error
@@ -618,7 +618,7 @@ def _ended_as_before() -> Iterator[None]:
 
 
 def _instance(settings: Settings) -> AbstractContextManager[dg.DagsterInstance]:
-    """The instance of $DAGSTER_HOME, where that is set, else of the state folder."""
+    """Open the Dagster instance of $DAGSTER_HOME if that is set, else of the state folder."""
     return event_log.instance_of(_home(settings))
 
 

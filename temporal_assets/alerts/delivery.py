@@ -55,10 +55,10 @@ class Channel(Protocol):
 
     @property
     def where(self) -> str:
-        """Whom it reaches, without secrets."""
+        """Return the receiver in words, without secrets."""
 
     def deliver(self, message: Message) -> str:
-        """Send it, or raise `Undelivered`. Returns what people should know, mostly nothing."""
+        """Send a message. Returns a remark for people, mostly empty. Raises `Undelivered`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Webhook:
 
     @property
     def where(self) -> str:
-        """The host: the path is the secret."""
+        """Return the host of the webhook: its path is the secret."""
         return f"the webhook at {urlsplit(self.url).hostname}"
 
     def deliver(self, message: Message) -> str:
-        """Return one POST.
+        """Send the message as one POST.
 
         A redirection is a refusal: following it would turn the POST into a GET.
         """
@@ -101,11 +101,11 @@ class Mail:
 
     @property
     def where(self) -> str:
-        """The addresses and the server."""
+        """Return the addresses and the server."""
         return f"{', '.join(self.settings.to)} by {self.settings.smtp_host}"
 
     def deliver(self, message: Message) -> str:
-        """Return one mail to all. Who is refused while others are not is named."""
+        """Send one mail to all. Returns the addresses that were refused while others were not."""
         with _explained(self.where), self._connected() as server:
             refused = server.send_message(self._letter(message))
         return f"refused: {', '.join(sorted(refused))}" if refused else ""
@@ -157,7 +157,7 @@ class Mail:
 
 
 def channels(settings: Settings) -> tuple[Channel, ...]:
-    """The ways that are configured; none by default."""
+    """Return the configured channels; none by default."""
     alerts = settings.alerts
     open_channels: list[Channel] = []
     if alerts.webhook:
@@ -168,7 +168,7 @@ def channels(settings: Settings) -> tuple[Channel, ...]:
 
 
 def kind_and_place(error: Exception) -> str:
-    """Return what is said of an error that nobody thought of: its text may hold a secret."""
+    """Return kind and place of an unexpected error: its text may hold a secret."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 
@@ -206,7 +206,7 @@ def _explained(where: str) -> Iterator[None]:
 
 
 def _answer(error: HTTPError) -> str:
-    """The beginning of what a refusal says; nothing where that does not arrive."""
+    """Return the beginning of the text of a refusal; nothing if that does not arrive."""
     try:
         with error:
             return error.read(_ANSWER).decode("utf-8", "replace").strip()

@@ -55,7 +55,7 @@ _BASELINE: Final = "baseline.txt"
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan that all groups of sites share."""
+    """Options, folder and days of a corpus, which all groups of sites share."""
 
     options: DemoOptions
     folder: Path
@@ -79,7 +79,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """The outcome of one day of one group."""
+    """Files and counts that writing one day of one group has produced."""
 
     counts: Counter[str]
     truth: truth.DayTruth | None
@@ -139,7 +139,7 @@ def generate(options: DemoOptions, folder: Path, progress: Progress | None = Non
 
 
 def corpus_of(source: Path) -> Path | None:
-    """The folder of the corpus that a log belongs to; None for other logs."""
+    """Return the folder of the corpus that a log belongs to; None for other logs."""
     folders = (source, *source.parents)
     return next((folder for folder in folders if (folder / MARKER).is_file()), None)
 
@@ -149,7 +149,7 @@ def _silent(_stage: str, _done: int, _total: int) -> None:
 
 
 def _prepare(options: DemoOptions, folder: Path) -> None:
-    """Make room: an earlier corpus goes, anything else stays and is an error."""
+    """Remove an earlier corpus from the folder. Raises an error if anything else is in it."""
     ours = (LOGS, _TRUTH, _MIRROR, _ANNOTATED, _BASELINE)
     existing = [folder / name for name in ours if (folder / name).exists()]
     if existing and not (folder / MARKER).exists():
@@ -202,7 +202,7 @@ def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[t
 
 
 def _days(plan: _Plan, group: _Group, pool: ThreadPoolExecutor) -> Iterator[_Day]:
-    """All days of a group in order; at most two days per worker are in the making."""
+    """Yield the days of a group in order; at most two days per worker are written at once."""
     pending: deque[Future[_Day]] = deque()
     for day in range(plan.options.days):
         pending.append(pool.submit(_day, plan, group, day))

@@ -12,7 +12,7 @@ _LARGEST: Final = 1e15
 
 
 def number(value: float, digits: int = _DIGITS[0]) -> str:
-    """A whole number with all its digits, others with `digits` and at least two decimals."""
+    """Write a whole number with all its digits, others with `digits` and at least two decimals."""
     if not abs(value) < _LARGEST:
         return f"{value:.{digits}g}"
     if float(value).is_integer():
@@ -21,7 +21,7 @@ def number(value: float, digits: int = _DIGITS[0]) -> str:
 
 
 def told_apart(*values: float | None) -> tuple[str, ...]:
-    """Numbers with as many digits as it takes to see which are the same; empty where unknown."""
+    """Write numbers with as many digits as tell them apart; an unknown one is empty."""
     different = {value for value in values if value is not None}
     digits = next(
         (
@@ -35,7 +35,7 @@ def told_apart(*values: float | None) -> tuple[str, ...]:
 
 
 def compared(value: float | None, minimum: float | None, maximum: float | None) -> str:
-    """Return what was found and what was expected."""
+    """Return a measured number and its limits as a phrase."""
     shown, low, high = told_apart(value, minimum, maximum)
     limits = [f"{word} {limit}" for word, limit in (("at least", low), ("at most", high)) if limit]
     return f"{shown}, expected {' and '.join(limits)}" if limits else shown

@@ -34,7 +34,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Pages by a score."""
+    """Numbers of pages by intervals of a score."""
 
     title: str
     starts: tuple[float, ...]
@@ -43,7 +43,7 @@ class Distribution:
 
     @property
     def total(self) -> int:
-        """All pages."""
+        """Return the number of all pages."""
         return sum(self.pages)
 
 
@@ -67,7 +67,7 @@ def _pages(rows: Rows, count: int) -> tuple[int, ...]:
 
 
 def as_text(distribution: Distribution) -> list[str]:
-    """A bar a line, with its pages."""
+    """Return one line for each interval: a bar and its number of pages."""
     most = max(distribution.pages, default=0) or 1
     lines = [f"{distribution.title}: {distribution.total:,} pages"]
     for start, pages in zip(distribution.starts, distribution.pages, strict=True):
@@ -79,7 +79,7 @@ def as_text(distribution: Distribution) -> list[str]:
 def as_chart(
     distribution: Distribution, title: str, label: str, colour: int, *, is_share: bool
 ) -> Chart:
-    """The same as a chart."""
+    """Return the distribution as a bar chart."""
     step = distribution.starts[1] - distribution.starts[0] if len(distribution.starts) > 1 else 1.0
     middles = tuple(start + step / 2 for start in distribution.starts)
     most = max(range(len(distribution.pages)), key=lambda k: distribution.pages[k])
@@ -94,13 +94,13 @@ def as_chart(
 
 
 def interest_chart(distribution: Distribution, of: str, colour: int = 0) -> Chart:
-    """TW figure 5."""
+    """Return TW figure 5: pages by the share of their interest on the first day."""
     return as_chart(
         distribution, of, "Φ(1), the share of interest on the first day", colour, is_share=True
     )
 
 
 def concentration_chart(distribution: Distribution, of: str, p: float) -> Chart:
-    """NP figure 2, of all pages, with the threshold from which on pages are news."""
+    """Return NP figure 2: all pages by concentration, with the threshold of news."""
     chart = as_chart(distribution, of, "concentration", 0, is_share=False)
     return replace(chart, thresholds=(Threshold(p, f"p = {p:g}"),))

@@ -57,7 +57,7 @@ class Evaluation(Section):
 
 
 class Simulation(Section):
-    """Crawls on paper (docs/crawl-simulation.md)."""
+    """Simulated crawls (docs/crawl-simulation.md)."""
 
     mirror: Path | None = None
     """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one

@@ -69,12 +69,12 @@ def file_report(file: LandedFile) -> dict[str, Any]:
 
 
 def kept(file: LandedFile) -> int:
-    """Page requests of a file."""
+    """Return the number of page requests that were kept of a file."""
     return sum(share.rows for share in file.days.values())
 
 
 def losses(file: LandedFile, kind: str) -> dict[str, int]:
-    """Lines of a file that were dropped or rejected, by reason, most first."""
+    """Return the lines of a file that were dropped or rejected: numbers by reason, most first."""
     total: Counter[str] = Counter()
     for share in file.days.values():
         for loss in share.losses:
@@ -84,7 +84,7 @@ def losses(file: LandedFile, kind: str) -> dict[str, int]:
 
 
 def show_landing(report: LandingReport) -> None:
-    """A row for each file that was read, then what needs attention."""
+    """Print a row for each file that was read, then the files that need attention."""
     files = report.landed
     if files:
         shown = files[:_FILES_SHOWN]
@@ -139,7 +139,7 @@ def show_troubles(report: LandingReport) -> None:
 
 
 def _of_counts(files: Sequence[LandedFile]) -> str:
-    """Return what files of counts cannot say."""
+    """Return a sentence on what counts leave out: who opened a page, and where from."""
     counts = [file for file in files if file.is_counted]
     links = "" if any(file.has_referrers for file in counts) else ", nor where they came from"
     return (

@@ -32,7 +32,7 @@ Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.")]
 
 
 def settings_of(state: Path | None) -> Settings:
-    """The settings of a state folder, which need not exist yet."""
+    """Return the settings of a state folder, which need not exist yet."""
     from temporal_assets.settings import load_settings
 
     settings = load_settings(state)
@@ -42,7 +42,7 @@ def settings_of(state: Path | None) -> Settings:
 
 
 def existing_settings(state: Path | None) -> Settings:
-    """The settings of a state folder that must exist: a mistyped name is not an empty one."""
+    """Return the settings of a state folder. Raises an error if it does not exist."""
     settings = settings_of(state)
     if not settings.state.is_dir():
         raise CommandError(
@@ -53,14 +53,14 @@ def existing_settings(state: Path | None) -> Settings:
 
 
 def check_given(*paths: Path | None) -> None:
-    """Refuse files to read that are not there: mostly their name is mistyped."""
+    """Refuse files to read that do not exist, mostly because their name is mistyped."""
     for path in paths:
         if path is not None and not path.exists():
             raise CommandError(f"there is no {place(path)}", USAGE)
 
 
 def check_results(*files: Path | None) -> None:
-    """Refuse files that cannot be written, before the work that would be lost with them."""
+    """Refuse files that cannot be written, before any work is done for them."""
     for file in files:
         if file is None:
             continue
@@ -73,7 +73,7 @@ def check_results(*files: Path | None) -> None:
 
 
 def invocation(arguments: str, state: Path) -> str:
-    """A command to copy that works on this state folder from this working folder."""
+    """Return a command to copy, which works on this state folder from this working folder."""
     from temporal_assets.settings import state_folder
 
     option = "" if state == state_folder() else f" --state {shlex.quote(str(state))}"
@@ -81,7 +81,7 @@ def invocation(arguments: str, state: Path) -> str:
 
 
 def _program() -> str:
-    """The name to call this program by: with its folder where the shell would not find it."""
+    """Return the name to call this program by, with its folder if the shell would not find it."""
     called = sys.argv[0]
     if Path(called).name == _NAME and os.sep in called and shutil.which(_NAME) is None:
         return shlex.quote(called)

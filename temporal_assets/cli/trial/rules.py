@@ -72,7 +72,7 @@ def run(
 
 
 def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.date:
-    """A window before the latest: parameters are not chosen on what they are reported on."""
+    """Return the day of a window before the latest, on which nothing is reported."""
     latest = window_day(store, settings, "page_labels", None)
     earlier = [other_day for other_day in store.days("page_labels") if other_day < latest]
     if day == latest or (day is None and not earlier):
@@ -147,14 +147,14 @@ def _show(tuned: Tuned) -> None:
 
 
 def _weights(trial: SiteTrial) -> tuple[str | float, ...]:
-    """Return what ranks the sites, and the weights of both shares where it is their score."""
+    """Return the name of the rank of sites, and the weights of both shares if it is their score."""
     if trial.scoring is None:
         return "flow", "", ""
     return "stock", trial.scoring.alpha, trial.scoring.beta
 
 
 def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
-    """Lines for `settings.toml`, of what is better than what is there."""
+    """Return lines for `settings.toml` with the choices that are better than those in use."""
     lines = []
     if best is not tuned.sites[0]:
         lines.append("[sites]")

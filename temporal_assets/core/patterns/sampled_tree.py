@@ -27,7 +27,7 @@ def site_tree(
     audience: Audience | None = None,
     born: Int32s | None = None,
 ) -> PatternTree:
-    """T_syn of a site, as `pattern_tree`, from `options.most_urls` of its URLs at most."""
+    """Return T_syn of a site, learned from `options.most_urls` of its URLs at most."""
     most = (options or TreeOptions()).most_urls
     if len(urls) <= most:
         return pattern_tree(urls, options, audience, born)
@@ -42,7 +42,7 @@ def site_tree(
 
 
 def _texts_at(urls: Texts, chosen: Int64s) -> Texts:
-    """Some of the URLs, copied."""
+    """Return copies of some of the URLs."""
     starts, stops = urls.offsets[chosen], urls.offsets[chosen + 1]
     offsets = np.append(0, np.cumsum(stops - starts)).astype(np.int64)
     data = np.empty(offsets[-1], np.uint8)
@@ -52,7 +52,7 @@ def _texts_at(urls: Texts, chosen: Int64s) -> Texts:
 
 
 def _audience_at(audience: Audience, chosen: Int64s) -> Audience:
-    """Return who opened some of the URLs."""
+    """Return the audience of some of the URLs."""
     starts, counts = audience.first[chosen], np.diff(audience.first)[chosen]
     first = np.append(0, np.cumsum(counts)).astype(np.int64)
     rows = np.arange(first[-1]) + np.repeat(starts - first[:-1], counts)
@@ -60,7 +60,7 @@ def _audience_at(audience: Audience, chosen: Int64s) -> Audience:
 
 
 def _with_all(tree: PatternTree, urls: Texts) -> PatternTree:
-    """The tree with all URLs under its leaves.
+    """Return the tree with all URLs put under its leaves.
 
     A URL that no leaf holds is counted with the last leaf below the node where it stops, which is
     that of its rare values.

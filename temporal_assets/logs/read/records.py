@@ -20,7 +20,7 @@ Offsets = NDArray[np.int64]
 
 
 class Reject(IntEnum):
-    """Why a line is not a record. The name, in lower case, is the reason users see."""
+    """Reasons why a line is no record. Users see the name in lower case."""
 
     NONE = 0
     NOT_THE_FORMAT = 1
@@ -59,7 +59,7 @@ _REMEDIES: Final = {
 
 
 def remedy(reason: str) -> str:
-    """Return what to do where most lines of a file are rejected for the reason of this label."""
+    """Return advice for a file most of whose lines are rejected for the reason of this label."""
     return _REMEDIES.get(reason, "Say what their format is: --format (docs/log-formats.md)")
 
 
@@ -108,7 +108,7 @@ class Counts:
     """How often the page was opened by a link on the referrer, or from nowhere without one."""
 
     def take(self, rows: Offsets) -> Counts:
-        """Return the numbers of some rows."""
+        """Return the counts of some rows."""
         return Counts(self.views[rows], self.visitors[rows], self.transits[rows])
 
 

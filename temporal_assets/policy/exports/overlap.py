@@ -1,6 +1,7 @@
-"""True if an exported expression and a prefix share a URL.
+"""Deciding whether an exported expression and a prefix share a URL.
 
-Here: an expression read beside a text, all ways at once. Not here: what follows from it (`rules`).
+Here: following an expression along a text, on all its paths at once. Not here: what exports do
+about it (`rules`).
 
 `re` says whether a whole URL matches. Of a prefix the question is whether any URL that begins with
 it does, which needs the steps of the expression; Python's own parser of expressions names them.
@@ -23,7 +24,7 @@ class Beginnings:
         self._steps: list[Any] = list(_parser.parse(expression))
 
     def hold(self, text: str) -> bool:
-        """Return whether the expression is found in some URL that begins with the text.
+        """Return whether some URL that begins with the text matches the expression.
 
         It is where the text can be read to its end before the expression ends; what is left of
         an expression can always be met. Every URL begins with an empty text, as the path of a
@@ -33,7 +34,7 @@ class Beginnings:
 
 
 def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
-    """Return where steps end that begin at one of the places.
+    """Return the places where the steps of an expression end that begin at given places.
 
     None if the end of the text was met.
     """
@@ -47,7 +48,7 @@ def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
 
 
 def _after(text: str, places: Iterable[int], takes: Callable[[int], bool]) -> Places | None:
-    """After one character."""
+    """Return the places behind one character."""
     reached = frozenset(place + 1 for place in places if takes(ord(text[place])))
     return None if len(text) in reached else reached
 

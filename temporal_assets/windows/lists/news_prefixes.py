@@ -57,7 +57,7 @@ _OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The walk that chooses prefixes."""
+    """Rule and label by which a walk down the prefix trees chooses prefixes, and the flow."""
 
     kind: Literal["flow", "confident", "paper"]
     label: Literal["news", "temporal"]
@@ -66,7 +66,7 @@ class Walk:
 
     @property
     def counted(self) -> str:
-        """Column of the pages of the stock of which `label` is a share."""
+        """Return the column with the pages that the share of `label` is of."""
         # What is too young to be news says nothing of a folder; the paper does not ask.
         return "pages" if self.kind == "paper" else _OLD_ENOUGH[self.label]
 

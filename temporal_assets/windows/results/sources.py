@@ -45,7 +45,7 @@ _KNOWN: Final = (
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of a source."""
+    """Visits to a source, and pages that it was the first to show."""
 
     kind: str
     is_listed: bool = False
@@ -71,7 +71,7 @@ class Tally:
 
     @property
     def is_gone(self) -> bool:
-        """Return whether nothing is there any more."""
+        """Return whether the source was gone at the last visit, or missing at several."""
         return self.last_status == _GONE or self.missed >= _MISSED
 
 
@@ -123,7 +123,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _known(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | None, bool]]:
-    """Birth and label of pages, as far as the logs know them."""
+    """Return birth and label of the fetched pages that the logs know."""
     if not pages:
         return {}
     credited = job.out / "credited.parquet"
@@ -171,7 +171,7 @@ def _row(
 
 
 def _delay(time: dt.datetime, birth: dt.date) -> float:
-    """Hours from the end of the day of birth; nothing where the crawl was there before."""
+    """Return the hours from the end of the day of birth to the fetch; 0 if it came before."""
     end = dt.datetime.combine(birth + dt.timedelta(days=1), dt.time(), dt.UTC)
     return max((time - end).total_seconds() / 3600, 0.0)
 
