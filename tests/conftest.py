@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.shared import made_once
+from tests.shared import own_copy
 
 # No deadline: the first call of a compiled loop takes seconds. On a build machine the examples
 # are the same every time, so that a failure is the change's fault.
@@ -73,4 +73,4 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a project in which everything is made, judged and released: to be copied."""
     from tests.orchestration.conftest import make_whole
 
-    return made_once(tmp_path_factory, "whole", make_whole)[0]
+    return own_copy(tmp_path_factory, "whole", make_whole)[0]

@@ -22,7 +22,7 @@ Make = Callable[[Path], Any]
 def made_once(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[Path, Any]:
     """Return a folder and what its maker said of it. The first process makes it, others wait.
 
-    Tests leave it as it is; those that change something copy it.
+    Nobody writes into it: another process may be copying it.
     """
     base = factory.getbasetemp()
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -33,6 +33,16 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[P
             folder.mkdir()
             said.write_text(json.dumps(make(folder)), "utf-8")
     return folder, json.loads(said.read_text("utf-8"))
+
+
+def own_copy(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[Path, Any]:
+    """Return this process's copy of a folder that is made once, and what its maker said of it.
+
+    For state folders that commands look at: these make locks and logs. Tests that change more
+    copy it once more.
+    """
+    folder, said = made_once(factory, name, make)
+    return shutil.copytree(folder, factory.mktemp(name) / name, symlinks=True), said
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import LOG, call, line
-from tests.shared import made_once
+from tests.shared import made_once, own_copy
 
 STATE = "temporal_state"
 """The state folder in the folder of a fixture."""
@@ -36,7 +36,7 @@ def ingested(log: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
         assert result.exit_code == 0
         return json.loads(result.stdout)
 
-    folder, said = made_once(tmp_path_factory, "ingested", make)
+    folder, said = own_copy(tmp_path_factory, "ingested", make)
     return folder / STATE, said
 
 
@@ -57,14 +57,14 @@ def _built_of(
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    folder, said = made_once(tmp_path_factory, name, make)
+    folder, said = own_copy(tmp_path_factory, name, make)
     return folder / STATE, said
 
 
 @pytest.fixture(scope="session")
 def four_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state folder of four days read, whose windows have three days; nothing is built."""
-    return made_once(tmp_path_factory, "four_days", _four_days)[0] / STATE
+    return own_copy(tmp_path_factory, "four_days", _four_days)[0] / STATE
 
 
 def _four_days(folder: Path) -> None:
