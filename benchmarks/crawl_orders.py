@@ -2,7 +2,7 @@
 
     python -m benchmarks.crawl_orders [--data ../shared/data] [--only SET]
     python -m benchmarks.crawl_orders --state STATE
-    python -m benchmarks.crawl_orders --demo FOLDER [--sites 24]
+    python -m benchmarks.crawl_orders --demo FOLDER [--sites 12]
 
 Each set has links between pages and traffic in two periods: orders are learned on the first and
 scored on the second (BB 5.3). `combined` is ours; it stands beside the simple order that has the
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--only", choices=sets)
     parser.add_argument("--state", type=Path, help="a state folder with a mirror, instead")
     parser.add_argument("--demo", type=Path, help="the folder of a demo corpus, instead")
-    parser.add_argument("--sites", type=int, default=24, help="about so many of its sites")
+    parser.add_argument("--sites", type=int, default=12, help="about so many of its sites")
     given = parser.parse_args()
     if given.demo is not None:
         show(str(given.demo), corpus(given.demo, given.sites))
