@@ -29,10 +29,10 @@ def for_each(text: str, inputs: Mapping[str, Files], table: Table) -> str:
     Rows have the columns of `table` and the number of their set. They are in the order of the sets,
     and those of a set in the order of `text`.
     """
-    tables = ", ".join(_rows_of_sets(name, files) for name, files in inputs.items())
+    tables = rows_of_sets(inputs)
     (sets,) = {len(files) for files in inputs.values()}
     order = _ORDER.search(text)
-    body = _of_one_set(text[: order.start()] if order else text, list(inputs))
+    body = of_one_set(text[: order.start()] if order else text, list(inputs))
     columns = ", ".join(f"CAST(made.{c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     return (
         f"WITH {tables} SELECT {columns}, sets.{SET}"  # noqa: S608 - names are ours
@@ -41,8 +41,12 @@ def for_each(text: str, inputs: Mapping[str, Files], table: Table) -> str:
     )
 
 
+def rows_of_sets(inputs: Mapping[str, Files]) -> str:
+    """Return common table expressions with the rows of inputs, each with its set's number."""
+    return ", ".join(_rows_of_sets(name, files) for name, files in inputs.items())
+
+
 def _rows_of_sets(name: str, files: Files) -> str:
-    """Return a common table expression with the rows of an input, each with its set's number."""
     listed = ", ".join(sorted({literal(path) for paths in files for path in paths}))
     filed = ", ".join(
         f"({literal(path)}, {number})" for number, paths in enumerate(files) for path in paths
@@ -54,8 +58,8 @@ def _rows_of_sets(name: str, files: Files) -> str:
     )
 
 
-def _of_one_set(text: str, inputs: Sequence[str]) -> str:
-    """Return the statement over the rows of the set of the row of `sets` beside it."""
+def of_one_set(text: str, inputs: Sequence[str]) -> str:
+    """Return the statement over the rows of the set of the row of `sets` around it."""
 
     def rows(match: re.Match[str]) -> str:
         word, name, alias = match.groups()

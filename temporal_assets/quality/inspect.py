@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
+from temporal_assets.engines.batches import small_batches
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.evaluate import (
     HISTORY_WEEKS,
@@ -28,7 +31,7 @@ from temporal_assets.quality.evaluate import (
     not_judged,
 )
 from temporal_assets.quality.expectations import judge
-from temporal_assets.quality.measure import measure, offenders, parameters
+from temporal_assets.quality.measure import measure, measure_days, offenders, parameters
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
@@ -59,6 +62,8 @@ class Inspector:
         self.engine = engine
         self.settings = settings
         self._known: dict[tuple[str, dt.date], _Day | None] = {}
+        self._together: dict[dt.date, Measured] = {}
+        """Numbers of small days under inspection, which are measured many at a time."""
 
     def inspect(
         self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
@@ -70,6 +75,7 @@ class Inspector:
         checks = [check for check in table.checks if names is None or check.name in names]
         expected: dict[dt.date, tuple[Expected, ...]] = {}
         findings_of_day: dict[dt.date, tuple[Finding, ...]] = {}
+        self._together = self._measured_together(table, checks, sorted(days))
         for day in sorted(days):  # what is told of a day, the days after it know
             try:
                 expected[day] = self._expected(table, checks, day)
@@ -84,6 +90,28 @@ class Inspector:
             )
         return findings_of_day
 
+    def _measured_together(
+        self, table: Table, checks: Sequence[Rule | Drift], days: Sequence[dt.date]
+    ) -> dict[dt.date, Measured]:
+        """Measure small days. One that fails is measured alone later, which says why."""
+        asked = _asked(table, checks)
+        is_together = self.engine.name == "duckdb" and self.store.is_local
+        reads_window = any(isinstance(check, Rule) and check.reads_window for check in asked)
+        if not asked or not is_together or reads_window:
+            return {}
+        measured: dict[dt.date, Measured] = {}
+        for batch in small_batches(days, partial(self._rows, _names(table, asked))):
+            with suppress(Exception):
+                if len(batch) > 1:
+                    inputs = [self._inputs(table, asked, day) for day in batch]
+                    values = [parameters(day, self.settings) for day in batch]
+                    numbers = measure_days(self.engine, table, asked, inputs, values)
+                    measured |= dict(zip(batch, numbers, strict=True))
+        return measured
+
+    def _rows(self, names: Iterable[str], day: dt.date) -> int:
+        return sum(self.store.require(name, day).rows for name in names)
+
     def expected(self, table: Table, day: dt.date) -> tuple[Expected, ...]:
         """Numbers and ranges of all checks of a published day."""
         return self._expected(table, table.checks, day)
@@ -95,8 +123,10 @@ class Inspector:
         rules = [check for check in checks if isinstance(check, Rule)]
         drifts = [check for check in checks if isinstance(check, Drift)]
         values = parameters(day, self.settings)
-        asked: list[Rule | Drift] = [*rules, *(table.drifts if drifts else ())]
-        numbers = measure(self.engine, table, asked, self._inputs(table, asked, day), values)
+        numbers = self._together.pop(day, None)
+        if numbers is None:
+            asked = _asked(table, checks)
+            numbers = measure(self.engine, table, asked, self._inputs(table, asked, day), values)
         expected = (
             *evaluate_rules(rules, numbers, values),
             *self._drifts(table, drifts, day, numbers),
@@ -212,6 +242,12 @@ class Inspector:
         inputs = self._inputs(table, [check], day)
         values = parameters(day, self.settings)
         return replace(finding, samples=offenders(self.engine, check, inputs, values, MAX_SAMPLES))
+
+
+def _asked(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:
+    """Return the rules, and all drifts if any is among them: those of the days after need them."""
+    rules = [check for check in checks if isinstance(check, Rule)]
+    return [*rules, *(table.drifts if len(rules) < len(checks) else ())]
 
 
 def _names(table: Table, checks: Sequence[Rule | Drift]) -> set[str]:

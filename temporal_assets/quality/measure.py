@@ -1,4 +1,9 @@
-"""Having the engine compute the numbers of a day, in one scan."""
+"""Having the engine compute numbers: those of a day in one scan, of many days in one statement.
+
+A statement for a small day takes longer to prepare than to run. `measure_days` asks for all of
+them at once: every measure is a subquery over the rows of one day, which the engine turns into
+joins and groups.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from zoneinfo import ZoneInfo
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.sql import literal
+from temporal_assets.engines.sql_each import SET, of_one_set, rows_of_sets
 from temporal_assets.quality.evaluate import whole_of
 from temporal_assets.settings import Settings
 
@@ -52,6 +58,47 @@ def measure(
     (row,) = engine.rows(query, inputs, limit=1)
     del row[_ALL]
     return {name: None if number is None else float(number) for name, number in row.items()}
+
+
+def measure_days(
+    engine: Engine,
+    table: Table,
+    checks: Sequence[Rule | Drift],
+    inputs: Sequence[Inputs],
+    values: Sequence[Parameters],
+) -> list[dict[str, float | None]]:
+    """Return the numbers of `measure` for each of several days, from local files.
+
+    Only for DuckDB, and for days whose rows all fit into memory.
+    """
+    asked = _asked(checks)
+    used = sorted({name for measure in asked.values() for name in _PARAMETER.findall(measure)})
+    names = sorted(inputs[0])
+    tables = rows_of_sets({name: [of_day[name] for of_day in inputs] for name in names})
+    days = ", ".join(
+        f"({', '.join(map(literal, (number, *(own[name] for name in used))))})"
+        for number, own in enumerate(values)
+    )
+    columns = ", ".join((SET, *(f"parameter_{name}" for name in used)))
+    numbers = ", ".join(
+        f"({_of_one_day(measure, table.name, names)}) AS {name}" for name, measure in asked.items()
+    )
+    query = (
+        f"WITH {tables}, sets ({columns}) AS (VALUES {days})"  # noqa: S608 - names and measures are the contract's
+        f" SELECT {SET}, {numbers} FROM sets"
+    )
+    rows = {row.pop(SET): row for row in engine.rows(query, {}, limit=len(inputs))}
+    return [
+        {name: None if number is None else float(number) for name, number in rows[day].items()}
+        for day in range(len(inputs))
+    ]
+
+
+def _of_one_day(measure: str, table: str, names: Sequence[str]) -> str:
+    """Return a subquery with a measure of the day of the row of `sets` around it."""
+    text = _PARAMETER.sub(lambda match: f"sets.parameter_{match[1]}", measure)
+    query = f"SELECT {text} AS number, count(*) AS {_ALL} FROM {table}"  # noqa: S608 - names and measures are the contract's
+    return f"SELECT number FROM ({of_one_set(query, names)}) AS measured"  # noqa: S608 - as above
 
 
 def _asked(checks: Sequence[Rule | Drift]) -> dict[str, str]:

@@ -15,7 +15,9 @@ from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.runs import tags
 from temporal_assets.operate import last_checks
-from temporal_assets.quality import verdicts
+from temporal_assets.quality import inspect, verdicts
+from temporal_assets.quality.evaluate import Finding
+from temporal_assets.quality.inspect import Inspector
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.tables import write_table
@@ -222,3 +224,26 @@ def test_a_verdict_is_of_one_content(project: Project, three_days: list[dt.date]
     verdicts.record(state, manifest, [worse])
     assert verdicts.blockers(verdicts.read(state, manifest)) == [worse]
     assert len(verdicts.read(state, manifest)) == len(table)
+
+
+def test_small_days_are_measured_in_one_statement_as_each_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = logs.write_days(project.logs, DAY, 9)
+    logs.write(project.logs / "later.log", logs.day_of_lines(DAY + dt.timedelta(days=10)))
+    days = [DAY + dt.timedelta(days=n) for n in range(11)]  # one without a line among them
+    assert project.materialize(days, ["log_files", "requests", *daily.DERIVED]).ok
+    monkeypatch.setattr(verdicts, "read", lambda *_: ())
+    rival = project.installation
+
+    def findings() -> list[dict[dt.date, tuple[Finding, ...]]]:
+        inspector = Inspector(rival.store, rival.engine, rival.settings)
+        tables = map(contracts.table, daily.DAILY_ASSETS)
+        return [inspector.inspect(table, days) for table in tables]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inspect, "measure", None)
+        together = findings()
+    monkeypatch.setattr(inspect, "measure_days", None)
+    assert findings() == together
+    assert {day for one in together for day in one} == set(days)
