@@ -18,12 +18,13 @@ from temporal_assets import operate
 from temporal_assets.cli.app import app
 from temporal_assets.defs.runs import lost_runs
 from temporal_assets.policy.bundle import latest_of
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage import sums
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
-from tests.orchestration.conftest import DAYS, FIRST, Project, settings_of
+from tests.orchestration.conftest import DAYS, FIRST, Project, make_whole, settings_of
+from tests.shared import made_once
 
 LAST = FIRST + dt.timedelta(days=DAYS - 1)
 LOST = ("requests", "crawl_policy", "released_policy")
@@ -60,9 +61,13 @@ def run(*words: str, settings: Settings) -> str:
     return done.output
 
 
-def test_nothing_is_unfinished_when_nothing_was_killed(whole: Path) -> None:
-    assert not operate.unfinished(settings_of(whole))
-    assert operate.finish(settings_of(whole)) is None
+def test_nothing_is_unfinished_when_nothing_was_killed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Where it was made: the catalogue of a copied state folder is to be made again."""
+    settings = load_settings(made_once(tmp_path_factory, "whole", make_whole)[0] / "state")
+    assert not operate.unfinished(settings)
+    assert operate.finish(settings) is None
 
 
 def test_what_was_left_is_found(killed: Settings) -> None:
