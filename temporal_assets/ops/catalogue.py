@@ -67,6 +67,8 @@ def asked(
 def named(sql: str) -> list[str]:
     """Return the assets whose names are words of a statement: it may read them."""
     words = set(re.findall(r"[a-z_]+", sql.lower()))
+    if contracts.COUNTS.name in words:  # they lie beside requests
+        words.add(contracts.REQUESTS.name)
     return [table.name for table in contracts.TABLES if table.name in words]
 
 
@@ -81,6 +83,19 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
             _with_files(connection, store, name, files, urls)
         else:
             _without_files(connection, name, "false")
+    _with_counts(connection, store, seen[contracts.REQUESTS.name])
+
+
+def _with_counts(
+    connection: duckdb.DuckDBPyConnection, store: Store, published: Sequence[Manifest] | str
+) -> None:
+    """Create the view of counts without clients, which lie beside the requests of a day."""
+    name, days = contracts.COUNTS.name, () if isinstance(published, str) else published
+    files = [path for manifest in days for path in store.paths_of_counts(manifest)]
+    if files:
+        _with_files(connection, store, name, files, ())
+    else:
+        _without_files(connection, name, "false")
 
 
 def _with_files(
@@ -149,11 +164,13 @@ def _days(store: Store, name: str) -> Sequence[Manifest] | str:
 
 
 def _without_files(connection: duckdb.DuckDBPyConnection, name: str, condition: str) -> None:
-    columns = ", ".join(
-        f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in contracts.table(name).columns
-    )
+    columns = ", ".join(f"CAST(NULL AS {c.sql_type}) AS {c.name}" for c in _table(name).columns)
     # SQL: names are of the contracts, the condition is `false` or a literal.
     connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} WHERE {condition}')
+
+
+def _table(name: str) -> contracts.Table:
+    return contracts.COUNTS if name == contracts.COUNTS.name else contracts.table(name)
 
 
 def refresh(store: Store) -> Path:

@@ -280,7 +280,11 @@ def test_numbers_choose_what_statements_choose(
         rows = web.store.read("hub_seeds", web.day).to_pylist()
         if is_same:
             assert rows == seeds
+            assert "cuts" not in web.store.require("hub_seeds", web.day).extra
         else:  # learned from some hubs, and covered by the first
+            learned, covered = web.store.require("hub_seeds", web.day).extra["cuts"]
+            assert "learned from one hub in" in learned
+            assert "which have 10 links" in covered
             assert {row["url"] for row in rows} >= {row["url"] for row in seeds[:2]}
 
 

@@ -6,10 +6,12 @@ import datetime as dt
 import zipfile
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.days.daily import COUNTED
+from temporal_assets.ops.catalogue import _published, fill, named
 from tests import logs
 from tests.integration.test_daily import DAY, NOON, SITE, A, B, Installation
 
@@ -41,6 +43,11 @@ def test_counts_are_added_to_the_views_of_requests(here: Installation) -> None:
         (f"{SITE}/b", 7, None, None),
     ]
     assert result.requests.manifest.extra[COUNTED] == ["example.com"]
+    with duckdb.connect() as connection:
+        fill(connection, here.store, _published(here.store))
+        rows = connection.execute("SELECT url, views FROM counts ORDER BY url").fetchall()
+    assert rows == [(f"{SITE}/a", 42), (f"{SITE}/b", 7)]
+    assert named("select * from counts") == ["requests"]
 
 
 def test_without_counts_nothing_lies_beside_the_requests(here: Installation) -> None:

@@ -249,6 +249,8 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(
             assert {row["site_share"] for row in demo.rows(asset.name)} == {len(drawn) / len(pages)}
         assert max(row["greedy_one_hop"] for row in rows) <= wanted
         assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
+        cuts = demo.store.require("seed_evaluation", demo.day).extra["cuts"]
+        assert f"judged by {len(drawn) / len(pages):.1%} of the sites" in cuts[0]
         said = demo.evaluate(demo.list).stderr
         assert f"a sample of {len(drawn) / len(pages):.1%} of the sites" in said
         monkeypatch.setattr(trial_sets, "MOST_PAGES", 1)

@@ -5,10 +5,14 @@
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from temporal_assets.build import build_defs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.resources import SettingsResource
+from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import DuckDBEngine
+from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 from tests.orchestration.conftest import Project
 
@@ -46,3 +50,30 @@ def test_a_run_holds_a_lock_for_as_long_as_its_steps(running: Project) -> None:
     resources = dict(running.defs().resources or {})
     assert dg.materialize([own], instance=running.instance, resources=resources).success
     assert [path.suffix for path in locks.glob("run-*")] == [".over"]
+
+
+def test_the_steps_of_a_run_share_an_engine(
+    running: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the session of a cluster is started once a run."""
+    made: list[Engine] = []
+    used: list[int] = []
+
+    def engine_of(settings: Settings) -> Engine:
+        made.append(DuckDBEngine(settings))
+        return made[-1]
+
+    monkeypatch.setattr("temporal_assets.defs.resources.engine_of", engine_of)
+
+    @dg.asset
+    def first(installation: dg.ResourceParam[Installation]) -> None:
+        used.append(id(installation.engine))
+
+    @dg.asset(deps=[first])
+    def second(installation: dg.ResourceParam[Installation]) -> None:
+        used.append(id(installation.engine))
+
+    resources = dict(running.defs().resources or {})
+    assert dg.materialize([first, second], instance=running.instance, resources=resources).success
+    assert used == [id(made[0])] * 2
+    assert len(made) == 1

@@ -94,6 +94,11 @@ def of_window(result: DayResult) -> dict[str, Any]:
     named = {"missing_days": in_words([dt.date.fromisoformat(day) for day in missing])}
     return {
         **of_partition(result),
+        **(
+            {"cut_by_bounds": "; ".join(cuts)}
+            if (cuts := result.manifest.extra.get("cuts"))
+            else {}
+        ),
         "window_days_expected": expected,
         "window_days_present": expected - len(missing),
         **(named if missing else {}),

@@ -77,7 +77,14 @@ def trials(job: Job) -> list[Trial]:
 
 def crawled_sites(job: Job) -> list[str]:
     """Sites with the most views, of those that are large enough and together not too large."""
-    return fitting(_most_viewed(job), job.settings.simulation.most_pages)
+    viewed, most = _most_viewed(job), job.settings.simulation.most_pages
+    sites = fitting(viewed, most)
+    if len(sites) < len(viewed):
+        job.cut(
+            f"{len(viewed) - len(sites)} of the {len(viewed)} most viewed sites are not crawled on"
+            f" paper: simulation.most_pages = {most:,}"
+        )
+    return sites
 
 
 def too_large(job: Job) -> Missing | None:

@@ -118,7 +118,12 @@ def sample_of(job: Job) -> Sample:
         return Sample(1.0, _EVERY_DIGEST)
     labels = {"page_labels": job.files("page_labels")}
     (drawn,) = job.engine.rows(_DRAWN.replace("{most}", str(MOST_PAGES)), labels)
-    return Sample(float(drawn["drawn"] / drawn["sites"]), drawn["until"])
+    share = float(drawn["drawn"] / drawn["sites"])
+    job.cut(
+        f"lists are judged by {share:.1%} of the sites: there are more than {MOST_PAGES:,} pages"
+        " with labels"
+    )
+    return Sample(share, drawn["until"])
 
 
 def trials(job: Job) -> list[Trial]:

@@ -11,7 +11,7 @@ import datetime as dt
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,13 @@ class Job:
     sources: Sources
     out: Path
     """A folder for files that are not published yet."""
+    cuts: list[str] = field(default_factory=list)
+    """Sentences about bounds that left something out; see `cut`."""
+
+    def cut(self, sentence: str) -> None:
+        """Note that a bound left something out: the partition's metadata in Dagster say so."""
+        if sentence not in self.cuts:
+            self.cuts.append(sentence)
 
     @property
     def first(self) -> dt.date:
@@ -211,13 +218,15 @@ def build(
     started = time.monotonic()
     with store.scratch() as scratch:
         job = job_of(store, engine, settings, asset, day, scratch)
+        files = asset.make(job)
+        cuts = {"cuts": job.cuts} if job.cuts else {}
         manifest = store.publish(
             asset.name,
             day,
-            asset.make(job),
+            files,
             inputs=job.sources.inputs,
             settings_digest=asset.settings_digest(settings),
-            extra=_completeness(settings, job.sources),
+            extra=_completeness(settings, job.sources) | cuts,
         )
     return DayResult(manifest, time.monotonic() - started)
 

@@ -122,6 +122,11 @@ def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) ->
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}
+    if given["one_in"] > 1:
+        job.cut(
+            f"what hubs lead to day by day is learned from one hub in {given['one_in']}: all have"
+            f" {count:,} links, and {most_links:,} fit"
+        )
     births = whole_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS))
     rows = NewLinks(*(births[name].to_numpy() for name in ("page", "day", "new")))
     return learn(rows, observed_days(job))
@@ -162,6 +167,11 @@ def _covered(
     pages = hubs["page"].to_numpy()
     count = hubs["wanted_pages"].to_numpy()
     fits = np.cumsum(count) - count < most_links
+    if not fits.all():
+        job.cut(
+            f"what they add to each other is known of the first {int(fits.sum()):,} of"
+            f" {len(fits):,} hubs, which have {most_links:,} links"
+        )
     covering = handed_on(pa.table({"page": pages[fits]}), job.out / "covering.parquet")
     inputs = {
         "link_numbers": links.numbers,
