@@ -57,7 +57,7 @@ def _report(tab: Page, settings: Settings) -> Iterator[Path]:
     tab.open(page_of_day(settings, Window(settings).day).as_uri())
     yield _taken(tab, "front-page", 920)
     top = int(tab.run("document.getElementById('precision-recall').getBoundingClientRect().top"))
-    yield _taken(tab, "report-section", 860, top=top)
+    yield _taken(tab, "report-section", 950, top=top)
 
 
 def _is_hub(window: Window, url: str) -> bool:
@@ -107,7 +107,6 @@ def _dagster(tab: Page, settings: Settings) -> Iterator[Path]:
             ("windows", f"{location}/asset-groups/8_evaluation", ("100% filled",), 860),
             ("check", "assets/page_views?view=checks", ("Evaluation result", "Passed"), 700),
             ("timeline", "overview/activity/timeline", ("daily", "windows"), 420),
-            ("automation", "automation", ("nightly_windows", "Run status sensor"), 620),
         ):
             tab.open(f"{base}/{view}")
             tab.wait_text(*texts, seconds=PATIENCE)

@@ -50,7 +50,7 @@ def of_partition(result: DayResult) -> dict[str, Any]:
         "dagster/partition_row_count": manifest.rows,
         "bytes": manifest.size,
         "seconds": round(result.seconds, 3),
-        "inputs": len(manifest.inputs),
+        **({"inputs": len(manifest.inputs)} if len(manifest.inputs) > 1 else {}),
         "content": manifest.digest,
     }
 
