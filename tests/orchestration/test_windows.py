@@ -175,7 +175,7 @@ def test_each_night_makes_its_day_and_then_the_window_but_the_first_nights_no_re
         night = running.run_well("nightly", partition=DAY + n * ONE)
         asked = asked_after(running, night)
         assert isinstance(asked, dg.RunRequest)
-        chosen = [dg.AssetKey(key) for key in asked.asset_selection or ()]
+        chosen = list(asked.asset_selection or ())
         job = running.defs().resolve_job_def("windows")
         assert job.execute_in_process(
             instance=running.instance, tags=dict(asked.tags), asset_selection=chosen
