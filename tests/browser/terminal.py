@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import shlex
 import struct
 import subprocess
@@ -27,6 +28,7 @@ COLUMNS: Final = 110
 _MOST_LINES: Final = 46
 """Lines of a picture; of more the rest is left out, and the picture says so."""
 _SECONDS: Final = 240
+_PLACE: Final = "/opt/temporal"
 _FORMAT: Final = """\
 <svg class="terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -86,6 +88,12 @@ def printed(command: Sequence[str], folder: Path, given: str = "") -> str:
     finally:
         os.close(ours)
     assert process.wait(_SECONDS) == 0, (command, b"".join(parts).decode()[-2000:])
-    # Where Python and the checkout lie here is nobody's business.
-    text = b"".join(parts).decode("utf-8", "replace").replace(sys.prefix, "/opt/temporal")
-    return text.replace(str(Path(__file__).parents[2]), "/opt/temporal_assets")
+    text = b"".join(parts).decode("utf-8", "replace")
+    for place in (sys.prefix, str(Path(__file__).parents[2])):
+        # Where Python and the checkout lie here is nobody's business; columns stay in line.
+        text = re.sub(
+            re.escape(place) + r"(\S*)",
+            lambda rest, place=place: f"{_PLACE}{rest[1]}".ljust(len(place) + len(rest[1])),
+            text,
+        )
+    return text

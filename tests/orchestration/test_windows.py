@@ -165,27 +165,20 @@ def test_nothing_is_built_on_a_day_that_breaks_an_invariant(five_days: Project) 
 
 
 @pytest.mark.slow
-def test_each_night_makes_its_day_and_then_the_window_but_the_first_nights_no_report(
+def test_each_night_makes_its_day_and_asks_for_its_window_without_a_report_at_first(
     running: Project,
 ) -> None:
     small(running)
-    made, partitions = [], []
     for n in range(3):
-        logs.write_days(running.logs, DAY + n * ONE, 1)
-        night = running.run_well("nightly", partition=DAY + n * ONE)
-        asked = asked_after(running, night)
+        day = DAY + n * ONE
+        logs.write_days(running.logs, day, 1)
+        asked = asked_after(running, running.run_well("nightly", partition=day))
         assert isinstance(asked, dg.RunRequest)
-        chosen = list(asked.asset_selection or ())
-        job = running.defs().resolve_job_def("windows")
-        assert job.execute_in_process(
-            instance=running.instance, tags=dict(asked.tags), asset_selection=chosen
-        ).success
-        assert isinstance(asked_after(running, night), dg.SkipReason), "it is there now"
-        made.append((len(running.store.days("crawl_policy")), running.store.days(REPORT)))
-        partitions.append(window_partitions(running.settings).get_partition_keys())
-    assert made == [(1, []), (2, []), (3, [DAY + 2 * ONE])]
-    # Policies until there is a report, and then the windows that have one.
-    assert partitions == [["2026-03-01"], ["2026-03-01", "2026-03-02"], ["2026-03-03"]]
+        assert running.store.days("page_views")[-1] == day
+        assert asked.tags == tags.of_range([day])
+        chosen = {key.to_user_string() for key in asked.asset_selection or ()}
+        assert {"page_totals", "crawl_policy", "released_policy"} <= chosen
+        assert (REPORT in chosen) == (n == 2)
 
 
 def asked_after(
@@ -204,10 +197,20 @@ def asked_after(
     return found(context, installation=project.installation)
 
 
-def test_windows_begin_with_the_first_that_has_a_report(state: object) -> None:
-    settings = load_settings(str(state), orchestration={"first_window": "2026-04-01"})
-    keys = window_partitions(settings).get_partition_keys()
-    assert keys[0] == "2026-04-01"
+def test_windows_begin_with_the_first_that_has_a_report(five_days: Project) -> None:
+    def windows() -> list[str]:
+        return list(window_partitions(five_days.settings).get_partition_keys())
+
+    tables = five_days.settings.state / "tables"
+    last = str(DAY + 4 * ONE)
+    assert windows() == [last], "the one that is made next"
+    (tables / "crawl_policy" / "day=2026-03-02").mkdir(parents=True)
+    assert windows() == ["2026-03-02", "2026-03-03", "2026-03-04", last]
+    (tables / REPORT / "day=2026-03-04").mkdir(parents=True)
+    assert windows() == ["2026-03-04", last]
+    first = {"first_window": "2026-03-03"}
+    five_days.settings = five_days.with_settings(window=WINDOW, orchestration=first)
+    assert windows() == ["2026-03-03", "2026-03-04", last]
 
 
 def test_a_command_makes_windows_that_are_no_partitions(five_days: Project) -> None:
