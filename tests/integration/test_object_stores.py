@@ -38,17 +38,10 @@ URL = f"s3://{BUCKET}/site"
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
-    """Yield a bucket of this test's own, whose errors botocore does not wait and try again after.
-
-    s3fs does so above it.
-    """
+    """Yield a bucket of this test's own."""
     forget_listings()
-    at_once = dict(filesystems._S3["config_kwargs"], retries={"total_max_attempts": 1})
-    monkeypatch.setitem(filesystems._S3, "config_kwargs", at_once)
-    monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
     with object_store(monkeypatch) as server:
         yield server
-    fsspec.config.conf.pop("s3", None)
 
 
 def day_of_log(day: int, lines: int = 40) -> bytes:
@@ -211,7 +204,7 @@ def test_a_store_that_never_answers_is_given_up(
     """Each of the tries of s3fs is sent three times, with seconds of silence each."""
     import s3fs
 
-    limits = dict(filesystems._S3["config_kwargs"], read_timeout=0.1, retries=filesystems._ATTEMPTS)
+    limits = dict(filesystems._S3["config_kwargs"], read_timeout=0.1)
     assert filesystems._S3["config_kwargs"]["read_timeout"] == 10
     monkeypatch.setitem(filesystems._S3, "config_kwargs", limits)
     monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
