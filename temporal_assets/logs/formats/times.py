@@ -145,14 +145,16 @@ def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
 
 
 @inlined
-def parse_clock(data: Bytes, start: int, stop: int) -> tuple[int, int, bool]:
+def parse_clock(data: Bytes, start: int, stop: int, needs_seconds: bool) -> tuple[int, int, bool]:
     """`16:42[:07[.123]][ -0500]`: (microseconds into the local day, offset of the zone, naive).
 
-    The first is BAD if this is no time of day.
+    The first is BAD if this is no time of day, or has no seconds where it needs them.
     """
     if stop - start < 5 or data[start + 2] != COLON:
         return BAD, 0, False
     has_seconds = stop - start >= 8 and data[start + 5] == COLON
+    if needs_seconds and not has_seconds:
+        return BAD, 0, False
     hour, minute = two(data, start), two(data, start + 3)
     second = two(data, start + 6) if has_seconds else 0
     if hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
@@ -259,12 +261,14 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
         mark = data[start + 10]
         if mark in (SPACE, _UNDERSCORE) or (mark | _LOWER) == _LATIN_T:
             date = 10
-    if date == 0 and length == 14 and data[start + 10] != DOT:
-        return parse_digits(data, start)
+    if date == 0 and length == 14:
+        time, naive = parse_digits(data, start)
+        if time != BAD:
+            return time, naive
     if date == 0:
         return parse_number(data, start, stop), False
     day = day_of(data, start, start + date, cache)
-    clock, offset, naive = parse_clock(data, start + date + 1, stop)
+    clock, offset, naive = parse_clock(data, start + date + 1, stop, date != 10)
     if day == NO_DAY or clock == BAD:
         return BAD, False
     return day * DAY + clock - offset, naive

@@ -513,7 +513,7 @@ def _moment(
         day = day_of(data, starts[_DATE, i], stops[_DATE, i], cache)
     elif day == NO_DAY:
         return parse_time(data, start, stop, cache)
-    clock, offset, naive = parse_clock(data, start, stop)
+    clock, offset, naive = parse_clock(data, start, stop, True)
     if day == NO_DAY or clock == BAD:
         return BAD, False
     return day * DAY + clock - offset, naive

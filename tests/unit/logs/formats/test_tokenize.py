@@ -67,7 +67,7 @@ class Slow:
     MOMENT = re.compile(
         rb"(?:(?P<d>\d\d)/(?P<b>[A-Za-z]{3})/(?P<y>\d{4}):|"
         rb"(?P<Y>\d{4})(?P<mark>[-/])(?P<m>\d\d)(?P=mark)(?P<D>\d\d)[ _Tt])"
-        rb"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d*))?"
+        rb"(?P<H>\d\d):(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,](?P<f>\d*))?)?"
         rb" *(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<h>\d\d)(?::?(?P<n>\d\d))?)?\Z"
     )
     NUMBER = re.compile(rb"(\d{1,19})(?:\.(\d*))?\Z")
@@ -108,12 +108,12 @@ class Slow:
             return cls.number(text)
         year = int(match["y"] or match["Y"])
         if match["b"]:
-            if match["b"].lower() not in cls.MONTHS:
+            if match["b"].lower() not in cls.MONTHS or match["S"] is None:
                 return None
             month = cls.MONTHS.index(match["b"].lower()) + 1
         else:
             month = int(match["m"])
-        hour, minute, second = int(match["H"]), int(match["M"]), int(match["S"])
+        hour, minute, second = int(match["H"]), int(match["M"]), int(match["S"] or 0)
         hours, minutes = int(match["h"] or 0), int(match["n"] or 0)
         if second > 60 or hours > 23 or minutes > 59:
             return None
