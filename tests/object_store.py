@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import fsspec
 from moto.s3.models import s3_backends
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
+
+from temporal_assets.machine import filesystems
 
 BUCKET = "logs"
 ACCOUNT = "123456789012"
@@ -101,16 +104,23 @@ class _Quiet(WSGIRequestHandler):
 @contextmanager
 def object_store(monkeypatch: Any) -> Iterator[ObjectStore]:
     """Yield a store that fsspec's s3 finds by its environment, with credentials for it."""
-    import s3fs
-
     with ObjectStore() as store:
         for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
             monkeypatch.delenv(name, raising=False)
         for name, value in environment(store.url).items():
             monkeypatch.setenv(name, value)
-        s3fs.S3FileSystem.clear_instance_cache()
+        forget_connections()
         yield store
-        s3fs.S3FileSystem.clear_instance_cache()
+        forget_connections()
+
+
+def forget_connections() -> None:
+    """Have the next call find store and credentials in the environment again."""
+    import s3fs
+
+    filesystems.s3_session.cache_clear()
+    fsspec.config.conf.pop("s3", None)
+    s3fs.S3FileSystem.clear_instance_cache()
 
 
 def environment(url: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ Here: the one way to an fsspec file system. Not here: what a store's errors mean
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import fsspec
@@ -51,7 +52,8 @@ def filesystem(protocol: str) -> Any:
 def _limit(protocol: str) -> None:
     """Set the limits of a protocol, unless fsspec's own configuration sets them."""
     if protocol in ("s3", "s3a"):
-        limits: dict[str, Any] = _S3
+        session = None if "profile" in conf.get(protocol, {}) else s3_session()
+        limits: dict[str, Any] = {**_S3, **({"session": session} if session else {})}
     elif protocol in ("gs", "gcs"):
         limits = {"requests_timeout": _google_limit()}
     elif protocol in ("az", "abfs", "abfss"):
@@ -59,6 +61,23 @@ def _limit(protocol: str) -> None:
     else:
         return
     conf[protocol] = limits | conf.get(protocol, {})
+
+
+@cache
+def s3_session() -> Any:
+    """Return a session for S3 that sends a body without asking the store first.
+
+    Asked for permission ("Expect: 100-continue"), a store that takes the connection and then says
+    nothing is waited for without any limit: that of silence begins when the body was sent.
+    """
+    try:
+        from aiobotocore.session import AioSession
+        from botocore.handlers import add_expect_header
+    except ImportError:  # as s3fs is then
+        return None
+    session = AioSession()
+    session.unregister("before-call.s3", add_expect_header)
+    return session
 
 
 def _google_limit() -> Any:

@@ -31,7 +31,7 @@ from temporal_assets.storage.store import Store
 from tests.command_line import call
 from tests.integration.test_landing_spread import elsewhere
 from tests.logs import line
-from tests.object_store import BUCKET, ObjectStore, object_store
+from tests.object_store import BUCKET, ObjectStore, forget_connections, object_store
 
 URL = f"s3://{BUCKET}/site"
 
@@ -202,14 +202,11 @@ def test_a_store_that_never_answers_is_given_up(
     store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of the tries of s3fs is sent three times, with seconds of silence each."""
-    import s3fs
-
     limits = dict(filesystems._S3["config_kwargs"], read_timeout=0.1)
     assert filesystems._S3["config_kwargs"]["read_timeout"] == 10
     monkeypatch.setitem(filesystems._S3, "config_kwargs", limits)
-    monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
     monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
-    s3fs.S3FileSystem.clear_instance_cache()
+    forget_connections()
     over = threading.Event()
     store.fault = lambda _method, _path: over.wait(20) and None  # type: ignore[func-returns-value]
     bucket = Store(f"s3://{BUCKET}/tables", tmp_path)
@@ -221,7 +218,6 @@ def test_a_store_that_never_answers_is_given_up(
         assert store.asked["PUT"] == 3
     finally:
         over.set()
-        monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -274,9 +270,7 @@ def test_what_keeps_a_bucket_from_being_listed_is_said(
     store.fault = lambda _method, _path: None
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    import s3fs
-
-    s3fs.S3FileSystem.clear_instance_cache()
+    forget_connections()
     assert "no credentials were found" in refusal(URL)
 
 

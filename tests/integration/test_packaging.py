@@ -94,6 +94,7 @@ def test_the_page_says_what_every_dependency_and_extra_costs(
 INDIRECT = {
     "antlr4-python3-runtime",  # keeps Dagster's own dependency from being too old
     "gcsfs",  # opened by fsspec
+    "s3fs",  # opened by fsspec
     "tzdata",  # read by zoneinfo
 }
 """Dependencies that no module of ours imports."""
@@ -105,7 +106,7 @@ def test_what_is_imported_is_declared_and_the_other_way_round(
     # These are extras; what else we import is there wherever we are.
     extras = project["project"]["optional-dependencies"]
     lines = project["project"]["dependencies"] + extras["scrapy"] + extras["spark"]
-    lines += extras["warc"] + extras["gcs"]
+    lines += extras["warc"] + extras["gcs"] + extras["s3"]
     declared = {canonicalize_name(Requirement(line).name) for line in lines}
     imported = set()
     for path in (repository / "temporal_assets").rglob("*.py"):
