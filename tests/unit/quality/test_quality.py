@@ -16,7 +16,7 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.core.traffic.usual_days import count_noise, usual_count
 from temporal_assets.landing.inventory import DayShare, LandedFile, Sighting
-from temporal_assets.quality import verdicts, wording
+from temporal_assets.quality import expectations, verdicts, wording
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import (
     NO_REFERRERS,
@@ -254,6 +254,18 @@ def test_great_expectations_judges_all_days_at_once() -> None:
 
 def test_nothing_to_judge_is_no_work() -> None:
     assert judge("t", {DAYS[0]: [number(None, 0, 1)], DAYS[1]: []}) == {DAYS[0]: {}, DAYS[1]: {}}
+
+
+def test_numbers_within_their_range_need_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Great Expectations takes seconds to load, which a small log would wait for in vain."""
+
+    def refuse() -> None:
+        raise AssertionError("it was loaded")
+
+    monkeypatch.setattr(expectations, "great_expectations", refuse)
+    assert judge("t", {DAYS[0]: [number(0, 0, 1)]}) == {DAYS[0]: {"x": Outcome(True)}}
+    with pytest.raises(AssertionError):
+        judge("t", {DAYS[0]: [number(math.nan, 0, 1)]})
 
 
 @settings(max_examples=10, deadline=None)
