@@ -10,10 +10,7 @@ that did not pass. Executed on their own, from the UI, the checks judge the newe
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import Final
 
 import dagster as dg
 
@@ -37,9 +34,6 @@ from temporal_assets.reports.text import shown
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows import registry
-
-_KEPT_AT_ONCE: Final = 8
-"""Judgements flushed to the disk side by side: the file system writes its journal once for all."""
 
 
 def contract_checks(table: Table) -> dg.AssetChecksDefinition:
@@ -149,9 +143,9 @@ def _judge(
     for of_day in judgements.values():
         for verdict in of_day:
             installation.report(Event("checked", table.name, verdict.day, judgement=verdict))
-    with installation.store.scratch() as scratch, ThreadPoolExecutor(_KEPT_AT_ONCE) as pool:
-        keep = partial(_remember, installation, table, scratch)
-        list(pool.map(keep, before.values(), (judgements[day] for day in before)))
+    with installation.store.scratch() as scratch:
+        for day, judged in before.items():
+            _remember(installation, table, scratch, judged, judgements[day])
     return findings_of_day
 
 

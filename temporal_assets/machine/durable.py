@@ -14,11 +14,17 @@ _ABANDONED_SECONDS: Final = 3600
 
 
 def replace_text(
-    path: Path, text: str, scratch: Path | None = None, mode: int | None = None
+    path: Path,
+    text: str,
+    scratch: Path | None = None,
+    mode: int | None = None,
+    *,
+    is_flushed: bool = True,
 ) -> None:
     """Write a small local file; readers see the old text or the new, even after a crash.
 
-    On return the new one is on the disk: what it makes superfluous may go. It is written first
+    On return the new one is on the disk: what it makes superfluous may go. Where it is not to be
+    flushed, a crash of the machine may leave the old one or a damaged one. It is written first
     into `scratch`, a folder on the same file system, else beside `path`, where what killed
     processes left goes an hour later. Without a `mode`, who may read it is for the umask to say.
     """
@@ -33,10 +39,12 @@ def replace_text(
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+            if is_flushed:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
-        sync(path.parent)
+        if is_flushed:
+            sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)  # still there where the disk was full
 

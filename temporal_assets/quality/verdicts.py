@@ -75,7 +75,8 @@ def record(
 ) -> None:
     """Keep judgements of a partition; checks that were not repeated keep theirs.
 
-    Who keeps many gives a `scratch` folder of the state for all of them.
+    Who keeps many gives a `scratch` folder of the state for all of them. Those are not flushed to
+    the disk: a day whose verdict a crash of the machine has damaged is judged again.
     """
     path = _path(state, manifest.asset, manifest.day)
     by_check = {judgement.check: judgement for judgement in read(state, manifest)}
@@ -88,7 +89,7 @@ def record(
     text = sealed({"digest": manifest.digest, "checks": checks})
     path.parent.mkdir(parents=True, exist_ok=True)
     with nullcontext(scratch) if scratch else scratch_folder(state / "tmp") as folder:
-        replace_text(path, text, folder)
+        replace_text(path, text, folder, is_flushed=scratch is None)
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:

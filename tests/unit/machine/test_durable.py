@@ -47,6 +47,8 @@ def test_files_of_the_state_are_begun_where_sweeps_look(
     set_values(load_settings(tmp_path), {"labels": {"q": 0.8}})
     verdicts.record(tmp_path, Manifest("page_views", DAY, (), 1, (), "s"), [])
     assert begun == [{"tmp"}, set()] * 3, "the file, and the folder that has it then"
+    verdicts.record(tmp_path, Manifest("page_views", DAY, (), 1, (), "s"), [], tmp_path / "tmp")
+    assert len(begun) == 6, "who keeps many judgements waits for none: they can be made again"
     assert unfinished(tmp_path) == set()
 
 
