@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from temporal_assets.machine.memory import keep_memory
+from temporal_assets.machine.memory import collect_seldom, keep_memory
 
 
 def main() -> None:
@@ -19,6 +19,7 @@ def main() -> None:
             # A terminal that cannot show a character gets its escape rather than a traceback.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         keep_memory()
+        collect_seldom()
         from temporal_assets.cli.app import app
 
         app()
