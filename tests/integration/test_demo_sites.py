@@ -209,7 +209,8 @@ def test_metadata_counts_and_names_only_what_many_know(demo: Demo) -> None:
     assert said["site_scores"]["quiet_sites"] == 1
     assert 0 < said["site_scores"]["precision_in_sample_share"] < 1
     assert said["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
-    assert said["prefix_trees"].keys() == {"sample", "picture"}
+    numbers = {"prefixes_with_temporal_pages"}
+    assert said["prefix_trees"].keys() == {*numbers, "sample", "picture"}
     samples = {name: said[name].pop("sample", None) for name in NAMES}
     assert ".example" not in str(said)
     for sample in filter(None, samples.values()):
