@@ -239,7 +239,7 @@ def _find(
             continue
         tree = tree_of_site[answer.site[i]]
         if tree >= 0:
-            node = walk(forest, tree, data, start, stop, desk)
+            node = walk(forest, int(tree), data, start, stop, desk)
             if node >= 0:
                 answer.pattern[i] = tiers.pattern_of_node[node]
         _decide(answer, i, tiers)

@@ -28,7 +28,7 @@ from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.patterns.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.text import url_split
 from temporal_assets.core.text.texts import MULTIPLIER, SEED, equal_bytes, hash_bytes, texts
-from temporal_assets.core.text.url_fields import slot_of
+from temporal_assets.core.text.url_fields import slot_in_loops, slot_of
 from temporal_assets.core.text.url_keys import ABSENT
 from temporal_assets.core.text.value_shapes import NONEMPTY, value_bits
 
@@ -374,7 +374,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
             if key < 0:
                 continue
         else:
-            key = forest.slots[tree, slot_of(kind, index)]
+            key = forest.slots[tree, slot_in_loops(kind, index)]
             if key < 0:
                 return NOWHERE
         desk.starts[key], desk.stops[key] = begin, end
@@ -384,7 +384,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
             hashed = hash_bytes(data, begin, end, 0, forest.seed)
             desk.codes[key] = _find(forest.values, data, begin, end, hashed, base + key)
     at = NOWHERE
-    following = forest.root[tree]
+    following = int(forest.root[tree])
     while following >= 0 and _passes(forest, following, data, desk):
         at = following
         if forest.split_key[at] < 0:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.core.numerics.arrays import Bytes, Flags, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.numerics.compiled import constant, leaf
 from temporal_assets.core.patterns import pattern_forest
 from temporal_assets.core.patterns.pattern_forest import (
     Desk,
@@ -29,6 +29,9 @@ from temporal_assets.core.text.texts import Texts
 
 NOWHERE: Final = pattern_forest.NOWHERE
 """The URL is not even under the root: another site, or a form the site never had."""
+
+_ONLY: Final = constant(0)
+"""Number of the only tree of a forest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +71,4 @@ def compile_matcher(tree: PatternTree) -> PatternMatcher:
 def _match(data: Bytes, offsets: Int64s, forest: Forest, desk: Desk, nodes: Int32s) -> None:
     """Walk every URL through the only tree of the forest."""
     for url in range(len(nodes)):
-        nodes[url] = walk(forest, 0, data, offsets[url], offsets[url + 1], desk)
+        nodes[url] = walk(forest, _ONLY, data, offsets[url], offsets[url + 1], desk)

@@ -171,7 +171,6 @@ def place(slot: int) -> tuple[int, int]:
     return (url_split.SCHEME if slot == _SCHEME_SLOT else url_split.PORT), 0
 
 
-@inlined
 def slot_of(kind: int, index: int) -> int:
     """Return the slot of a field; for a query field, the first that query keys may take."""
     if kind == url_split.PATH:
@@ -183,6 +182,10 @@ def slot_of(kind: int, index: int) -> int:
     if kind == url_split.QUERY:
         return QUERY_SLOT
     return _PORT_SLOT if kind == url_split.PORT else _SCHEME_SLOT
+
+
+slot_in_loops: Final = inlined(slot_of)
+"""`slot_of` for compiled callers."""
 
 
 @inlined
@@ -277,7 +280,7 @@ def _number_field(
     """
     fields, values, slots = books.fields, books.values, books.slots
     kind = fields[i, url_split.KIND]
-    slot = slot_of(kind, fields[i, url_split.INDEX])
+    slot = slot_in_loops(kind, fields[i, url_split.INDEX])
     if kind == url_split.QUERY:
         likely = books.before[i] if has_place else _SCHEME_SLOT
         slot = _query_slot(data, i, likely, seed, books)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from temporal_assets.core.numerics.arrays import Bytes, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import constant, inlined, leaf
+from temporal_assets.core.numerics.compiled import constant, inlined, leaf, readonly
 from temporal_assets.core.text import date_shapes
 from temporal_assets.core.text.texts import after_digits, after_hex, find_byte
 
@@ -142,7 +142,7 @@ and without dots: so what several requirements have in common is the most specif
 
 def shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
     """Code of shape of each value `data[starts[i]:stops[i]]`; see `bits_of` and `class_of`."""
-    codes: Int32s = _shapes(data, starts, stops)
+    codes: Int32s = _shapes(data, readonly(starts), readonly(stops))
     return codes
 
 

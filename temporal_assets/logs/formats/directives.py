@@ -9,6 +9,7 @@ its last `#Date:`; servers that write such logs write a new header every day.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from temporal_assets.logs.formats.rewrite import (
     with_query,
     with_scheme,
 )
-from temporal_assets.logs.formats.times import BAD, NO_DAY, parse_date
+from temporal_assets.logs.formats.times import BAD, NO_DAY
 from temporal_assets.logs.formats.tokenize import (
     Fields,
     Lines,
@@ -83,6 +84,7 @@ _NEEDED: Final = {
 _IIS: Final = b"internet information"
 """Words that `#Software:` has in all versions of IIS."""
 
+_EPOCH: Final = dt.date(1970, 1, 1)
 _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 
@@ -225,6 +227,13 @@ def _changed(header: Header, line: bytes) -> Header:
         return replace(header, iis=_IIS in value.lower())
     date = _ISO_DATE.search(value) if name.lower() in (b"#date", b"#start-date") else None
     if date:
-        digits = np.frombuffer(date[0], np.uint8)
-        return replace(header, day=parse_date(digits, 0, len(digits)))
+        return replace(header, day=_day(date[0].decode()))
     return header
+
+
+def _day(date: str) -> int:
+    """Return the number of a day written as 2012-02-10, or NO_DAY if there is no such day."""
+    try:
+        return (dt.date.fromisoformat(date) - _EPOCH).days
+    except ValueError:
+        return NO_DAY

@@ -19,6 +19,7 @@ import can_ada
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.numerics.compiled import readonly
 from temporal_assets.core.text.texts import utf8
 from temporal_assets.logs.read.kernels import (
     DOT,
@@ -443,7 +444,9 @@ def plain_pages(data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules) -> 
     NOT_PLAIN says nothing. A query must be sorted, plain, and without keys to be dropped; a key
     that only resembles one of `rules.dropped_keys` makes a URL NOT_PLAIN, and most keys do not.
     """
-    return _plain_pages(data, start, stop, _PLAIN, _PLAIN_QUERY, rules._suspects)
+    return _plain_pages(
+        data, readonly(start), readonly(stop), _PLAIN, _PLAIN_QUERY, rules._suspects
+    )
 
 
 _PLAIN_QUERY: Final = _PLAIN.copy()
