@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from temporal_assets.storage.sealed import digest_of, sealed, unsealed
@@ -19,6 +20,15 @@ _DATA_FILE: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
 
 class ManifestError(ValueError):
     """A text is no manifest; the message goes on from the name of its file."""
+
+
+_REMEMBERED: Final = 1 << 15
+"""Digests of partitions kept: each look at what is stale asks for those of all days."""
+
+
+@lru_cache(_REMEMBERED)
+def _digest(of_files: tuple[str, ...]) -> str:
+    return digest_of(list(of_files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +84,7 @@ class Manifest:
     @property
     def digest(self) -> str:
         """Identity of the content; equal data has an equal digest."""
-        return digest_of([file.digest for file in self.stored])
+        return _digest(tuple(file.digest for file in self.stored))
 
     def to_json(self) -> str:
         """The text of the manifest file."""
