@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -154,11 +154,10 @@ def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
 
 
 def _fields(judgement: Judgement) -> Mapping[str, Any]:
-    fields = asdict(judgement)
-    del fields["asset"], fields["day"]  # the file's name says them
-    if not judgement.measured:
-        del fields["value"], fields["measured"]
-    return fields
+    """Return what is kept: the file's name says the asset and the day."""
+    names = ("check", "passed", "blocking", "message")
+    measured = ("value", "measured") if judgement.measured else ()
+    return {name: getattr(judgement, name) for name in (*names, *measured)}
 
 
 def _as_kept(fields: Mapping[str, Any]) -> dict[str, Any]:
