@@ -167,7 +167,7 @@ def find(
     stops: Int64s,
     beginnings: Beginnings,
     static: Extensions,
-    tree_of_site: Int32s,
+    tree_of_site: Int64s,
     forest: Forest,
     tiers: Tiers,
     includes_subdomains: bool,
@@ -220,7 +220,7 @@ def _find(
     order: Int64s,
     beginnings: Beginnings,
     static: Extensions,
-    tree_of_site: Int32s,
+    tree_of_site: Int64s,
     forest: Forest,
     tiers: Tiers,
     desk: Desk,
@@ -239,7 +239,7 @@ def _find(
             continue
         tree = tree_of_site[answer.site[i]]
         if tree >= 0:
-            node = walk(forest, int(tree), data, start, stop, desk)
+            node = walk(forest, tree, data, start, stop, desk)
             if node >= 0:
                 answer.pattern[i] = tiers.pattern_of_node[node]
         _decide(answer, i, tiers)

@@ -121,7 +121,7 @@ class Policy:
             # The site was found by the whole host then, and a tree is that of one site.
             ignores_host=not document["includes_subdomains"],
         )
-        self._tree_of_site = np.full(len(document["sites"]), NONE, np.int32)
+        self._tree_of_site = np.full(len(document["sites"]), NONE, np.int64)
         for place, tree in enumerate(trees):
             self._tree_of_site[sites[tree["site"]]] = place
         patterns = [place for tree in trees for place in _patterns_of_leaves(tree)]

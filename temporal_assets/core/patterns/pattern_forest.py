@@ -120,7 +120,7 @@ class _Lookup(NamedTuple):
 class Forest(NamedTuple):
     """Trees in flat arrays, as the walk needs them: nodes of all trees are numbered in sequence."""
 
-    root: Int32s
+    root: Int64s
     """First node of each tree; one more at the end."""
     first_key: Int32s
     """First key of each tree, numbered through; one more at the end."""
@@ -198,7 +198,7 @@ def plant(
     np.maximum.at(longest, values.salt, np.diff(values.offsets))
     children = {kind: _children(value, parent, kind) for kind in (ABSENT, SHAPED, OTHER)}
     return Forest(
-        root.astype(np.int32),
+        root,
         first_key.astype(np.int32),
         slots,
         kinds,
@@ -384,7 +384,7 @@ def walk(forest: Forest, tree: int, data: Bytes, start: int, stop: int, desk: De
             hashed = hash_bytes(data, begin, end, 0, forest.seed)
             desk.codes[key] = _find(forest.values, data, begin, end, hashed, base + key)
     at = NOWHERE
-    following = int(forest.root[tree])
+    following = forest.root[tree]
     while following >= 0 and _passes(forest, following, data, desk):
         at = following
         if forest.split_key[at] < 0:
