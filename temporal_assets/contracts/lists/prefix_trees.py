@@ -201,9 +201,11 @@ PREFIX_TREES: Final = Table(
                 " FULL OUTER JOIN (SELECT site, sum(pages) AS pages,"
                 " sum(temporal_pages) AS temporal_pages, sum(news_pages) AS news_pages"
                 " FROM prefix_trees WHERE depth = 0 GROUP BY site) AS roots"
-                " ON roots.site = labels.site WHERE roots.site IS NULL OR labels.site IS NULL"
-                " OR roots.pages <> labels.pages OR roots.temporal_pages <> labels.temporal_pages"
-                " OR roots.news_pages <> labels.news_pages)"
+                " ON roots.site = labels.site WHERE roots.site IS NULL"
+                # A site all of whose pages are young has a tree and no label.
+                " OR roots.pages <> coalesce(labels.pages, 0)"
+                " OR roots.temporal_pages <> coalesce(labels.temporal_pages, 0)"
+                " OR roots.news_pages <> coalesce(labels.news_pages, 0))"
             ),
             maximum=0,
             reads=("page_labels",),

@@ -352,3 +352,17 @@ def test_the_page_names_every_column_and_check() -> None:
             assert f"| `{name}` |" in page
         for name in one.check_names:
             assert f"`{name}`" in page
+
+
+@pytest.mark.parametrize(("pages", "labels", "wrong"), [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)])
+def test_a_site_of_young_pages_alone_has_a_tree_and_no_labels(
+    pages: int, labels: int, wrong: int
+) -> None:
+    (one,) = (one for one in contracts.PREFIX_TREES.rules if one.name == "roots_count_the_site")
+    nothing = "0 AS depth, 0 AS temporal_pages, 0 AS news_pages"
+    of_none = "false AS is_temporal, false AS is_news"
+    query = (
+        f"SELECT 's' AS site, {pages} AS pages, {nothing};"  # noqa: S608 - two small views
+        f" CREATE VIEW page_labels AS SELECT 's' AS site, {of_none} FROM range({labels})"
+    )
+    assert measured(one, "prefix_trees", query) == wrong
