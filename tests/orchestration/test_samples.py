@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -115,6 +117,20 @@ LISTED = {
     *("crawl_simulation", "timely_simulation", "evaluation_report"),
 }
 """Tables with rows of their own choice in the UI."""
+
+
+def test_a_picture_leaves_out_what_has_no_value() -> None:
+    """Sites without reliable pages have no score: a window with one could not be made."""
+    rows = [{"x": 1, "y": 0.5}, {"x": 2, "y": None}]
+    store = SimpleNamespace(files=lambda *_: ())
+
+    def drawn(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        engine = SimpleNamespace(rows=lambda *_, **__: rows)
+        installation: Any = SimpleNamespace(store=store, engine=engine)
+        return picture(installation, "site_scores", DAY)
+
+    assert drawn(rows).keys() == {"picture"}
+    assert drawn(rows[1:]) == {}
 
 
 def test_every_table_has_a_picture_and_a_sample_and_they_are_drawn(whole: Path) -> None:

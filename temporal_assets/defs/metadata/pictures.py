@@ -176,7 +176,8 @@ def picture(installation: Installation, asset: str, day: dt.date) -> dict[str, A
     if draw is None:
         return {}
     files = {asset: installation.store.files(asset, day)}
-    rows = installation.engine.rows(draw.query, files, limit=_MOST)
+    told = installation.engine.rows(draw.query, files, limit=_MOST)
+    rows = [row for row in told if row["x"] is not None and row["y"] is not None]
     if not rows:
         return {}
     title = f"{draw.title}, {day}"
