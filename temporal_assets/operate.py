@@ -242,7 +242,8 @@ def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
     """Return what killed runs have begun and not finished. Changes nothing."""
     store = store or Store.open(settings)
     days = registry.unfinished(store, settings)
-    is_behind = bool(store.assets()) and not catalogue.is_current(store)
+    is_shown = catalogue.is_moved(store) or catalogue.is_current(store)
+    is_behind = bool(store.assets()) and not is_shown
     return Unfinished(days, len(lifelines.orphans(settings.state)), is_behind)
 
 

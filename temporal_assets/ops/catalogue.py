@@ -203,6 +203,11 @@ def follow(store: Store) -> None:
             refresh(store)
 
 
+def is_moved(store: Store) -> bool:
+    """Return whether the catalogue came with a copied or moved state folder; queries rebuild it."""
+    return _record(store).get("root", str(store.root)) != str(store.root)
+
+
 def is_current(store: Store) -> bool:
     """Return whether the catalogue shows what is published now, and is as it was written."""
     record = _record(store)

@@ -140,6 +140,7 @@ def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
     busiest = "SELECT site, sum(views) AS views FROM page_views GROUP BY site ORDER BY views DESC"
     with TemporaryDirectory() as folder:
         for name, words, given in (
+            ("demo", ("demo",), ""),
             ("ingest", ("ingest", str(logs[0]), "--dry-run"), ""),
             ("materialize", ("materialize",), ""),
             ("status", ("status",), ""),
@@ -156,6 +157,7 @@ def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
             ("evaluate", ("evaluate",), ""),
             ("evaluate-crawls", ("evaluate", "crawls"), ""),
             ("sources", ("sources",), ""),
+            ("try-settings", ("try", "labels.q=0.8"), ""),
             ("try-rules", ("try", "rules"), ""),
             ("try-thresholds", ("try", "thresholds"), ""),
             ("report", ("report", "--out", "report.html"), ""),
