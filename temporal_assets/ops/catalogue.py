@@ -205,7 +205,7 @@ def follow(store: Store) -> None:
 
 def is_moved(store: Store) -> bool:
     """Return whether the catalogue came with a copied or moved state folder; queries rebuild it."""
-    return _record(store).get("root", str(store.root)) != str(store.root)
+    return bool(_record(store).get("root", str(store.root)) != str(store.root))
 
 
 def is_current(store: Store) -> bool:
