@@ -83,7 +83,7 @@ class Known:
 
 @dataclass
 class Outcome:
-    """What exploring fetches found."""
+    """Results of the fetches that explored."""
 
     fetches: int = 0
     new: int = 0

@@ -29,7 +29,7 @@ _DECISIONS: Final = 3
 _LATER: Final = 3
 """Days that are left out at the beginning, so that windows begin and end on other weekdays."""
 _LOST: Final = 6
-"""One day in so many is lost."""
+"""Days among which one is lost."""
 
 
 def _without_referrers(visits: pa.Table) -> pa.Table:

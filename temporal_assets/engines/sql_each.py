@@ -1,4 +1,4 @@
-"""One statement for several small sets of rows, in place of one statement for each.
+"""Statements that read several small sets of rows at once, in place of one for each.
 
 The text of the file in `sql/` stays as it is: it becomes a lateral subquery over the rows of each
 set, which DuckDB turns into joins and groups. Not here: running it (`duckdb`).

@@ -99,7 +99,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One of several tasks that read a file at once: each parses the blocks of its part.
+    """A task beside others that read a file at once: each parses the blocks of its part.
 
     Parsing takes ten times as long as reading a text, and several times as long as unpacking it. So
     every task reads the file up to the end of its part, which tells it the columns that a line
@@ -127,7 +127,7 @@ WHOLE: Final = Share()
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What a file is, for whoever has read all of it."""
+    """Facts about a file that only a task knows that has read all of it."""
 
     digest: str
     size: int
@@ -270,7 +270,7 @@ class LogReader:
         return self._noted(item, read)
 
     def read_share(self, item: Pending, share: Share) -> Draft | Part | None:
-        """One share of a file's content.
+        """A share of a file's content.
 
         A file that begins as a known one may be that: the first task reads all of it, others none.
         """

@@ -176,8 +176,8 @@ def picture(installation: Installation, asset: str, day: dt.date) -> dict[str, A
     if draw is None:
         return {}
     files = {asset: installation.store.files(asset, day)}
-    told = installation.engine.rows(draw.query, files, limit=_MOST)
-    rows = [row for row in told if row["x"] is not None and row["y"] is not None]
+    answer = installation.engine.rows(draw.query, files, limit=_MOST)
+    rows = [row for row in answer if row["x"] is not None and row["y"] is not None]
     if not rows:
         return {}
     title = f"{draw.title}, {day}"

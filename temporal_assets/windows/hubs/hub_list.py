@@ -65,13 +65,13 @@ class _Candidates:
         return np.asarray(self.rows[name].to_numpy())
 
     def has_basis(self, basis: str) -> Flags:
-        """Those that are candidates by this evidence."""
+        """Return which pages are candidates by this evidence."""
         return np.asarray(pc.equal(self.basis, basis))
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Who is listed, and where."""
+    """Places in the list of the candidates that are on it."""
 
     is_listed: Flags
     """One for each candidate."""
