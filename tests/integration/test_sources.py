@@ -304,6 +304,46 @@ def test_columns_of_unknown_names_are_suggested_by_their_values(
         assert json.loads(result.stdout)[0]["kept"] == 40
 
 
+@pytest.mark.parametrize(
+    ("names", "row", "options"),
+    [
+        (
+            "timestamp,visitorid,event,itemid,transactionid",
+            "1767225600{:03},{},view,{},",
+            "target=itemid --url-prefix https://www.example.com/item/",
+        ),
+        (
+            "uuid,document_id,timestamp,platform",
+            "u{0}{1},{1},1767225600{0:03},1",
+            "address=uuid --column target=document_id"
+            " --url-prefix https://www.example.com/document/",
+        ),
+        (
+            "AnonID,Query,QueryTime,ClickURL",
+            "7{1},a query,2026-01-30 10:00:{0:02},http://a.example/{2}",
+            "time=QueryTime --column address=AnonID --column target=ClickURL",
+        ),
+        ("when_published,item_name,item_image", "2026-01-30,{},{}", None),
+        ("timestamp,visitorid,itemid,postid", "1767225600{:03},{},{},{}", None),
+    ],
+)
+def test_columns_of_unknown_names_are_suggested_by_their_names(
+    tmp_path: Path, state: Path, names: str, row: str, options: str | None
+) -> None:
+    rows = [row.format(n, n % 7, n % 5, n) for n in range(40)]
+    file = write(tmp_path / "a.csv", [names, *rows])
+    unknown = call("ingest", file, "--dry-run", "--state", state)
+    assert unknown.exit_code == 1
+    if options is None:
+        assert "By their names" not in said(unknown)
+        return
+    assert f"By their names: --column {options} (--dry-run" in said(unknown)
+    given = f"--column {options}".split()
+    result = call("ingest", file, *given, "--dry-run", "--json", "--state", state)
+    assert result.exit_code == 0, said(result)
+    assert json.loads(result.stdout)[0]["kept"] == 40
+
+
 def test_nothing_is_suggested_that_may_be_something_else(tmp_path: Path, state: Path) -> None:
     lines = [f"2026-01-30 10:{n:02},reader{n},/a/{n},/b/{n}" for n in range(40)]
     file = write(tmp_path / "a.csv", ["Zeit,Wer,Seite,Andere", *lines])

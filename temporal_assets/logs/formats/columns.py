@@ -160,6 +160,53 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
     )
 
 
+def suggested_by_names(columns: Mapping[str, str], present: Collection[str]) -> str:
+    """Return options for the fields that a table lacks, where names speak for one column each.
+
+    Pages are often named by an identifier (`itemid`), which needs the beginning of its URL.
+    """
+    known = mapped(columns, present)
+    absent = lacking({COLUMN_NAMES[field] for field in known})
+    free = [name for name in present if name and name not in _all_columns(known)]
+    options = []
+    for field, words in _SPOKEN.items():
+        if not any(lack.startswith(field) for lack in absent):
+            continue
+        alike = [name for name in free if _speaks(name, words)]
+        identifiers = [] if field != "target" or alike else [n for n in free if _speaks(n, _ITEMS)]
+        if len(alike or identifiers) != 1:
+            return ""
+        (name,) = alike or identifiers
+        options.append(f"--column {shlex.quote(f'{field}={name}')}")
+        if identifiers:
+            kind = next(word for word in _ITEMS.split() if word in _plain(name))
+            options.append(f"--url-prefix https://www.example.com/{kind}/")
+    return " ".join(options)
+
+
+def _speaks(name: str, words: str) -> bool:
+    plain = _plain(name)
+    named = any(word in plain for word in words.split())
+    return named and not any(word in plain for word in _OTHERWISE.split())
+
+
+_SPOKEN: Final = {
+    "time": "time date stamp",
+    "address": "user visitor client session cookie uuid device member reader customer anon",
+    "target": "url uri link",
+}
+"""Words in names of columns that speak for a field."""
+
+_ITEMS: Final = "item article document news story post content product video page accession"
+"""Words in names of columns that identify a page."""
+
+_OTHERWISE: Final = (
+    "read active dwell load response elapsed spent duration publi creat update ref image agent type"
+    " name count previous"
+)
+"""Words in names of columns that speak for something else: how long a page was read, say."""
+
+
 def _is_cut(there: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
     """Return whether a column has the beginning of what another one has: a path without query."""
     pairs = zip(there[name], there[other], strict=True)

@@ -27,6 +27,7 @@ from temporal_assets.logs.formats.columns import (
     mapped,
     slots_of,
     suggested,
+    suggested_by_names,
     told,
 )
 from temporal_assets.logs.formats.formats import (
@@ -790,8 +791,11 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
     for fmt in _tables(first):
         if first.count(fmt.separator) > 1:
             why = _why_no_table(source, first, fmt.separator)
-            hint = _by_values(tables.values_of(sample, fmt.separator)) if why else ""
-            return why + hint if why else f"{what}; {_UNNAMED}. {_ADVICE}"
+            hint = why and (
+                _by_values(tables.values_of(sample, fmt.separator))
+                or _by_names(source, tables.columns_of(first, fmt.separator, source.columns))
+            )
+            return f"{why}{hint}" if why else f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
 
 
@@ -799,6 +803,12 @@ def _by_values(values: Mapping[str, Sequence[str]]) -> str:
     """Return the columns that values speak for as options to try; nothing where they do not."""
     options = suggested(values)
     return f". By their values: {options} (--dry-run shows what comes of it)" if options else ""
+
+
+def _by_names(source: LogSource, names: Sequence[str]) -> str:
+    """Return the columns that names speak for as options to try; nothing where they do not."""
+    options = "" if by_number(source.columns) else suggested_by_names(source.columns, names)
+    return f". By their names: {options} (--dry-run shows what comes of it)" if options else ""
 
 
 def _values_of_json(sample: bytes) -> dict[str, list[str]]:

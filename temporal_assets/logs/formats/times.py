@@ -5,7 +5,8 @@ plausible (`cleaning`).
 
 Understood are `10/Feb/2012:16:42:07 -0500`, ISO 8601 with `T` or a space, with or without seconds,
 fraction and zone, `2012/02/10 16:42:07`, `10.02.2012 16:42:07`, `20120210164207`, and numbers of
-seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude. A leap second counts as
+seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude; each may stand in
+brackets. A leap second counts as
 the second before it, so that it stays in its day.
 """
 
@@ -22,10 +23,12 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined
 from temporal_assets.logs.read.kernels import (
+    CLOSE,
     COLON,
     DOT,
     MINUS,
     NINE,
+    OPEN,
     PLUS,
     SLASH,
     SPACE,
@@ -253,6 +256,10 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
 
     A naive time is returned as if it were UTC.
     """
+    if start < stop and data[start] == OPEN:
+        # Logs that were made tables keep the bracket before a time, or both.
+        start += 1
+        stop -= data[stop - 1] == CLOSE
     length = stop - start
     date = 0
     if length >= 20 and data[start + 11] == COLON:

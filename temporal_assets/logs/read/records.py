@@ -53,7 +53,8 @@ _REMEDIES: Final = {
     Reject.BAD_URL.label: (
         "If their pages are bare ids or names, say what stands before them (--url-prefix"
         " https://www.example.com/article/); if they are in two columns, join these (--column"
-        " 'url={HOST}{PATH}')"
+        " 'url={HOST}{PATH}'); if they are whole requests like `GET /page HTTP/1.1`, say so"
+        " (--column request=NAME)"
     ),
 }
 

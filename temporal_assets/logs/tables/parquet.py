@@ -20,11 +20,13 @@ import pyarrow.parquet as pq
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.formats.assemble import assemble, column, count_columns, known_times
 from temporal_assets.logs.formats.columns import (
+    ColumnsError,
     is_counted,
     mapped,
     parts_of,
     pieces_of,
     slots_of,
+    suggested_by_names,
     with_dates_apart,
 )
 from temporal_assets.logs.formats.layouts import Slot
@@ -88,7 +90,12 @@ def read(
         columns = mapped(source.columns, names)
         is_dated = moment is not None
         rooted = {field: _rooted(name, names) for field, name in columns.items()}
-        slots_of(rooted, names, is_dated=is_dated)
+        try:
+            slots_of(rooted, names, is_dated=is_dated)
+        except ColumnsError as error:
+            options = suggested_by_names(source.columns, names)
+            hint = f". By their names: {options} (--dry-run shows what comes of it)"
+            raise ColumnsError(f"{error}{hint if options else ''}") from None
         wanted = slots_of(columns, None, is_dated=is_dated)
         needed = {part for name in columns.values() for part in parts_of(name) or (name,)}
         row, before = 1 + before_them, BAD

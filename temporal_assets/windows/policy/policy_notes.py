@@ -93,7 +93,10 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
     now = [decision for decision in decisions if decision == "now"]
     if now or document["prefixes"]:
         if decisions and len(now) == len(decisions):
-            yield "Everything is fetched now: on all these sites new pages are read within days."
+            yield (
+                "Everything is fetched now: of every pattern, most new pages are read mostly in"
+                " their first days."
+            )
         return
     steady = [row for row in early if not row["is_listed"]]
     if steady and len(steady) == len(early):

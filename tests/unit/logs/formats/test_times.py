@@ -46,6 +46,7 @@ def utc(text: str) -> int:
         (b"10/Feb/2012:16:42:07 -0500", MOMENT),
         (b"10/FEB/2012:21:42:07 +0000", MOMENT),
         (b"10/Feb/2012:16:42:07.25 -0500", MOMENT + 250_000),
+        (b"[10/Feb/2012:16:42:07 -0500]", MOMENT),
         (b"11/Feb/2012:03:12:07 +0530", MOMENT),
         (b"2012-02-10T21:42:07Z", MOMENT),
         (b"2012-02-10t21:42:07z", MOMENT),
@@ -78,6 +79,7 @@ def test_a_moment_with_a_zone(text: bytes, microseconds: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        b"[10/Feb/2012:21:42:07",
         b"10/Feb/2012:21:42:07",
         b"10/Feb/2012:21:42:07 ",
         b"10.02.2012 21:42:07",
