@@ -94,8 +94,8 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
     if now or document["prefixes"]:
         if decisions and len(now) == len(decisions):
             yield (
-                "Everything is fetched now: of every pattern, most new pages are read mostly in"
-                " their first days."
+                "Everything is fetched now: every pattern has enough new pages that are read mostly"
+                " in their first days."
             )
         return
     steady = [row for row in early if not row["is_listed"]]
