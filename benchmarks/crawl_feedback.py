@@ -102,7 +102,7 @@ def crawl(
     due = [(start + n / len(hubs) * every[url], url) for n, url in enumerate(hubs)]
     heapq.heapify(due)
     fetched: dict[str, float] = {}
-    found = dict.fromkeys(hubs, 0)
+    new_pages = dict.fromkeys(hubs, 0)
     before: dict[str, list[str]] = {}
     visits = unchanged = 0
     while due and due[0][0] < end:
@@ -114,10 +114,10 @@ def crawl(
         new = [page for page in links if page not in fetched and page not in hubs and wants(page)]
         before[url] = links
         fetched |= dict.fromkeys(new, now)
-        found[url] += 0 if is_first else len(new)
+        new_pages[url] += 0 if is_first else len(new)
         if feeds_back:
             expected = (now - start) * (hubs[url]["new_per_day"] or 0.0)
-            intervals.lengthen(url, stretch(expected, found[url]))
+            intervals.lengthen(url, stretch(expected, new_pages[url]))
         intervals.count(url, [now - births[page] for page in new if page in births])
         heapq.heappush(due, (now + intervals.days(url, by_delay=by_delay), url))
     late = [fetched[page] - birth for page, birth in births.items() if page in fetched]
@@ -137,7 +137,7 @@ def of_seed(seed: int) -> dict[tuple[str, str], Outcome]:
         root = Path(folder)
         learned = learn(DemoOptions(seed=seed), root, LEARNED, WINDOW)
         world = read(root / "demo", LEARNED - RUNNING)
-        made: dict[tuple[str, str], Outcome] = {}
+        outcomes: dict[tuple[str, str], Outcome] = {}
         for name, more in (
             ("by default", {}),
             ("1,000 a day", {"visits_per_day": 1000.0}),
@@ -152,15 +152,15 @@ def of_seed(seed: int) -> dict[tuple[str, str], Outcome]:
                 return wants[url]
 
             for label, feeds_back in ((NO, False), (YES, True)):
-                made[name, label] = crawl(world, entries, is_wanted, feeds_back=feeds_back)
-            made[name, LATE] = crawl(world, entries, is_wanted, feeds_back=True, by_delay=True)
-            longer = made[name, NO].visits / made[name, YES].visits
+                outcomes[name, label] = crawl(world, entries, is_wanted, feeds_back=feeds_back)
+            outcomes[name, LATE] = crawl(world, entries, is_wanted, feeds_back=True, by_delay=True)
+            longer = outcomes[name, NO].visits / outcomes[name, YES].visits
             slower = {
                 url: {**hub, "interval_seconds": longer * hub["interval_seconds"]}
                 for url, hub in entries.items()
             }
-            made[name, FEWER] = crawl(world, slower, is_wanted, feeds_back=False)
-        return made
+            outcomes[name, FEWER] = crawl(world, slower, is_wanted, feeds_back=False)
+        return outcomes
 
 
 def main() -> None:
@@ -174,7 +174,7 @@ def main() -> None:
     crawled = [(key, outcome) for seed in given.seeds for key, outcome in of_seed(seed).items()]
     if given.keep:
         with given.keep.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps([key, astuple(one)]) + "\n" for key, one in crawled)
+            file.writelines(json.dumps([key, astuple(outcome)]) + "\n" for key, outcome in crawled)
         lines = map(json.loads, given.keep.read_text("utf-8").splitlines())
         crawled = [((key[0], key[1]), Outcome(*numbers)) for key, numbers in lines]
     rows: dict[tuple[str, str], list[Outcome]] = {}

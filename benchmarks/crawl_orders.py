@@ -106,9 +106,9 @@ def main() -> None:
         show(name, sets[name](given.data))
 
 
-def show(name: str, found: Set) -> None:
+def show(name: str, mirrors: Set) -> None:
     """Crawl, and print traffic at each share of the pages."""
-    result = evaluate(found.mirror, found.learned, found.scored.pages)
+    result = evaluate(mirrors.mirror, mirrors.learned, mirrors.scored.pages)
     pages, links = (sum(getattr(one, what) for one in result.sites) for what in ("pages", "links"))
     visited = sum(one.visited for one in result.sites) / pages
     print(f"\n## {name}: {len(result.sites)} sites, {pages:,} pages, {links:,} links,", end=" ")
@@ -143,9 +143,13 @@ def stored(state: Path) -> Set:
     days = store.days("transits")
     half = days[len(days) // 2]
     with store.scratch() as scratch:
-        found = [store.require("transits", day) for day in days]
-        early = {one.day: transit_inputs(store, [one]) for one in found if one.day < half}
-        late = transit_inputs(store, [one for one in found if one.day >= half])
+        manifests = [store.require("transits", day) for day in days]
+        early = {
+            manifest.day: transit_inputs(store, [manifest])
+            for manifest in manifests
+            if manifest.day < half
+        }
+        late = transit_inputs(store, [manifest for manifest in manifests if manifest.day >= half])
         learned = learning_of(engine, early, scratch, mirror.sites)
         return Set(mirror, learned, traffic_of(engine, late, scratch, mirror.sites))
 
@@ -185,7 +189,7 @@ def _true_traffic(visits: pa.Table, sites: list[str]) -> Traffic:
         own = visits.filter(pc.equal(host, site))
         columns = (own[name].to_pylist() for name in ("referrer", "target", "client"))
         traffic.append(traffic_of_steps(site, zip(*columns, strict=True)))
-    tables = ([one.pages for one in traffic], [one.transits for one in traffic])
+    tables = ([period.pages for period in traffic], [period.transits for period in traffic])
     return Traffic(*map(pa.concat_tables, tables))
 
 
@@ -288,9 +292,9 @@ def wikipedia(data: Path) -> Set:
         builder.page(f"https://{site}/", [(url[most], False)])
         for page in pages:
             builder.page(url[page], linked[page])
-        for (start, stop), found in zip(periods, counts, strict=True):
+        for (start, stop), opened in zip(periods, counts, strict=True):
             sums = (views.iloc[:, start:stop].sum(axis=1) / 1000).astype(int)
-            found += [(site, url[page], int(sums[page])) for page in pages if sums[page] > 0]
+            opened += [(site, url[page], int(sums[page])) for page in pages if sums[page] > 0]
     earlier, later, whole, scored = map(views_alone, counts)
     return Set(builder.build(), Learning(whole, earlier, later), scored)
 
@@ -335,7 +339,7 @@ def portal(data: Path) -> Set:
 
 def site(data: Path) -> Set:
     """Read the log of the web site, without its robots and what is no page."""
-    found: list[tuple[dt.datetime, Step]] = []
+    steps: list[tuple[dt.datetime, Step]] = []
     with (data / "elastic_logs/apache_logs").open(encoding="utf-8", errors="replace") as file:
         for line in file:
             match = LOG_LINE.match(line)
@@ -347,10 +351,10 @@ def site(data: Path) -> Set:
             came = re.sub(r"^http://(www\.)?semicomplete\.com", SITE, match[5])
             referrer = canonical_url(came) if came.startswith(SITE) else None
             moment = dt.datetime.strptime(match[2], "%d/%b/%Y:%H:%M:%S %z")
-            found.append((moment, (referrer, target, match[1])))
-    found.sort(key=lambda row: row[0])
-    quarter = len(found) // 4
-    parts = (found[:quarter], found[quarter : 2 * quarter], found[2 * quarter :])
+            steps.append((moment, (referrer, target, match[1])))
+    steps.sort(key=lambda row: row[0])
+    quarter = len(steps) // 4
+    parts = (steps[:quarter], steps[quarter : 2 * quarter], steps[2 * quarter :])
     return set_of_steps(SITE.split("//")[1], [[step for _, step in part] for part in parts])
 
 

@@ -65,9 +65,9 @@ def learn(options: DemoOptions, root: Path, days: int, window: int, **settings: 
         root / "state", window={"days": window, "min_days": window // 2}, **settings
     )
     store, engine, day = Store.open(chosen), DuckDBEngine(chosen), demo.days[days - 1]
-    publish_truth(store, engine, demo.truth, [one for one in demo.days if one <= day])
-    for one in _beneath([CRAWL_POLICY]).values():
-        build(store, engine, chosen, one, day)
+    publish_truth(store, engine, demo.truth, [entry for entry in demo.days if entry <= day])
+    for entry in _beneath([CRAWL_POLICY]).values():
+        build(store, engine, chosen, entry, day)
     return Learned(demo, root, chosen, store, day)
 
 

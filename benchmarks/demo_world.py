@@ -100,19 +100,19 @@ def lives(views: Views, days: float) -> Numbers:
     born = (births >= 1) & (births < days - _SETTLES)
     kept = born[views.page] & (age < _SETTLES)
     counts = np.bincount(views.page[kept], minlength=len(births))
-    found = [age[kept & (views.page == page)] for page in np.flatnonzero(counts >= _READ)]
-    logs = [np.log(one[one > 0] + 1 / 96) for one in found]
+    ages = [age[kept & (views.page == page)] for page in np.flatnonzero(counts >= _READ)]
+    logs = [np.log(age_of_page[age_of_page > 0] + 1 / 96) for age_of_page in ages]
     mu, sigma = (np.array([of(log) for log in logs]) for of in (np.mean, np.std))
     one_day = _days_seen(views, kept)[counts >= 2] == 1
     return {
-        "lives measured": len(found),
+        "lives measured": len(ages),
         "e^mu, days (median)": float(np.exp(np.median(mu))),
         "mu, spread": float(mu.std()),
         "sigma (tenth)": float(np.quantile(sigma, 0.1)),
         "sigma (nine tenths)": float(np.quantile(sigma, 0.9)),
         **{
             f"interest within {hours} h": float(
-                np.mean([(one < hours / 24).mean() for one in found])
+                np.mean([(age_of_page < hours / 24).mean() for age_of_page in ages])
             )
             for hours in (6, 24, 72)
         },
@@ -150,15 +150,15 @@ def sources(views: Views, days: int) -> Numbers:
 
 def old(views: Views) -> Numbers:
     """Views on the eighth day of pages that were opened on the first two."""
-    known = views.births[views.page] < 2
-    return {"views on day 8 of pages of days 1 and 2": float(known[views.at >= 7].mean())}
+    seen_early = views.births[views.page] < 2
+    return {"views on day 8 of pages of days 1 and 2": float(seen_early[views.at >= 7].mean())}
 
 
 def hours(views: Views) -> Numbers:
     """Shares of a day's quarters."""
     quarter = (views.at % 1 * 4).astype(np.int64)
-    found = np.bincount(quarter, minlength=4) / len(quarter)
-    return {f"views {6 * i} to {6 * i + 6} h": float(found[i]) for i in range(4)}
+    shares = np.bincount(quarter, minlength=4) / len(quarter)
+    return {f"views {6 * i} to {6 * i + 6} h": float(shares[i]) for i in range(4)}
 
 
 def daily_noise(views: Floats, weekday: NDArray[np.int64], least: float) -> Numbers:
@@ -175,13 +175,13 @@ def daily_noise(views: Floats, weekday: NDArray[np.int64], least: float) -> Numb
     width = 29
     padded = np.pad(views, ((0, 0), (width // 2, width // 2)), mode="reflect")
     usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, width, axis=1), axis=2)
-    known = (usual >= least) & (views > 0)
-    ratio = views / np.where(known, usual, 1) / (profile / profile.mean())[weekday]
-    logs = np.log(ratio[known])
+    is_usual = (usual >= least) & (views > 0)
+    ratio = views / np.where(is_usual, usual, 1) / (profile / profile.mean())[weekday]
+    logs = np.log(ratio[is_usual])
     low, high = np.quantile(logs, [0.25, 0.75])
     windows = [slice(first, first + 60) for first in range(0, views.shape[1] - 59, 60)]
     peaks = [
-        np.where(known, ratio, 0)[:, window].max(axis=1)[known[:, window].any(axis=1)]
+        np.where(is_usual, ratio, 0)[:, window].max(axis=1)[is_usual[:, window].any(axis=1)]
         for window in windows
     ]
     highest = np.concatenate(peaks)
@@ -293,18 +293,18 @@ def _wiki(data: Path, trial: int) -> Numbers:
 def _top_news(data: Path) -> Numbers:
     """Medians over the sites that have folders, of 60 days."""
     rows = real_visits.between(real_visits.arrivals(data), _NEWS_FROM, 60)
-    found = []
+    measures = []
     for site in pc.unique(rows["site"]).to_pylist():
         own = rows.filter(pc.equal(rows["site"], site))
         local = real_visits.times_of(own) - np.timedelta64(4, "h")
         day = local.astype("datetime64[D]").astype(np.int64)
         hour = (local - local.astype("datetime64[D]")) / np.timedelta64(1, "h")
         folders = [_folder(url) for url in own["url"].to_pylist()]
-        one = arrivals(day - day.min(), (day + 3) % 7, hour, folders)
+        measure = arrivals(day - day.min(), (day + 3) % 7, hour, folders)
         # Two sites keep all articles in one folder, one gives each a folder of its own.
-        if one["sections with a page in five days"] > 2:
-            found.append(one)
-    return {name: float(np.median([one[name] for one in found])) for name in found[0]}
+        if measure["sections with a page in five days"] > 2:
+            measures.append(measure)
+    return {name: float(np.median([measure[name] for measure in measures])) for name in measures[0]}
 
 
 def _folder(url: str) -> str:
@@ -401,20 +401,20 @@ def _front_ages(world: SiteWorld, views: Views, from_front: NDArray[np.bool_]) -
 
 def rows_of(measured: Mapping[str, Numbers]) -> dict[str, str]:
     """Every statistic with its values, those of several sets as their range."""
-    found: dict[str, dict[str, list[float]]] = {}
+    rows: dict[str, dict[str, list[float]]] = {}
     for name, numbers in measured.items():
         for statistic, value in numbers.items():
-            found.setdefault(statistic, {}).setdefault(name.split()[0], []).append(value)
-    return {statistic: _text(values) for statistic, values in found.items()}
+            rows.setdefault(statistic, {}).setdefault(name.split()[0], []).append(value)
+    return {statistic: _text(values) for statistic, values in rows.items()}
 
 
 def _text(values: Mapping[str, list[float]]) -> str:
     """`globo 0.57, elastic 0.68`; a range where a set has several values."""
-    said = []
+    lines = []
     for name, numbers in values.items():
         low, high = min(numbers), max(numbers)
-        said.append(f"{name} {low:.3g}" if low == high else f"{name} {low:.3g} to {high:.3g}")
-    return ", ".join(said)
+        lines.append(f"{name} {low:.3g}" if low == high else f"{name} {low:.3g} to {high:.3g}")
+    return ", ".join(lines)
 
 
 def main() -> None:

@@ -113,19 +113,19 @@ FAULTS: Final = {"half gone": halved, "new bot": with_bot, "no referrers": strip
 def warnings(site: Site) -> list[tuple[int, str]]:
     """Days and names of warnings as the product gives them."""
     measured = [_measured(site, day) for day in range(len(site.requests))]
-    told: dict[int, dict[str, float]] = {}
-    found = []
+    warned: dict[int, dict[str, float]] = {}
+    alarms = []
     for day, numbers in enumerate(measured):
         ages = range(1, min(day, _LOOKS_BACK) + 1)
         past = Past(
             {age: measured[day - age] for age in ages},
-            {age: told[day - age] for age in ages if day - age in told},
+            {age: warned[day - age] for age in ages if day - age in warned},
         )
-        for one in evaluate_drifts(_DRIFTS, numbers, past):
-            if one.is_outside and one.value is not None:
-                told.setdefault(day, {})[one.name] = one.value
-                found.append((day, one.name))
-    return found
+        for judgement in evaluate_drifts(_DRIFTS, numbers, past):
+            if judgement.is_outside and judgement.value is not None:
+                warned.setdefault(day, {})[judgement.name] = judgement.value
+                alarms.append((day, judgement.name))
+    return alarms
 
 
 def _measured(site: Site, day: int) -> Measured:
@@ -142,18 +142,18 @@ def _measured(site: Site, day: int) -> Measured:
 
 def warnings_before(site: Site) -> list[tuple[int, str]]:
     """The same by the rule before."""
-    found = []
+    alarms = []
     shares = site.referred / np.maximum(site.requests, 1)
     for day in range(3, len(site.requests)):
         past = slice(max(0, day - _WEEK), day)
         middle, share = median(site.requests[past]), median(shares[past])
         if middle and not middle / 3 <= site.requests[day] <= middle * 3:
-            found.append((day, "rows_are_usual"))
+            alarms.append((day, "rows_are_usual"))
         if site.requests[day] and abs(shares[day] - share) > 0.2:
-            found.append((day, "referrers_are_usual"))
+            alarms.append((day, "referrers_are_usual"))
         if not site.requests[day]:
-            found.append((day, "has_rows"))
-    return found
+            alarms.append((day, "has_rows"))
+    return alarms
 
 
 def row(name: str, sites: Sequence[Site], random: np.random.Generator) -> str:
@@ -169,7 +169,7 @@ def row(name: str, sites: Sequence[Site], random: np.random.Generator) -> str:
         for rule in (warnings_before, warnings):
             days = [[day - _FAULT for day, _ in rule(site) if day >= _FAULT] for site in broken]
             within = [
-                sum(bool(one) and min(one) < limit for one in days) / len(sites)
+                sum(bool(day) and min(day) < limit for day in days) / len(sites)
                 for limit in _WITHIN
             ]
             cells.append("/".join(f"{share:.0%}" for share in within))

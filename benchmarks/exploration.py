@@ -177,8 +177,8 @@ def main() -> None:
         fetches = np.array([o[name].fetches for o in outcomes])
         cells = [f"{fetches.mean():.0f}"]
         for kind in names:
-            found = np.array([getattr(o[name], kind) for o in outcomes])
-            cells.append(f"{found.mean():.0f} ({found.sum() / fetches.sum():.0%})")
+            counts = np.array([getattr(o[name], kind) for o in outcomes])
+            cells.append(f"{counts.mean():.0f} ({counts.sum() / fetches.sum():.0%})")
         for kind in names:
             less = np.array([getattr(o[OURS], kind) - getattr(o[name], kind) for o in outcomes])
             low, high = interval(less)

@@ -102,14 +102,16 @@ def _multiplied(demo: Path, state: Path, copies: int) -> Window:
 def _query(name: str, given: Window, copies: int, large: str) -> str:
     """Return the rows of a table for every copy of its sites."""
     columns = set(given.rows(f"SELECT * FROM {name}", name, limit=1)[0])  # noqa: S608 - ours
-    made = {
+    tagged_columns = {
         "site": "tag || '.' || site",
         "url": "regexp_replace(url, '//', '//' || tag || '.')",
         "prefix": "tag || '.' || prefix",
         "parent": "parent" if name == "url_patterns" else "tag || '.' || parent",
         "rank": f"(rank - 1) * {copies} + copy + 1",
     }
-    replaced = ", ".join(f"{sql} AS {one}" for one, sql in made.items() if one in columns)
+    replaced = ", ".join(
+        f"{sql} AS {column}" for column, sql in tagged_columns.items() if column in columns
+    )
     replace = f"SELECT * REPLACE ({replaced}) FROM {{files}}, copies"  # noqa: S608 - ours
     parts = [replace]
     if name in _PAGES:

@@ -38,29 +38,29 @@ def requirements() -> tuple[list[Requirement], dict[str, list[Requirement]]]:
 
 def closure(wanted: Iterable[Requirement]) -> set[str]:
     """Return the names of the distributions that requirements bring, those that are installed."""
-    found: dict[str, set[str]] = {}
-    left = [(one, frozenset(one.extras)) for one in wanted]
+    extras_of: dict[str, set[str]] = {}
+    left = [(requirement, frozenset(requirement.extras)) for requirement in wanted]
     while left:
         requirement, extras = left.pop()
         name = canonicalize_name(requirement.name)
-        new = extras - found.get(name, set()) if name in found else extras
-        if name in found and not new:
+        new = extras - extras_of.get(name, set()) if name in extras_of else extras
+        if name in extras_of and not new:
             continue
-        found.setdefault(name, set()).update(extras)
+        extras_of.setdefault(name, set()).update(extras)
         if (package := installed(name)) is None:
-            del found[name]
+            del extras_of[name]
             continue
         for line in package.requires or ():
             needed = Requirement(line)
             if applies(needed, extras):
                 left.append((needed, frozenset(needed.extras)))
-    return set(found)
+    return set(extras_of)
 
 
 def applies(requirement: Requirement, extras: Extras) -> bool:
     """Return whether a requirement is one on this machine, with some extras of its package."""
     marker = requirement.marker
-    return marker is None or any(marker.evaluate({"extra": one}) for one in (extras or {""}))
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in (extras or {""}))
 
 
 def installed(name: str) -> Distribution | None:
@@ -81,7 +81,9 @@ def size(name: str) -> int:
 
 def alone(wanted: list[Requirement]) -> Mapping[str, set[str]]:
     """Return what each direct dependency brings that no other one brings."""
-    brought = {canonicalize_name(one.name): closure([one]) for one in wanted}
+    brought = {
+        canonicalize_name(requirement.name): closure([requirement]) for requirement in wanted
+    }
     return {
         name: names - set().union(*(more for other, more in brought.items() if other != name))
         | {name}

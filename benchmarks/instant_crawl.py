@@ -107,22 +107,22 @@ def of_seed(seed: int, root: Path) -> dict[str, Outcome]:
     learned = learn(DemoOptions(seed=seed), root, LEARNED, WINDOW)
     start = float(LEARNED)
     world = read(root / "demo", start - RUNNING)
-    found = {}
+    outcomes = {}
     for visits in BUDGETS:
         policy = learned.with_hubs(visits_per_day=visits, longest_hours=LONGEST_HOURS).policy
         intervals = {hub["url"]: hub["interval_seconds"] / _DAY for hub in policy.document["hubs"]}
-        found[f"policy, {visits:.0f}"] = crawl(
+        outcomes[f"policy, {visits:.0f}"] = crawl(
             world, intervals, lambda url, p=policy: p.match(url).decision == "now", start
         )
     for visits in OFTEN:
         each = len(world.baseline) / visits
-        found[f"list in use, {visits:.0f}"] = crawl(
+        outcomes[f"list in use, {visits:.0f}"] = crawl(
             world,
             {f"https://{host}/": each for host in world.baseline},
             lambda url: urlsplit(url).hostname in world.baseline,
             start,
         )
-    return found
+    return outcomes
 
 
 def main() -> None:

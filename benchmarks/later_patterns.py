@@ -76,24 +76,24 @@ def arrivals(folder: Path) -> dict[str, Arrivals]:
         for row in csv.DictReader(file):
             if row["url"].startswith("http") and row["url"].count("/") > 2:
                 day = dt.date.fromisoformat(row["first_seen_utc"][:10])
-                known = seen[row["site"]].get(row["url"], day)
-                seen[row["site"]][row["url"]] = min(day, known)
+                first_day = seen[row["site"]].get(row["url"], day)
+                seen[row["site"]][row["url"]] = min(day, first_day)
     for file in sorted((folder / "bbc_demand").glob("*.parquet")):
         for row in pq.read_table(file, columns=["seen", "url"]).to_pylist():
             seen["bbc"].setdefault(row["url"], row["seen"].date())
-    return {site: _of_main_host(found) for site, found in seen.items()}
+    return {site: _of_main_host(first_days) for site, first_days in seen.items()}
 
 
-def _of_main_host(found: dict[str, dt.date]) -> Arrivals:
-    hosts = Counter(url.split("/")[2] for url in found)
+def _of_main_host(first_days: dict[str, dt.date]) -> Arrivals:
+    hosts = Counter(url.split("/")[2] for url in first_days)
     main = hosts.most_common(1)[0][0]
-    return sorted((day, url) for url, day in found.items() if url.split("/")[2] == main)
+    return sorted((day, url) for url, day in first_days.items() if url.split("/")[2] == main)
 
 
-def between(found: Arrivals, first: dt.date, days: int) -> list[str]:
+def between(first_days: Arrivals, first: dt.date, days: int) -> list[str]:
     """URLs of some days."""
     end = first + dt.timedelta(days)
-    return [url for day, url in found if first <= day < end]
+    return [url for day, url in first_days if first <= day < end]
 
 
 def covered(tree: PatternTree, urls: list[str]) -> float:
@@ -101,21 +101,21 @@ def covered(tree: PatternTree, urls: list[str]) -> float:
     return float((compile_matcher(tree).match_leaves(texts(urls)) != NOWHERE).mean())
 
 
-def by_year(found: Arrivals) -> dict[int, tuple[int, int, float, dict[int, float]]]:
+def by_year(first_days: Arrivals) -> dict[int, tuple[int, int, float, dict[int, float]]]:
     """Year of learning -> URLs, patterns, share covered of the next days, and of later years."""
-    years = sorted({day.year for day, _ in found})
+    years = sorted({day.year for day, _ in first_days})
     results = {}
     for year in years:
-        first = next(day for day, _ in found if day.year == year)
-        learned = between(found, first, LEARNED)
-        following = between(found, first + dt.timedelta(LEARNED), NEXT)
+        first = next(day for day, _ in first_days if day.year == year)
+        learned = between(first_days, first, LEARNED)
+        following = between(first_days, first + dt.timedelta(LEARNED), NEXT)
         if len(learned) < _LEAST or not following:
             continue
         tree = pattern_tree(texts(learned))
         later = {
             other: covered(tree, urls)
             for other in years
-            if other > year and (urls := [url for day, url in found if day.year == other])
+            if other > year and (urls := [url for day, url in first_days if day.year == other])
         }
         results[year] = len(learned), len(tree.leaves), covered(tree, following), later
     return results
@@ -133,13 +133,13 @@ class Described:
     """Share of the URLs learned from in the largest pattern whose first segment has no name."""
 
 
-def described(found: Arrivals, rule: Salience) -> Described:
+def described(first_days: Arrivals, rule: Salience) -> Described:
     """Windows of 60 days, from four days of the first year on, judged on the 60 days after."""
     rows = []
     for offset in (0, 120, 240, 365):
-        first = found[0][0] + dt.timedelta(offset)
-        learned = between(found, first, LEARNED)
-        later = between(found, first + dt.timedelta(LEARNED), LEARNED)
+        first = first_days[0][0] + dt.timedelta(offset)
+        learned = between(first_days, first, LEARNED)
+        later = between(first_days, first + dt.timedelta(LEARNED), LEARNED)
         if len(learned) >= _LEAST and len(later) >= _LEAST:
             rows.append(_described(pattern_tree(texts(learned), TreeOptions(salience=rule)), later))
     return Described(*np.mean(rows, axis=0).tolist())
@@ -152,25 +152,25 @@ def _described(tree: PatternTree, later: list[str]) -> tuple[float, ...]:
     named = np.zeros(len(tree))
     in_wildcard = 0
     for node in leaves.tolist():
-        found = constraints(tree, node)
-        fixed = [(key, one.value) for key, one in found.items() if one.value > 0]
+        fixed_values = constraints(tree, node)
+        fixed = [(key, one.value) for key, one in fixed_values.items() if one.value > 0]
         kinds = tree.keys.keys.kind
         named[node] = sum(len(tree.keys.value(*one)) for one in fixed if kinds[one[0]] >= PATH)
-        first = next((key for key in found if kinds[key] == PATH), None)
-        if first is not None and found[first].value == OTHER:
+        first = next((key for key in fixed_values if kinds[key] == PATH), None)
+        if first is not None and fixed_values[first].value == OTHER:
             in_wildcard = max(in_wildcard, int(tree.sizes[node]))
     leaf = compile_matcher(tree).match_leaves(texts(later))
     length = np.array([len(url) - url.index("/", 8) for url in later])
-    known = leaf != NOWHERE
+    has_leaf = leaf != NOWHERE
     bits = np.where(
-        known,
+        has_leaf,
         -np.log2(share[leaf]) + _BITS * np.maximum(length - named[leaf], 0),
         -np.log2(0.5 / (urls + rest)) + _BITS * length,
     )
     model = 0.5 * np.log2(urls) * (len(tree) - 1) + _BITS * _named_length(tree)
     return (
         len(leaves),
-        float(known.mean()),
+        float(has_leaf.mean()),
         float(bits.mean()) + model / len(later),
         model / len(later),
         in_wildcard / urls,
@@ -202,23 +202,28 @@ def later_traffic(visits: pa.Table) -> dict[str, float]:
     time = times_of(visits)
     is_early = time < time[0] + (time[-1] - time[0]) // 2
     urls = np.array(visits["url"].to_pylist(), np.str_)
-    known, drew = np.unique(urls[is_early], return_counts=True)
+    early_urls, drew = np.unique(urls[is_early], return_counts=True)
     later, draws = np.unique(urls[~is_early], return_counts=True)
-    usual, place = float(drew.mean()), np.minimum(np.searchsorted(known, later), len(known) - 1)
+    usual, place = (
+        float(drew.mean()),
+        np.minimum(np.searchsorted(early_urls, later), len(early_urls) - 1),
+    )
     answers: dict[str, Floats] = {
         "all alike": np.ones(len(later)),
-        "own traffic": np.where(known[place] == later, drew[place], usual).astype(np.float64),
+        "own traffic": np.where(early_urls[place] == later, drew[place], usual).astype(np.float64),
     }
     for rule in _RULES:
-        tree = pattern_tree(texts(known.tolist()), TreeOptions(salience=rule))
+        tree = pattern_tree(texts(early_urls.tolist()), TreeOptions(salience=rule))
         matcher = compile_matcher(tree)
-        leaf = matcher.match_leaves(texts(known.tolist()))
+        leaf = matcher.match_leaves(texts(early_urls.tolist()))
         volume, traffic = np.bincount(leaf, minlength=len(tree)), np.bincount(leaf, drew, len(tree))
         mean = np.where(volume > 0, traffic / np.maximum(volume, 1), usual)
         leaves = matcher.match_leaves(texts(later.tolist()))
         answers[rule] = np.where(leaves == NOWHERE, usual, mean[np.maximum(leaves, 0)])
     truth = draws / draws.sum()
-    return {name: divergence(truth, one / one.sum()) for name, one in answers.items()}
+    return {
+        name: divergence(truth, estimate / estimate.sum()) for name, estimate in answers.items()
+    }
 
 
 def show_traffic(data: Path) -> None:
@@ -243,23 +248,23 @@ def main() -> None:
     show_traffic(given.folder)
 
 
-def show_urls(found: dict[str, Arrivals]) -> None:
+def show_urls(arrivals_of: dict[str, Arrivals]) -> None:
     """Print what later URLs are to patterns."""
     print("site      learned in   URLs  patterns  next 14 days  later years")
-    for site, rows in found.items():
+    for site, rows in arrivals_of.items():
         for year, (urls, patterns, following, later) in by_year(rows).items():
             shares = "  ".join(f"{other}: {share:.1%}" for other, share in later.items())
             print(f"{site:<10}{year:>10}{urls:>7,}{patterns:>10}{following:>14.1%}  {shares}")
-    urls = [url for known in found.values() for _, url in known]
+    urls = [url for known in arrivals_of.values() for _, url in known]
     unknown = sum(_NO_DATES.search(url) is not None for url in urls)
     print(f"\n{unknown:,} of {len(urls):,} URLs have a date in words that the tree does not know")
     print("\nsite      rule     patterns  covered  bits a URL  of the model  in one wildcard")
-    sites = [*_CHOSEN_ON, *(site for site in found if site not in _CHOSEN_ON)]
+    sites = [*_CHOSEN_ON, *(site for site in arrivals_of if site not in _CHOSEN_ON)]
     for site in sites:
-        if len(between(found[site], found[site][0][0], LEARNED)) < _LEAST:
+        if len(between(arrivals_of[site], arrivals_of[site][0][0], LEARNED)) < _LEAST:
             continue
         for rule in _RULES:
-            row = described(found[site], rule)
+            row = described(arrivals_of[site], rule)
             print(
                 f"{site:<10}{rule:<9}{row.patterns:>8.1f}{row.coverage:>9.1%}{row.bits:>12.2f}"
                 f"{row.model_bits:>14.2f}{row.in_wildcard:>17.1%}"

@@ -62,10 +62,10 @@ COMMON: Final = {
 Kind = Callable[[Article], bool]
 
 KINDS: Final[dict[str, Kind]] = {
-    "portal": lambda one: "news.example" in one.url and one.section != UNKNOWN_SECTION,
-    "feed or sitemap only": lambda one: any(host in one.url for host in SITES[1:]),
-    "unknown section": lambda one: one.section == UNKNOWN_SECTION,
-    "unknown host": lambda one: UNKNOWN_HOST in one.url,
+    "portal": lambda article: "news.example" in article.url and article.section != UNKNOWN_SECTION,
+    "feed or sitemap only": lambda article: any(host in article.url for host in SITES[1:]),
+    "unknown section": lambda article: article.section == UNKNOWN_SECTION,
+    "unknown host": lambda article: UNKNOWN_HOST in article.url,
 }
 
 CRAWLERS: Final = {
@@ -90,11 +90,16 @@ def told_of(born: Sequence[Article], visits: Sequence[Visit]) -> Told:
             first.setdefault(visit.url, visit.time - visits[0].time)
     return {
         "delays": {
-            one.url: (first[one.url] - one.birth) / EVERY for one in born if one.url in first
+            article.url: (first[article.url] - article.birth) / EVERY
+            for article in born
+            if article.url in first
         },
         "born": {
-            "all sources": [one.url for one in born],
-            **{name: [one.url for one in born if is_of(one)] for name, is_of in KINDS.items()},
+            "all sources": [article.url for article in born],
+            **{
+                name: [article.url for article in born if is_of(article)]
+                for name, is_of in KINDS.items()
+            },
         },
         "requests": len(visits),
         "wasted": wasted(visits),
@@ -180,17 +185,19 @@ def less(ours: Told, other: Told) -> list[float]:
     return [a - b for a, b in zip(mine, theirs, strict=True)]
 
 
-def tables(found: dict[str, list[Told]]) -> str:
+def tables(results_of: dict[str, list[Told]]) -> str:
     """Means of every crawler, and ours less each other with its interval over seeds."""
     names = (*SHARES, *COUNTS)
     rule = "|---|" + "---:|" * len(names)
     lines = ["| crawler | " + " | ".join(names) + " |", rule]
-    for name, rows in found.items():
+    for name, rows in results_of.items():
         mean = np.mean([of_all(row) for row in rows], axis=0)
         lines.append(f"| {CRAWLERS[name]} | " + " | ".join(map(_cell, names, mean)) + " |")
     lines += ["", "| ours less | " + " | ".join(names) + " |", rule]
-    for name in [name for name in found if "instant" in found and name != "instant"]:
-        each = np.array([less(*two) for two in zip(found["instant"], found[name], strict=True)])
+    for name in [name for name in results_of if "instant" in results_of and name != "instant"]:
+        each = np.array(
+            [less(*two) for two in zip(results_of["instant"], results_of[name], strict=True)]
+        )
         cells = [_difference(*two) for two in zip(names, each.T, strict=True)]
         lines.append(f"| {CRAWLERS[name]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -201,11 +208,11 @@ def _cell(name: str, value: float) -> str:
 
 
 def _difference(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    known = values[~np.isnan(values)]
-    if not len(known):
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
         return "–"
     scale, digits = (100, 0) if name in SHARES else (1, _digits(name))
-    mean, low, high = (scale * value for value in (known.mean(), *interval(known)))
+    mean, low, high = (scale * value for value in (numbers.mean(), *interval(numbers)))
     return f"{mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
 
 
@@ -224,17 +231,17 @@ def main() -> None:
     )
     given = parser.parse_args()
     Policy(PORTAL).match("https://news.example/")  # compiled before any clock runs
-    found: dict[str, list[Told]] = {name: [] for name in given.only}
+    results_of: dict[str, list[Told]] = {name: [] for name in given.only}
     if given.keep and given.keep.exists():
-        found |= json.loads(given.keep.read_text("utf-8"))
-    with ThreadPoolExecutor(len(found)) as pool:
+        results_of |= json.loads(given.keep.read_text("utf-8"))
+    with ThreadPoolExecutor(len(results_of)) as pool:
         for seed in range(given.first, given.first + given.seeds):
-            crawls = pool.map(crawl, found, [seed] * len(found))
-            for name, done in zip(found, crawls, strict=True):
-                found[name].append(done)
+            crawls = pool.map(crawl, results_of, [seed] * len(results_of))
+            for name, done in zip(results_of, crawls, strict=True):
+                results_of[name].append(done)
             if given.keep:
-                given.keep.write_text(json.dumps(found), "utf-8")
-    print(tables(found))
+                given.keep.write_text(json.dumps(results_of), "utf-8")
+    print(tables(results_of))
 
 
 if __name__ == "__main__":

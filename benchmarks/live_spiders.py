@@ -131,7 +131,7 @@ class Feeds(Repeating):
 def main() -> None:
     """Crawl."""
     name, settings = sys.argv[1], json.loads(sys.argv[2])
-    spider = {one.name: one for one in (ListInUse, Breadth, Feeds)}[name]
+    spider = {spider_class.name: spider_class for spider_class in (ListInUse, Breadth, Feeds)}[name]
     process = CrawlerProcess({"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False, **settings})
     process.crawl(spider)
     process.start()

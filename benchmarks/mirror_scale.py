@@ -69,12 +69,12 @@ def make(folder: Path, pages: int, links: int) -> None:
     started = time.perf_counter()
     with scratch_folder(settings.state / "tmp") as scratch:
         mirror = mirror_of_tables(DuckDBEngine(settings), [table], rules, scratch)
-        made = since(started)
+        seconds = since(started)
         save(mirror, settings.state)
     size = sum(path.stat().st_size for path in (settings.state / FOLDER).rglob("*.*")) / 1e9
     print(
         f"{len(mirror):,} pages, {mirror.links.links:,} distinct links of {mirror.counts} in"
-        f" {made:.0f} s; {size:.2f} GB on disk"
+        f" {seconds:.0f} s; {size:.2f} GB on disk"
     )
 
 
@@ -108,7 +108,7 @@ def write_links(path: Path, pages: int, links: int) -> None:
         for site in range(SITES):
             source, target = site_links(rng, site, of_site, out)
             known, number = np.unique(np.concatenate((source, target)), return_inverse=True)
-            urls = pa.array([url_of(one, of_site) for one in known.tolist()], pa.string())
+            urls = pa.array([url_of(page, of_site) for page in known.tolist()], pa.string())
             ends = (
                 pa.DictionaryArray.from_arrays(pa.array(part, pa.int32()), urls)
                 for part in np.split(number, 2)

@@ -135,10 +135,10 @@ class _Run:
         ) as process:
             for stage in left:
                 print(f"{self.folder.name}: {stage}", file=sys.stderr, flush=True)
-                said = process.stdout.readline() if process.stdout else ""
-                if not said:
+                line = process.stdout.readline() if process.stdout else ""
+                if not line:
                     sys.exit(f"{stage} failed; the stages before it are kept in {self.file}")
-                facts = json.loads(said)
+                facts = json.loads(line)
                 self.done[facts.pop("stage")] = facts
                 self._keep()
         self.done[left[-1]]["disk"] = _disk(self.folder / "state")
@@ -219,7 +219,7 @@ def _show_extrapolated(runs: list[Facts]) -> None:
 def _show_growth(runs: list[Facts]) -> None:
     for small, large in itertools.pairwise(runs):
         print(f"\nGrowth from {small['fraction']:g} to {large['fraction']:g}:")
-        for name, stages in (*((one, (one,)) for one in BACKFILL), ("backfill", BACKFILL)):
+        for name, stages in (*((stage, (stage,)) for stage in BACKFILL), ("backfill", BACKFILL)):
             before, after = _seconds(small["measured"], stages), _seconds(large["measured"], stages)
             if before and after:
                 print(f"{name:24}{after / before:>8.2f}")

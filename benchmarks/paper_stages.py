@@ -136,15 +136,15 @@ def _daily(asked: argparse.Namespace, stage: str) -> Facts:
         published.append(made.manifest)
     return {
         "days": len(published),
-        "rows": sum(one.rows for one in published),
-        "bytes": sum(file.bytes for one in published for file in one.files),
+        "rows": sum(manifest.rows for manifest in published),
+        "bytes": sum(file.bytes for manifest in published for file in manifest.files),
     }
 
 
 def _window(asked: argparse.Namespace, stage: str) -> Facts:
     settings, store, engine = _opened(asked.folder)
     day = _last_day(store)
-    (asset,) = (one for one in WINDOW_ASSETS if one.name == stage.removeprefix("later "))
+    (asset,) = (asset for asset in WINDOW_ASSETS if asset.name == stage.removeprefix("later "))
     if is_fresh(store, settings, asset, day):
         raise SystemExit(f"{asset.name} of {day} is there already")
     manifest = build(store, engine, settings, asset, day).manifest

@@ -80,14 +80,14 @@ def main() -> None:
     steps = (many // 4, many) if many else (urls // 16, urls // 4, urls)
     print(f"{cores} of {os.cpu_count()} cores")
     _apart(["--urls", "3000"] + (["--sites", "4"] if many else []))  # compiles
-    found = []
+    measurements = []
     for step in steps:
         name = f"{step:,} sites" if many else "one site"
         size = ["--sites", str(step), "--pages", str(given.pages)]
-        found.append(_apart(size if many else ["--urls", str(step)]))
-        _show(name, found[-1])
+        measurements.append(_apart(size if many else ["--urls", str(step)]))
+        _show(name, measurements[-1])
     growth, work, pages = (
-        found[-1][name] / found[0][name] for name in ("seconds", "processor", "urls")
+        measurements[-1][name] / measurements[0][name] for name in ("seconds", "processor", "urls")
     )
     print(
         f"{pages:.1f} times the URLs take {growth:.1f} times as long and {work:.1f} times the work"
@@ -100,7 +100,7 @@ def main() -> None:
         return
     took = _alternative(command, steps[0])
     print(f"os-urlpattern, {steps[0]:,} URLs from a file to patterns: {took:.1f} s, that is "
-          f"{took / found[0]['seconds']:.1f} times as long")  # fmt: skip
+          f"{took / measurements[0]['seconds']:.1f} times as long")  # fmt: skip
 
 
 def measure(sizes: list[int], cores: int) -> dict[str, Any]:
@@ -110,21 +110,21 @@ def measure(sizes: list[int], cores: int) -> dict[str, Any]:
         settings = load_settings(folder, engine={"threads": cores})
         store, engine = Store.open(settings), DuckDBEngine(settings)
         count = write(store, sizes)
-        made = {}
+        seconds = {}
         before = _processor_seconds()
         with Memory() as memory:
             for asset in _ASSETS:
                 started = time.perf_counter()
                 build(store, engine, settings, asset, _DAY)
-                made[asset.name] = time.perf_counter() - started
-                print(f"{asset.name} {made[asset.name]:.1f} s", file=sys.stderr, flush=True)
+                seconds[asset.name] = time.perf_counter() - started
+                print(f"{asset.name} {seconds[asset.name]:.1f} s", file=sys.stderr, flush=True)
         patterns = store.read("url_patterns", _DAY)
         lost = sum(status != "learned" for status in patterns["status"].to_pylist())
         children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         return {
             "urls": count,
-            "assets": made,
-            "seconds": sum(made.values()),
+            "assets": seconds,
+            "seconds": sum(seconds.values()),
             "processor": _processor_seconds() - before,
             "peak_mb": memory.peak_mb,
             "child_mb": children,
@@ -136,7 +136,7 @@ def measure(sizes: list[int], cores: int) -> dict[str, Any]:
 def _processor_seconds() -> float:
     """Of this process and of those that it started and that ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def sizes_of(sites: int, pages: int) -> list[int]:
@@ -243,21 +243,21 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._over.wait(0.05):
-            found = sum(map(_resident_mb, _family(os.getpid())))
-            self.peak_mb = max(self.peak_mb, found)
+            resident = sum(map(_resident_mb, _family(os.getpid())))
+            self.peak_mb = max(self.peak_mb, resident)
 
 
 def _family(process: int) -> list[int]:
     """A process and all that it started."""
-    found = [process]
+    processes = [process]
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         try:
             children = task.read_text().split()
         except OSError:  # the thread has ended meanwhile
             continue
         for child in children:
-            found += _family(int(child))
-    return found
+            processes += _family(int(child))
+    return processes
 
 
 def _resident_mb(process: int) -> float:
@@ -272,17 +272,17 @@ def _apart(arguments: list[str]) -> dict[str, Any]:
     """Measure in a new process."""
     command = [sys.executable, "-m", "benchmarks.pattern_assets", "--one", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    measurement: dict[str, Any] = json.loads(done.stdout)
+    return measurement
 
 
-def _show(name: str, found: dict[str, Any]) -> None:
-    assets = ", ".join(f"{asset} {seconds:.1f}" for asset, seconds in found["assets"].items())
+def _show(name: str, measurement: dict[str, Any]) -> None:
+    assets = ", ".join(f"{asset} {seconds:.1f}" for asset, seconds in measurement["assets"].items())
     print(
-        f"{name:<14}{found['urls']:>10,} URLs {found['seconds']:7.1f} s ({assets}),"
-        f" {found['processor']:.1f} s of the processor,"
-        f" {found['peak_mb']:6,.0f} MB, largest child {found['child_mb']:,.0f} MB,"
-        f" {found['patterns']:,} patterns, {found['lost']} sites lost"
+        f"{name:<14}{measurement['urls']:>10,} URLs {measurement['seconds']:7.1f} s ({assets}),"
+        f" {measurement['processor']:.1f} s of the processor,"
+        f" {measurement['peak_mb']:6,.0f} MB, largest child {measurement['child_mb']:,.0f} MB,"
+        f" {measurement['patterns']:,} patterns, {measurement['lost']} sites lost"
     )
 
 

@@ -140,7 +140,7 @@ def hostile_urls(count: int) -> dict[str, Texts]:
     host = f"https://{_HOST}"
     page, story = f"{host}/forum/showthread.php?", f"{host}/politics/2011/01/01/"
     fields = range(64)
-    made = {
+    makers = {
         "64 query fields": lambda i: page + "&".join(f"k{i}{j}=v{j}" for j in fields),
         "64 fields of one name": lambda _: page + "&".join(f"f={j}" for j in fields),
         "64 nameless fields": lambda _: page + "&".join(f"f{j}" for j in fields),
@@ -155,21 +155,21 @@ def hostile_urls(count: int) -> dict[str, Texts]:
         "600 letters as percent escapes": lambda _: f"{story}{'%C3%A4' * 600}.html",
         "500 host labels": lambda _: f"https://{'a.' * 500}portal.example/x",
     }
-    return {name: texts([url(i) for i in range(count)]) for name, url in made.items()}
+    return {name: texts([url(i) for i in range(count)]) for name, url in makers.items()}
 
 
 def match_hostile(pages: int) -> dict[str, float]:
     """URLs a second of the processor, by family; the best of three runs."""
     matcher = compile_matcher(pattern_tree(site(pages, SEED + 1).urls))
-    found = {}
+    costs = {}
     for name, urls in hostile_urls(3_000).items():
         seconds = []
         for _ in range(3):
             begun = time.process_time()
             matcher.match(urls)
             seconds.append(time.process_time() - begun)
-        found[name] = len(urls) / min(seconds)
-    return found
+        costs[name] = len(urls) / min(seconds)
+    return costs
 
 
 def learn_small(sizes: list[int]) -> tuple[int, int, float]:
@@ -207,8 +207,8 @@ def many(sites: int) -> tuple[Cost, float]:
     return Cost(sum(pages), elapsed, sum(worked), peak, f"{sum(patterns):,} patterns"), making
 
 
-def _sizes(found: SitePatterns) -> str:
-    trees = (found.by_syntax, found.by_visit, found.by_transit)
+def _sizes(patterns: SitePatterns) -> str:
+    trees = (patterns.by_syntax, patterns.by_visit, patterns.by_transit)
     sizes = [f"{size.leaves}/{size.height}" for size in map(tree_size, trees)]
     return "leaves/height " + " ".join(sizes)
 

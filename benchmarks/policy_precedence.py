@@ -33,10 +33,10 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 def learned(seed: int, root: Path) -> tuple[Policy, pa.Table]:
     """The policy of the day, and the pages that were born after it."""
-    found = learn(DemoOptions(seed=seed, mirror=False), root, LEARNED, WINDOW)
-    pages = pq.read_table(found.made.truth["pages"])
+    state = learn(DemoOptions(seed=seed, mirror=False), root, LEARNED, WINDOW)
+    pages = pq.read_table(state.made.truth["pages"])
     born = pc.and_(pc.greater(pages["birth"], LEARNED), pc.not_equal(pages["kind"], "hub"))
-    return found.policy, pages.filter(born)
+    return state.policy, pages.filter(born)
 
 
 def ways(policy: Policy, urls: list[str]) -> dict[str, Flags]:
@@ -45,14 +45,14 @@ def ways(policy: Policy, urls: list[str]) -> dict[str, Flags]:
     patterns = policy.document["patterns"]
     # The last entry stands for URLs of no pattern, whose place is -1.
     now = np.array([*(entry["decision"] == "now" for entry in patterns), False])[matches.pattern]
-    known = np.array([*(entry["urgency"] is not None for entry in patterns), False])[
+    is_urgent = np.array([*(entry["urgency"] is not None for entry in patterns), False])[
         matches.pattern
     ]
     sure = np.array([*(entry["overrules"] for entry in patterns), False])[matches.pattern]
     under = matches.prefix >= 0
     return {
         "always the prefix": under | now,
-        "always the pattern": np.where(known, now, under),
+        "always the pattern": np.where(is_urgent, now, under),
         "the pattern where sure": np.where(sure, now, under | now),
     }
 

@@ -106,11 +106,17 @@ def counting(transits: int) -> None:
             out = folder / str(rotation)
             out.mkdir()
             engine, begun, spent = DuckDBEngine(settings), time.perf_counter(), time.process_time()
-            made = count_clients(engine, settings, files, candidates, out)
+            counts = count_clients(engine, settings, files, candidates, out)
             took = time.perf_counter() - begun, time.process_time() - spent
             keys = len(set(files.keys(settings)))
-            print(keys, "key(s):", *(f"{one:.2f} s" for one in took), "wall, processor;", end=" ")
-            print(sum(pq.read_metadata(path).num_rows for path in made), "hubs")
+            print(
+                keys,
+                "key(s):",
+                *(f"{seconds:.2f} s" for seconds in took),
+                "wall, processor;",
+                end=" ",
+            )
+            print(sum(pq.read_metadata(path).num_rows for path in counts), "hubs")
 
 
 def _made_up(folder: Path, transits: int, days: list[dt.date]) -> tuple[VisitFiles, list[str]]:

@@ -57,7 +57,9 @@ def main() -> None:
             taken, lines = _read(settings, source, paths, Path(folder))
         limits = _limits(paths, is_json=name.endswith("json"))
         row = [*taken.values(), sum(taken.values()), *limits]
-        print(f"{name:16}{lines:>9,}" + "".join(f"{one / lines * 1e6:>9.2f}" for one in row))
+        print(
+            f"{name:16}{lines:>9,}" + "".join(f"{seconds / lines * 1e6:>9.2f}" for seconds in row)
+        )
 
 
 def _read(
@@ -127,9 +129,9 @@ def _limits(paths: list[Path], *, is_json: bool) -> list[float]:
     """Seconds that decompressing, hashing and decoding take by themselves."""
     packed = [path.read_bytes() for path in paths]
     unpack = {".gz": igzip.decompress, ".zst": _unpack_zstd}.get(paths[0].suffix, _as_it_is)
-    texts = [unpack(one) for one in packed]
+    texts = [unpack(compressed) for compressed in packed]
     limits = [
-        _fastest(lambda: [unpack(one) for one in packed]),
+        _fastest(lambda: [unpack(compressed) for compressed in packed]),
         _fastest(lambda: [blake3(text).digest() for text in texts]),
     ]
     if is_json:

@@ -51,7 +51,7 @@ class _Past:
 
 def early(judged: Judged) -> list[Table]:
     """Judge early labels by log loss, AUC, Brier score and calibration, at every age."""
-    parts = [one for day in judged.decisions(judged.real.most) if (one := _of_day(judged, day))]
+    parts = [part for day in judged.decisions(judged.real.most) if (part := _of_day(judged, day))]
     if not parts:
         return []
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -90,10 +90,10 @@ def _tables(
             continue
         draws, cells = Draws(page[rows]), [name, k, int(rows.sum()), int(truth[rows].sum())]
         for table, (_, measure, _) in zip(tables, _MEASURES, strict=True):
-            found = {one: measure(draws, truth[rows], p[rows]) for one, p in columns.items()}
-            ours = found.pop(_OURS)
+            values = {name: measure(draws, truth[rows], p[rows]) for name, p in columns.items()}
+            ours = values.pop(_OURS)
             if not np.isnan(ours.value):  # where all are of one kind, nothing can be ranked
-                table.add(cells, ours, found)
+                table.add(cells, ours, values)
     return [table for table in tables if table.rows]
 
 
@@ -124,11 +124,11 @@ def _past(judged: Judged, day: dt.date) -> _Past:
     unseen = min(_UNSEEN, (number - first + 1) // 4)
     lived = number - lives.birth + 1
     views = _so_far(lives.views, lived)
-    known = (lives.birth >= first + unseen) & (lived >= LEAST_DAYS) & (views.sum(axis=1) >= FEW)
-    views = views[known]
+    is_usable = (lives.birth >= first + unseen) & (lived >= LEAST_DAYS) & (views.sum(axis=1) >= FEW)
+    views = views[is_usable]
     truth = views[:, :N].sum(axis=1) > Q * views.sum(axis=1)
-    folders = np.array([folder_of(url) for url in lives.urls[known].tolist()], np.str_)
-    return _Past(views, truth, folders, lives.birth[known] % 7)
+    folders = np.array([folder_of(url) for url in lives.urls[is_usable].tolist()], np.str_)
+    return _Past(views, truth, folders, lives.birth[is_usable] % 7)
 
 
 def _so_far(views: Int64s, lived: Int64s) -> Int64s:

@@ -81,12 +81,12 @@ def _judge_lists(judged: Judged, day: dt.date, days: int, tables: tuple[Table, T
     lists.add(
         cells,
         draws.f_measure(ours, truth),
-        {name: draws.f_measure(one, truth) for name, one in rest.items()},
+        {name: draws.f_measure(chosen, truth) for name, chosen in rest.items()},
     )
     right.add(
         cells,
         draws.share(ours == truth),
-        {name: draws.share(one == truth) for name, one in rest.items()},
+        {name: draws.share(chosen == truth) for name, chosen in rest.items()},
     )
 
 
@@ -116,18 +116,18 @@ def _judge_hubs(judged: Judged, day: dt.date, days: int, table: Table) -> None:
         return
     later = judged.links.take(judged.links.day > number)
     past = judged.links.take(judged.links.day <= number)
-    known = past.take(judged.public_pages(day)[past.referrer])
+    past_links = past.take(judged.public_pages(day)[past.referrer])
     rows = judged.built.store.read("hub_seeds", day)
     ranked = rows.filter(rows["rank"].is_valid()).sort_by("rank")
     orders = {
         "ours": judged.lives.find(ranked["url"].to_pylist()),
-        "last day's clicks out": most(known, known.clients * (known.day == number)),
+        "last day's clicks out": most(past_links, past_links.clients * (past_links.day == number)),
     }
     place = {name: places_of(order, later, wanted) for name, order in orders.items()}
     draws = Draws(wanted)
     for k in _HUBS:
-        found = {name: draws.share(one < k) for name, one in place.items()}
-        table.add([judged.real.name, days, k], found.pop("ours"), found)
+        shares = {name: draws.share(places < k) for name, places in place.items()}
+        table.add([judged.real.name, days, k], shares.pop("ours"), shares)
 
 
 AHEAD: Final = 7
@@ -241,7 +241,7 @@ def main() -> None:
     print("F (share decided right) of pages born in the week after\n")
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     role = "chosen on" if given.chosen else "reported on"
-    for name in given.sets or [one for one, real in SETS.items() if real.role == role]:
+    for name in given.sets or [name for name, real in SETS.items() if real.role == role]:
         visits = SETS[name].visits(given.data)
         for row in rows(name, daily_of(visits), lives_of(visits)):
             print("| " + " | ".join(map(str, row)) + " |", flush=True)

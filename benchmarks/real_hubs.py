@@ -27,7 +27,7 @@ def hubs(judged: Judged) -> list[Table]:
     page = np.concatenate([wanted for wanted, _ in parts]) if parts else np.zeros(0, np.int64)
     if not len(page) or not len(judged.links.day):
         return []
-    place = {name: np.concatenate([one[name] for _, one in parts]) for name in parts[0][1]}
+    place = {name: np.concatenate([places[name] for _, places in parts]) for name in parts[0][1]}
     many = judged.lives.has_many[page]
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
@@ -35,9 +35,9 @@ def hubs(judged: Judged) -> list[Table]:
             table = Table(f"hubs{title}", ["set", "K", "wanted"])
             draws = Draws(page[rows])
             for k in KS:
-                found = {name: draws.share(one[rows] < k) for name, one in place.items()}
-                ours = found.pop("ours")
-                table.add([judged.real.name, k, int(rows.sum())], ours, found)
+                shares = {name: draws.share(places[rows] < k) for name, places in place.items()}
+                ours = shares.pop("ours")
+                table.add([judged.real.name, k, int(rows.sum())], ours, shares)
             tables.append(table)
     return tables
 
@@ -67,24 +67,26 @@ def orders(judged: Judged, day: dt.date, past: Links) -> Mapping[str, Int64s]:
     ranked = rows.filter(rows["rank"].is_valid()).sort_by("rank")
     ours = judged.lives.find(ranked["url"].to_pylist())
     public = judged.public_pages(day)
-    known = past.take(public[past.referrer])
+    past_links = past.take(public[past.referrer])
     temporal = np.zeros(len(judged.lives.urls), np.bool_)
     page, label = judged.labelled(day)
     temporal[page[label]] = True
     return {
         "ours": ours,
-        "paper's order": most(known, temporal[known.target].astype(float), distinct=True),
-        "greedy": _greedy(known, temporal),
-        "last day's clicks out": most(known, known.clients * (known.day == judged.day(day))),
-        "decayed new targets": decayed(judged, day, known, HALF_LIFE),
+        "paper's order": most(past_links, temporal[past_links.target].astype(float), distinct=True),
+        "greedy": _greedy(past_links, temporal),
+        "last day's clicks out": most(
+            past_links, past_links.clients * (past_links.day == judged.day(day))
+        ),
+        "decayed new targets": decayed(judged, day, past_links, HALF_LIFE),
     }
 
 
-def decayed(judged: Judged, day: dt.date, known: Links, half_life: float) -> Int64s:
+def decayed(judged: Judged, day: dt.date, links: Links, half_life: float) -> Int64s:
     """Return hubs by their links to pages born in the window, the younger the more."""
-    birth = judged.lives.birth[known.target]
+    birth = judged.lives.birth[links.target]
     worth = np.where(birth > judged.first(day), 0.5 ** ((judged.day(day) - birth) / half_life), 0)
-    return most(known, worth, distinct=True)
+    return most(links, worth, distinct=True)
 
 
 def most(links: Links, worth: np.ndarray, *, distinct: bool = False) -> Int64s:
@@ -92,9 +94,9 @@ def most(links: Links, worth: np.ndarray, *, distinct: bool = False) -> Int64s:
     rows = np.arange(len(worth))
     if distinct:
         _, rows = np.unique(np.stack([links.referrer, links.target]), axis=1, return_index=True)
-    found = np.bincount(links.referrer[rows], worth[rows]) if len(rows) else np.zeros(0)
-    order = np.argsort(-found, kind="stable")
-    return np.asarray(order[found[order] > 0])
+    sums = np.bincount(links.referrer[rows], worth[rows]) if len(rows) else np.zeros(0)
+    order = np.argsort(-sums, kind="stable")
+    return np.asarray(order[sums[order] > 0])
 
 
 def _greedy(links: Links, temporal: Flags) -> Int64s:
@@ -108,7 +110,7 @@ def _greedy(links: Links, temporal: Flags) -> Int64s:
     bound = {hub: len(targets) for hub, targets in own.items()}
     while left and len(order) < KS[-1]:
         best, gain = -1, 0
-        for hub in sorted(left, key=lambda one: -bound[one]):
+        for hub in sorted(left, key=lambda candidate: -bound[candidate]):
             if bound[hub] <= gain:
                 break
             bound[hub] = len(left[hub] - covered)
@@ -126,8 +128,8 @@ def places_of(order: Int64s, later: Links, wanted: Int64s) -> Int64s:
     pages = int(max(later.referrer.max(initial=0), later.target.max(initial=0), 0)) + 1
     pages = max(pages, int(wanted.max(initial=0)) + 1, int(order.max(initial=0)) + 1)
     place = np.full(pages, _FAR)
-    known = order >= 0
-    place[order[known]] = np.flatnonzero(known)
+    is_ordered = order >= 0
+    place[order[is_ordered]] = np.flatnonzero(is_ordered)
     reached = np.full(pages, _FAR)
     np.minimum.at(reached, later.target, place[later.referrer])
     return reached[wanted]

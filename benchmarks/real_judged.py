@@ -70,7 +70,9 @@ class Judged:
     def table(self, name: str, day: dt.date) -> pa.Table:
         """Return the published rows of a window asset, made on the first request."""
         if (name, day) not in self._made:
-            self._made |= {(one, day) for one in self.built.make([name], day, self._made)}
+            self._made |= {
+                (asset_day, day) for asset_day in self.built.make([name], day, self._made)
+            }
         return self.built.store.read(name, day)
 
     def day(self, day: dt.date) -> int:
@@ -92,8 +94,8 @@ class Judged:
         if self._links is None:
             edges = edges_of(self.visits)
             ends = (self.lives.find(edges.referrer), self.lives.find(edges.target))
-            known = (ends[0] >= 0) & (ends[1] >= 0)
-            self._links = Links(*ends, edges.day, edges.clients).take(known)
+            are_pages = (ends[0] >= 0) & (ends[1] >= 0)
+            self._links = Links(*ends, edges.day, edges.clients).take(are_pages)
         return self._links
 
     def public_pages(self, day: dt.date) -> Flags:
@@ -103,9 +105,9 @@ class Judged:
         inside = (number >= self.first(day)) & (number <= self.day(day))
         rows = self.visits.filter(pa.array(inside)).group_by("url")
         counted = rows.aggregate([("client", "count_distinct")])
-        known = counted.filter(pc.greater_equal(counted["client_count_distinct"], MIN_CLIENTS))
+        public = counted.filter(pc.greater_equal(counted["client_count_distinct"], MIN_CLIENTS))
         result = np.zeros(len(self.lives.urls), np.bool_)
-        result[self.lives.find(known["url"].to_pylist())] = True
+        result[self.lives.find(public["url"].to_pylist())] = True
         return result
 
     def labelled(self, day: dt.date, column: str = "is_temporal") -> tuple[Int64s, Flags]:

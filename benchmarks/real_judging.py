@@ -145,7 +145,9 @@ class Draws:
         t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
         which = np.minimum((p * _BINS).astype(np.int64), _BINS - 1)
         inside = [which == part for part in range(_BINS)]
-        return self.summed([*((t - p) * one for one in inside), np.ones(len(t))], _distance)
+        return self.summed(
+            [*((t - p) * is_inside for is_inside in inside), np.ones(len(t))], _distance
+        )
 
 
 def _share(sums: Floats) -> Floats:
@@ -162,10 +164,12 @@ def verdict(
     ours: Value, baselines: Mapping[str, Value], *, higher_is_better: bool = True
 ) -> Verdict:
     """Compare ours with the best of the baselines."""
-    known = {name: one for name, one in baselines.items() if not np.isnan(one.value)}
+    measured = {
+        name: baseline for name, baseline in baselines.items() if not np.isnan(baseline.value)
+    }
     sign = 1 if higher_is_better else -1
-    name = max(known, key=lambda one: sign * known[one].value)
-    best = known[name]
+    name = max(measured, key=lambda baseline: sign * measured[baseline].value)
+    best = measured[name]
     difference = Value(ours.value - best.value, ours.draws - best.draws)
     return Verdict(name, difference, higher_is_better)
 
@@ -192,7 +196,7 @@ class Table:
         head = [*self.head, "ours [95 %]", *names, "difference [95 %]", "best baseline", "mark"]
         lines = [f"### {self.title}", "", _row(head), _row(["---"] * len(head))]
         for (cells, ours, rest), against in zip(self.rows, self.verdicts, strict=True):
-            values = [f"{rest[one].value:.3f}" if one in rest else "" for one in names]
+            values = [f"{rest[name].value:.3f}" if name in rest else "" for name in names]
             lines.append(_row([*cells, str(ours), *values, str(against), against.mark]))
         return "\n".join(lines)
 

@@ -46,10 +46,10 @@ def labels(judged: Judged) -> list[Table]:
             rows = groups[:, number]
             if rows.sum() >= LEAST:
                 draws = Draws(page[rows])
-                found = {one: draws.share(x[rows] == truth[rows]) for one, x in columns.items()}
-                ours = found.pop(_OURS)
+                shares = {name: draws.share(x[rows] == truth[rows]) for name, x in columns.items()}
+                ours = shares.pop(_OURS)
                 cells = [judged.real.name, name, int(rows.sum()), int(truth[rows].sum())]
-                table.add(cells, ours, found)
+                table.add(cells, ours, shares)
         tables.append(table)
     return [table for table in tables if table.rows]
 
@@ -59,12 +59,12 @@ def _of_day(judged: Judged, day: dt.date) -> dict[str, Any]:
     rows, lives, number = judged.table("page_labels", day), judged.lives, judged.day(day)
     page = lives.find(rows["url"].to_pylist())
     first, age = judged.first(day), number - lives.birth[page] + 1
-    known = (lives.days - number > LEAST_DAYS) & lives.is_known[page] & (page >= 0)
-    known &= lives.birth[page] > 0  # pages of the set's first day may be older than it
+    is_judged = (lives.days - number > LEAST_DAYS) & lives.is_known[page] & (page >= 0)
+    is_judged &= lives.birth[page] > 0  # pages of the set's first day may be older than it
     older, seen_first = lives.birth[page] < first, lives.birth[page] <= first
     is_young, is_middling = (age >= 5) & (age <= 7), (age >= 8) & (age <= 14)
     inside = np.stack([is_young & ~older, is_middling & ~older, seen_first, older], axis=1)
-    groups = inside & known[:, None] & (age >= 5)[:, None]
+    groups = inside & is_judged[:, None] & (age >= 5)[:, None]
     chosen = groups.any(axis=1)
     answers = {
         _OURS: _flags(rows, "is_temporal"),

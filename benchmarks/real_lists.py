@@ -32,14 +32,14 @@ def lists(judged: Judged) -> list[Table]:
     if not parts:
         return []
     page = np.concatenate([pages for pages, _ in parts])
-    covers = {name: np.concatenate([one[name] for _, one in parts]) for name in parts[0][1]}
+    covers = {name: np.concatenate([covered[name] for _, covered in parts]) for name in parts[0][1]}
     truth, many = judged.lives.by_days[page], judged.lives.has_many[page]
     sites = np.array([site_of(url) for url in judged.lives.urls[page].tolist()])
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
         if rows.sum() >= LEAST:
             unit = sites if len(set(sites[rows].tolist())) >= MANY_SITES else page
-            chosen = {name: one[rows] for name, one in covers.items()}
+            chosen = {name: covered[rows] for name, covered in covers.items()}
             tables.append(_table(judged, title, chosen, truth[rows], unit[rows]))
     return tables
 
@@ -53,16 +53,16 @@ def _table(
     what = "F" if truth.any() else "share decided right, where nothing is temporal"
     table = Table(f"lists{title}: {what}", ["set", "list", "born", "temporal", *_RATIOS])
     draws = Draws(unit)
-    found = {
-        name: draws.f_measure(one, truth) if truth.any() else draws.share(one == truth)
-        for name, one in covers.items()
+    values = {
+        name: draws.f_measure(covered, truth) if truth.any() else draws.share(covered == truth)
+        for name, covered in covers.items()
     }
-    rest = {name: one for name, one in found.items() if name not in OURS}
+    rest = {name: covered for name, covered in values.items() if name not in OURS}
     for name in OURS:
-        both, one = int((covers[name] & truth).sum()), covers[name]
-        precision, recall = both / max(int(one.sum()), 1), both / max(int(truth.sum()), 1)
+        both, covered = int((covers[name] & truth).sum()), covers[name]
+        precision, recall = both / max(int(covered.sum()), 1), both / max(int(truth.sum()), 1)
         cells = [judged.real.name, name, len(truth), int(truth.sum())]
-        table.add([*cells, f"{precision:.3f}", f"{recall:.3f}"], found[name], rest)
+        table.add([*cells, f"{precision:.3f}", f"{recall:.3f}"], values[name], rest)
     return table
 
 
@@ -121,7 +121,7 @@ def _births(judged: Judged, day: dt.date) -> tuple[Int64s, Flags]:
 def _majority(judged: Judged, urls: list[str], labels: tuple[Int64s, Flags]) -> Flags:
     """Take a URL if most labelled pages of its folder are temporal, else by its site."""
     votes: dict[str, list[int]] = {}
-    for page, label in zip(*(one.tolist() for one in labels), strict=True):
+    for page, label in zip(*(label.tolist() for label in labels), strict=True):
         url = str(judged.lives.urls[page])
         for name in (folder_of(url), "site " + site_of(url)):
             vote = votes.setdefault(name, [0, 0])

@@ -46,9 +46,9 @@ def predictions(
     real: RealSet, data: Path, parts: Iterable[str], keep: Path | None = None
 ) -> Iterator[Table]:
     """Judge a set by some parts, one after the other."""
-    with judged(real, data, keep) as one:
+    with judged(real, data, keep) as judged_set:
         for part in parts:
-            yield from PARTS[part](one)
+            yield from PARTS[part](judged_set)
 
 
 def main() -> None:

@@ -57,7 +57,7 @@ def revisits(judged: Judged) -> list[Table]:
     stories = _stories(judged)
     if not stories:
         return []
-    rows = [one for day in judged.decisions() if (one := _of_day(judged, day, stories))]
+    rows = [row for day in judged.decisions() if (row := _of_day(judged, day, stories))]
     return [_half_lives(judged, rows), _rates(judged, rows), _promises(judged, rows)]
 
 
@@ -112,15 +112,15 @@ def _stories(judged: Judged) -> list[_Story]:
 
 def _hours(column: Any, start: np.datetime64) -> list[float]:
     passed = (column.to_numpy().astype("datetime64[us]") - start) / _HOUR
-    return [float(one) for one in passed]
+    return [float(hours) for hours in passed]
 
 
 def _units(rows: Sequence[_Day]) -> Int64s:
     return np.array([story.page for row in rows for story in row.new], np.int64)
 
 
-def _each(rows: Sequence[_Day], said: Sequence[float]) -> Floats:
-    return np.repeat(np.array(said, np.float64), [len(row.new) for row in rows])
+def _each(rows: Sequence[_Day], predictions: Sequence[float]) -> Floats:
+    return np.repeat(np.array(predictions, np.float64), [len(row.new) for row in rows])
 
 
 def _half_lives(judged: Judged, rows: Sequence[_Day]) -> Table:
@@ -129,15 +129,15 @@ def _half_lives(judged: Judged, rows: Sequence[_Day]) -> Table:
     draws = Draws(_units(rows))
     truth = draws.median([story.half_age for row in rows for story in row.new])
 
-    def error(said: Sequence[float]) -> Value:
-        mean = draws.share(_each(rows, said))
+    def error(predictions: Sequence[float]) -> Value:
+        mean = draws.share(_each(rows, predictions))
         return Value(abs(mean.value - truth.value), np.abs(mean.draws - truth.draws))
 
-    past = [float(np.median([one.half_age for one in row.past])) for row in rows]
-    said = [row.half_life for row in rows]
-    known = {"median of the past, by hours": error(past), "one day": error([24.0] * len(rows))}
-    cells = [judged.real.name, "half-life", f"{np.mean(said):.1f}", f"{truth.value:.1f}"]
-    table.add(cells, error(said), known)
+    past = [float(np.median([hub.half_age for hub in row.past])) for row in rows]
+    half_lives = [row.half_life for row in rows]
+    errors = {"median of the past, by hours": error(past), "one day": error([24.0] * len(rows))}
+    cells = [judged.real.name, "half-life", f"{np.mean(half_lives):.1f}", f"{truth.value:.1f}"]
+    table.add(cells, error(half_lives), errors)
     return table
 
 
@@ -154,18 +154,18 @@ def _rates(judged: Judged, rows: Sequence[_Day]) -> Table:
     truth = np.array([_a_day(linked, row.day, ahead) for row in rows])
     draws = Draws(np.arange(len(rows)))
 
-    def error(said: Sequence[float]) -> Value:
-        return draws.share(np.abs(np.array(said) - truth))
+    def error(predictions: Sequence[float]) -> Value:
+        return draws.share(np.abs(np.array(predictions) - truth))
 
     past = min(judged.window_days, rows[0].day)
-    known = {
+    errors = {
         "mean of the window": error([_a_day(linked, row.day - past, past) for row in rows]),
         "last week": error([_a_day(linked, row.day - _RECENT, _RECENT) for row in rows]),
         "last day": error([_a_day(linked, row.day - 1, 1) for row in rows]),
     }
-    said = [row.rate for row in rows]
-    cells = [judged.real.name, "new pages a day", f"{np.mean(said):.1f}", f"{truth.mean():.1f}"]
-    table.add(cells, error(said), known)
+    rates = [row.rate for row in rows]
+    cells = [judged.real.name, "new pages a day", f"{np.mean(rates):.1f}", f"{truth.mean():.1f}"]
+    table.add(cells, error(rates), errors)
     return table
 
 
@@ -190,7 +190,7 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
     draws = Draws(_units(rows))
     # Interest that fades and links that leave are one decay (`core.hubs.revisits`).
     halves = [row.half_life * (1 - row.missed) for row in rows]
-    past = [float(np.median([one.half_age for one in row.past])) for row in rows]
+    past = [float(np.median([hub.half_age for hub in row.past])) for row in rows]
     for every in INTERVALS:
         caught = [_caught(story, every) for row in rows for story in row.new]
         truth = draws.share(caught)
@@ -201,7 +201,7 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
             )
             return Value(abs(said.value - truth.value), np.abs(said.draws - truth.draws))
 
-        known = {
+        errors = {
             "median of the past, by hours": error(past),
             "one day": error([24.0] * len(rows)),
         }
@@ -212,7 +212,7 @@ def _promises(judged: Judged, rows: Sequence[_Day]) -> Table:
             f"{said:.3f}",
             f"{truth.value:.3f}",
         ]
-        table.add(cells, error(halves), known)
+        table.add(cells, error(halves), errors)
     return table
 
 

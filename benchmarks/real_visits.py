@@ -299,7 +299,7 @@ def arrivals_with_lives(data: Path, first: dt.date, days: int, share: float) -> 
     drawn = random.integers(0, len(lives), len(born))
     lengths = np.array([len(life) for life in lives])[drawn]
     row = np.repeat(np.arange(len(born)), lengths)
-    passed = np.concatenate([lives[one] for one in drawn])
+    passed = np.concatenate([lives[life] for life in drawn])
     time = times_of(born)[row] + passed
     urls = born["url"].combine_chunks().take(pa.array(row))
     return between(visits_of(time, np.arange(len(row)), urls), first, days)

@@ -80,11 +80,11 @@ def main() -> None:
             f" {size / 1e6:,.0f} MB of log files; {arguments.cores} cores",
             flush=True,
         )
-        found = {}
+        stages_by_engine = {}
         for name in arguments.engines:
             own = shutil.copytree(state, Path(folder) / name, copy_function=os.link)
-            found[name] = measured(own, name, arguments)
-        report(found)
+            stages_by_engine[name] = measured(own, name, arguments)
+        report(stages_by_engine)
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def window(
 def made(store: Store, manifest: Manifest) -> Made:
     """A partition, with the bytes of what it was made from."""
     size = 0
-    for one in manifest.inputs:
-        asset, _, day = one.name.partition("/day=")
+    for source in manifest.inputs:
+        asset, _, day = source.name.partition("/day=")
         size += store.require(asset, dt.date.fromisoformat(day) if day else manifest.day).size
     return Made(manifest.rows, size)
 
@@ -172,7 +172,7 @@ def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
     """Make an asset, print how it went and return its rows."""
     began, clock = time.time(), time.monotonic()
     parts = make()
-    found = {
+    row = {
         "asset": asset,
         "rows": sum(part.rows for part in parts),
         "read": sum(part.read for part in parts),
@@ -180,8 +180,8 @@ def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
         "began": began,
         "ended": time.time(),
     }
-    print(json.dumps(found), flush=True)
-    return found["rows"]
+    print(json.dumps(row), flush=True)
+    return row["rows"]
 
 
 def settings_of(state: Path, name: str, cores: int) -> Settings:
@@ -223,21 +223,21 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
         run.wait()
     elif run.returncode:
         raise SystemExit((state / "log").read_text("utf-8", "replace")[-3000:])
-    said = [json.loads(line) for line in (state / "said").read_text().splitlines()]
+    rows = [json.loads(line) for line in (state / "said").read_text().splitlines()]
     stages = list(stages_of(state / "spark-events")) if name == "spark" else []
-    for one in said:
-        began, ended = one["began"] - _SAMPLED_SECONDS, one["ended"] + _SAMPLED_SECONDS
+    for row in rows:
+        began, ended = row["began"] - _SAMPLED_SECONDS, row["ended"] + _SAMPLED_SECONDS
         at_that_time = [sample for sample in samples if began <= sample[0] <= ended]
-        one["memory"] = max((memory for _, memory, _ in at_that_time), default=0)
+        row["memory"] = max((memory for _, memory, _ in at_that_time), default=0)
         used = [seconds for _, _, seconds in at_that_time]
-        one["processor"] = max(used) - min(used) if used else 0.0
+        row["processor"] = max(used) - min(used) if used else 0.0
         for metric in _COUNTED:
-            one[metric] = sum(
-                found.get(metric, 0)
-                for at, found in stages
-                if one["began"] - 0.001 <= at <= one["ended"] + 0.001
+            row[metric] = sum(
+                stage.get(metric, 0)
+                for at, stage in stages
+                if row["began"] - 0.001 <= at <= row["ended"] + 0.001
             )
-    return said
+    return rows
 
 
 def used_by(root: int) -> tuple[int, float]:
@@ -275,14 +275,14 @@ def stages_of(folder: Path) -> Iterator[tuple[float, dict[str, int]]]:
                 continue
             stage = json.loads(line)["Stage Info"]
             sums = {
-                one["Name"]: int(one["Value"])
-                for one in stage.get("Accumulables", ())
-                if one.get("Name") in _COUNTED
+                sum_of_tasks["Name"]: int(sum_of_tasks["Value"])
+                for sum_of_tasks in stage.get("Accumulables", ())
+                if sum_of_tasks.get("Name") in _COUNTED
             }
             yield stage["Completion Time"] / 1000, sums
 
 
-def report(found: dict[str, list[dict[str, Any]]]) -> None:
+def report(rows_by_engine: dict[str, list[dict[str, Any]]]) -> None:
     """A row for each asset and one for all, as a table for docs/spark.md."""
     engine = "{0} s | processor s | MB"
     print(
@@ -291,7 +291,7 @@ def report(found: dict[str, list[dict[str, Any]]]) -> None:
     )
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     by_asset: dict[str, dict[str, dict[str, Any]]] = {}
-    for name, said in found.items():
+    for name, said in rows_by_engine.items():
         for one in [*said, all_of(said)]:
             by_asset.setdefault(one["asset"], {})[name] = one
     for asset, engines in by_asset.items():
@@ -321,11 +321,11 @@ def megabytes(size: int, digits: int = 1) -> str:
     return f"{size / 1e6:,.{digits}f}"
 
 
-def all_of(said: list[dict[str, Any]]) -> dict[str, Any]:
+def all_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Sums, and the largest memory."""
     summed = ("rows", "read", "seconds", "processor", *_COUNTED)
-    sums = {name: sum(one[name] for one in said) for name in summed}
-    return {"asset": _ALL, "memory": max((one["memory"] for one in said), default=0), **sums}
+    sums = {name: sum(row[name] for row in rows) for name in summed}
+    return {"asset": _ALL, "memory": max((row["memory"] for row in rows), default=0), **sums}
 
 
 if __name__ == "__main__":

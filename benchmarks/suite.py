@@ -67,17 +67,17 @@ def main() -> None:
     arguments = parser.parse_args()
     keep_memory()  # as our entry points do; every way hears it, and pandas has Arrow's, too
     facts = {**machine(), "packages": versions()}
-    found: Found = {}
+    results: Found = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = (arguments.folder or Path(temporary)) / arguments.size
         for name in arguments.line:
             repeat = f"python -m benchmarks.suite --size {arguments.size} --line {name}"
             load = round(os.getloadavg()[0], 1)
             rows = line(name, folder, arguments.size, arguments.repeats)
-            found[name] = {"repeat": repeat, "machine": facts, "load": load, "ways": rows}
+            results[name] = {"repeat": repeat, "machine": facts, "load": load, "ways": rows}
             if arguments.write:  # at once: a long run may be interrupted
-                publish(arguments.size, {name: found[name]})
-    print(markdown(arguments.size, found))
+                publish(arguments.size, {name: results[name]})
+    print(markdown(arguments.size, results))
 
 
 def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any]]:
@@ -105,12 +105,12 @@ def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any
     return list(rows.values())
 
 
-def _add(row: dict[str, Any], found: dict[str, Any]) -> None:
+def _add(row: dict[str, Any], results: dict[str, Any]) -> None:
     """Runs of one more process."""
     for times in ("seconds", "processor_seconds"):
-        found[times] = row.get(times, []) + found[times]
-    found["peak_mib"] = max(found["peak_mib"], row.get("peak_mib", 0))
-    row |= found
+        results[times] = row.get(times, []) + results[times]
+    results["peak_mib"] = max(results["peak_mib"], row.get("peak_mib", 0))
+    row |= results
     row["median"] = statistics.median(row["seconds"])
     row["per_second"] = row["items"] / row["median"]
     if row["processor_seconds"]:  # not where only a part of the job counts
@@ -139,23 +139,23 @@ def call(name: str, way: str, folder: Path, size: str, repeats: int) -> str:
 
 def versions() -> dict[str, str]:
     """Of the packages that do the work, ours and others, as far as they are installed."""
-    found = {}
+    versions_by_name = {}
     for name in _PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions_by_name[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_by_name
 
 
-def markdown(size: str, found: Found) -> str:
+def markdown(size: str, results: Found) -> str:
     """The table of a size, and what it was made on."""
     lines = []
     for name in LINES:
-        if name in found:
-            lines += [_row(name, row) for row in found[name]["ways"]]
-    machines = dict.fromkeys(_said(one["machine"]) for one in found.values())
-    loads = [one["load"] for one in found.values()]
+        if name in results:
+            lines += [_row(name, row) for row in results[name]["ways"]]
+    machines = dict.fromkeys(_said(one["machine"]) for one in results.values())
+    loads = [one["load"] for one in results.values()]
     head = [
         f"Size `{size}`. {' Others on: '.join(machines)}",
         f"Processes that wanted a core before a line began: {min(loads)} to {max(loads)}.",
@@ -190,17 +190,19 @@ def _row(name: str, row: dict[str, Any]) -> str:
     )
 
 
-def publish(size: str, found: Found) -> None:
+def publish(size: str, results: Found) -> None:
     """Replace these lines in docs/performance.json, and the tables in docs/performance.md."""
     numbers = _DOCS / "performance.json"
-    known: dict[str, Found] = json.loads(numbers.read_text("utf-8")) if numbers.exists() else {}
-    known[size] = known.get(size, {}) | found
-    known = {one: known[one] for one in SIZES if one in known}
-    numbers.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+    stored: dict[str, Found] = json.loads(numbers.read_text("utf-8")) if numbers.exists() else {}
+    stored[size] = stored.get(size, {}) | results
+    stored = {shown_size: stored[shown_size] for shown_size in SIZES if shown_size in stored}
+    numbers.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
     page = _DOCS / "performance.md"
     before, _, rest = page.read_text("utf-8").partition(_BEGIN)
     after = rest.partition(_END)[2]
-    tables = "\n".join(markdown(one, lines) for one, lines in known.items() if one in _SHOWN)
+    tables = "\n".join(
+        markdown(shown_size, lines) for shown_size, lines in stored.items() if shown_size in _SHOWN
+    )
     page.write_text(f"{before}{_BEGIN}\n{tables}\n{_END}{after}", "utf-8")
 
 

@@ -50,9 +50,9 @@ def _web(pages: int) -> sparse.csr_array:
     dice = np.random.default_rng(1)
     links = _LINKS_A_PAGE * pages
     target = (pages * dice.random(links) ** 2).astype(np.int64)
-    known = np.unique(dice.integers(0, pages, links) * pages + target)
-    ends = (known // pages, known % pages)
-    return sparse.csr_array((np.ones(len(known)), ends), shape=(pages, pages))
+    links_by_number = np.unique(dice.integers(0, pages, links) * pages + target)
+    ends = (links_by_number // pages, links_by_number % pages)
+    return sparse.csr_array((np.ones(len(links_by_number)), ends), shape=(pages, pages))
 
 
 def hits_by_us(_: Path, size: str) -> Job:

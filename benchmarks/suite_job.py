@@ -78,7 +78,7 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
         "processor_seconds": processor,
         "items": items,
         "answer": answer,
-        "peak_mib": max(one.ru_maxrss for one in used) / 1024,
+        "peak_mib": max(usage.ru_maxrss for usage in used) / 1024,
     }
 
 
@@ -112,4 +112,4 @@ def same_rows(
 def _processor_seconds() -> float:
     """Of this process and of those it has called and waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)

@@ -194,8 +194,8 @@ def hubs_by_pandas(folder: Path, size: str) -> Job:
     def job() -> Done:
         (file,) = store.files("page_traffic", day)
         traffic = pd.read_parquet(file, columns=["url", "clients"])
-        known = traffic.loc[traffic["clients"] >= _LEAST_CLIENTS, "url"]
-        return _TRANSITS[size], int(hubs_of_pandas(store, known)["pages"][:_BEST].sum())
+        urls = traffic.loc[traffic["clients"] >= _LEAST_CLIENTS, "url"]
+        return _TRANSITS[size], int(hubs_of_pandas(store, urls)["pages"][:_BEST].sum())
 
     return job
 
@@ -220,12 +220,12 @@ def _ordered_by_polars(store: Any) -> tuple[Any, Any]:
     )
     labels = pl.read_parquet(labels_file, columns=["url", "is_temporal"])
     traffic = pl.read_parquet(traffic_file, columns=["url", "site", "clients"])
-    known = traffic.filter(pl.col("clients") >= _LEAST_CLIENTS).rename({"url": "referrer"})
+    referrers = traffic.filter(pl.col("clients") >= _LEAST_CLIENTS).rename({"url": "referrer"})
     temporal = labels.filter("is_temporal").select(target="url")
     transits = pl.read_parquet(_transit_files(store), columns=["referrer", "target"])
     links = transits.drop_nulls().unique().join(temporal, on="target", how="semi")
     counts = links.group_by("referrer").len("temporal_pages")
-    order = counts.join(known, on="referrer").sort(
+    order = counts.join(referrers, on="referrer").sort(
         "temporal_pages", "referrer", descending=[True, False]
     )
     return links, order

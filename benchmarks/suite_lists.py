@@ -115,8 +115,8 @@ def scores_by_us(folder: Path, _: str) -> Job:
         for asset in (PREFIX_TREES, SITE_SCORES):
             build(store, engine, settings, asset, labelled_day(store))
         scores = store.read("site_scores", labelled_day(store), ["score", "pages"])
-        known = scores.drop_null()
-        return sum(known["pages"].to_pylist()), sum(known["score"].to_pylist())
+        scored = scores.drop_null()
+        return sum(scored["pages"].to_pylist()), sum(scored["score"].to_pylist())
 
     job()
     return job
@@ -125,8 +125,8 @@ def scores_by_us(folder: Path, _: str) -> Job:
 def labelled_day(store: Any) -> dt.date:
     """The day of the window: the only one with labels."""
     (day,) = store.days("page_labels")
-    found: dt.date = day
-    return found
+    labelled: dt.date = day
+    return labelled
 
 
 def label_files(store: Any) -> tuple[str, str]:
@@ -147,16 +147,16 @@ def scores_by_pandas(folder: Path, _: str) -> Job:
         totals = pd.read_parquet(histories_file, columns=["url", "total"])
         both = labels.merge(totals, on="url")
         both["temporal_views"] = both["total"].where(both["is_temporal"], 0)
-        found = both.groupby("site").agg(
+        sums = both.groupby("site").agg(
             pages=("url", "size"), temporal=("is_temporal", "sum"),
             views=("total", "sum"), temporal_views=("temporal_views", "sum"),
         )  # fmt: skip
-        page_share = found["temporal"] / found["pages"]
-        found["score"] = (3 * page_share + 2 * found["temporal_views"] / found["views"]) / 5
-        found.sort_values(["score", "temporal"], ascending=False).to_parquet(
+        page_share = sums["temporal"] / sums["pages"]
+        sums["score"] = (3 * page_share + 2 * sums["temporal_views"] / sums["views"]) / 5
+        sums.sort_values(["score", "temporal"], ascending=False).to_parquet(
             folder / "pandas.parquet", compression="zstd"
         )
-        return len(labels), float(found["score"].sum())
+        return len(labels), float(sums["score"].sum())
 
     return job
 
@@ -173,10 +173,10 @@ def scores_by_polars(folder: Path, _: str) -> Job:
         temporal = pl.col("is_temporal")
         page_share = temporal.mean()
         view_share = pl.col("total").filter(temporal).sum() / pl.col("total").sum()
-        found = both.group_by("site").agg(
+        sums = both.group_by("site").agg(
             temporal.sum().alias("temporal"), ((3 * page_share + 2 * view_share) / 5).alias("score")
         )
-        ranked = found.sort("score", "temporal", descending=True)
+        ranked = sums.sort("score", "temporal", descending=True)
         ranked.write_parquet(folder / "polars.parquet")
         return len(labels), float(ranked["score"].sum())
 
@@ -191,9 +191,9 @@ def sections_by_polars(folder: Path, _: str) -> Job:
     day = labelled_day(store)
 
     def job() -> Done:
-        pages, found = _sections_by_polars(store, day, QUIET_DAYS)
-        found.write_parquet(folder / _TREES)
-        scored = _sites_by_polars(store, day, settings, found)
+        pages, sections = _sections_by_polars(store, day, QUIET_DAYS)
+        sections.write_parquet(folder / _TREES)
+        scored = _sites_by_polars(store, day, settings, sections)
         scored.write_parquet(folder / _SCORED)
         return pages, float(scored["score"].sum())
 
@@ -267,7 +267,7 @@ def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any
     rules, least = settings.sites, settings.privacy.min_clients
     from_day = pl.lit(day - dt.timedelta(days=QUIET_DAYS - 1))
     days = store.days("page_views")
-    views = pl.read_parquet([file for one in days for file in store.files("page_views", one)])
+    views = pl.read_parquet([file for day in days for file in store.files("page_views", day)])
     seen = views.group_by("site").agg(
         first_seen=pl.col("day").min(), last_seen=pl.col("day").max(),
         all_views=pl.col("views").sum(), most=pl.col("views").max(),
@@ -355,8 +355,8 @@ def report_by_matplotlib(_: Path, size: str) -> Job:
                     parts.append(pd.DataFrame(list(block.rows), columns=names).to_html())
                 elif isinstance(block, Chart):
                     figure, axes = plt.subplots(figsize=(5.2, 2.9))
-                    for one in block.series:
-                        axes.plot(one.x, one.y, label=one.name)
+                    for line in block.series:
+                        axes.plot(line.x, line.y, label=line.name)
                     axes.set(title=block.title, xlabel=block.x.label, ylabel=block.y.label)
                     axes.legend()
                     drawn = io.StringIO()

@@ -41,9 +41,9 @@ def plain_python(pages: pa.Table) -> tuple[list[str], dict[str, float]]:
         if question:
             sections.append(path + "?")
         for above, section in zip([None, *sections], sections, strict=False):
-            found = counts[section]
-            found[0] += news
-            found[1] += 1
+            counted = counts[section]
+            counted[0] += news
+            counted[1] += 1
             if above is not None:
                 children[above].add(section)
         of_site = sites[site]
@@ -71,7 +71,7 @@ def functions_of_core(pages: pa.Table) -> tuple[list[str], dict[str, float]]:
     flags = {name: pages[name].to_numpy().astype(np.int64) for name in ("is_news", "is_temporal")}
     total = pages["total"].to_numpy()
     count = trees.total(np.ones(len(total), np.int64))
-    found = score_sections(trees.parent, count, trees.total(flags["is_news"]), PAPER_RULE)
+    section_scores = score_sections(trees.parent, count, trees.total(flags["is_news"]), PAPER_RULE)
     roots = trees.parent < 0
     sums = (
         *(count, trees.total(flags["is_temporal"])),
@@ -82,7 +82,9 @@ def functions_of_core(pages: pa.Table) -> tuple[list[str], dict[str, float]]:
     names = [trees.name(section) for section in np.flatnonzero(roots)]
     scores = score(counts, PAPER).score.tolist()
     sites = {name.removesuffix("/"): one for name, one in zip(names, scores, strict=True)}
-    return sorted(trees.name(section) for section in np.flatnonzero(found.is_prefix)), sites
+    return sorted(
+        trees.name(section) for section in np.flatnonzero(section_scores.is_prefix)
+    ), sites
 
 
 def make_pages(pages: int, sites: int) -> pa.Table:
@@ -100,8 +102,8 @@ def make_pages(pages: int, sites: int) -> pa.Table:
     ]
     total = 60 + dice.lognormal(3.0, 1.5, pages).astype(np.int64)
     columns = {"site": hosts, "url": urls, "is_news": is_news, "total": total}
-    made = pa.table(columns | {"is_temporal": is_news})
-    return made.sort_by([("site", "ascending"), ("url", "ascending")])
+    pages_made = pa.table(columns | {"is_temporal": is_news})
+    return pages_made.sort_by([("site", "ascending"), ("url", "ascending")])
 
 
 def write(store: Store, engine: Engine, pages: pa.Table) -> None:

@@ -103,9 +103,9 @@ def _fields(read: Callable[[], Records]) -> tuple[int, Any, Any, Any]:
     rows = np.flatnonzero(records.reason == Reject.NONE)
     texts = []
     for column in (records.target, records.address):
-        found = encode(column, rows)
-        distinct = to_arrow(found.distinct).cast(pa.binary())
-        texts.append(pa.DictionaryArray.from_arrays(pa.array(found.codes), distinct))
+        encoded = encode(column, rows)
+        distinct = to_arrow(encoded.distinct).cast(pa.binary())
+        texts.append(pa.DictionaryArray.from_arrays(pa.array(encoded.codes), distinct))
     return len(records), records.time[rows] // DAY, *texts
 
 
@@ -127,8 +127,8 @@ def lines_are_alike(folder: Path) -> None:
     import pyarrow.parquet as pq
 
     with (folder / "access.log").open("rb") as lines:
-        found = (_RECORD.match(line) for line in lines)
-        opened = {(_utc_day(one[2]), one[3], one[1]) for one in found if one}
+        records = (_RECORD.match(line) for line in lines)
+        opened = {(_utc_day(record[2]), record[3], record[1]) for record in records if record}
     counts = Counter((day, target) for day, target, _ in opened)
     expected = [(*opened, clients) for opened, clients in sorted(counts.items())]
     ours = pq.read_table(folder / _COUNTED)

@@ -83,8 +83,8 @@ def made(sites: int) -> Document:
             pattern[node] = first + place
         renamed = [label if text == _LABEL else text for text in shape["texts"]]
         document["trees"].append({**shape, "texts": renamed, "site": host, "pattern": pattern})
-    found: Document = document
-    return found
+    policy: Document = document
+    return policy
 
 
 def asked(sites: int, count: int) -> list[str]:

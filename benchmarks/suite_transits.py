@@ -34,13 +34,13 @@ _DAYS: Final = 60
 _DAY: Final = _FIRST + dt.timedelta(days=_DAYS - 1)
 
 
-def hubs_of_pandas(store: Store, known: pd.Series[str]) -> pd.DataFrame:
+def hubs_of_pandas(store: Store, opened: pd.Series[str]) -> pd.DataFrame:
     """The paper's order of hubs: temporal pages that known pages lead to (NP 5.1)."""
     labels = store.read("page_labels", _DAY, ["url", "is_temporal"]).to_pandas()
     links = _transits_of_pandas(store, ["referrer", "target"]).dropna().drop_duplicates()
     links = links[links["target"].isin(labels.loc[labels["is_temporal"], "url"])]
     counts = links.groupby("referrer").size()
-    counts = counts[counts.index.isin(known)]
+    counts = counts[counts.index.isin(opened)]
     return counts.reset_index(name="pages").sort_values(
         ["pages", "referrer"], ascending=[False, True], ignore_index=True
     )
@@ -81,8 +81,8 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
         birth[page] = np.where(birth[page] < 0, n, birth[page])
         days_seen[page] |= 1 << n
         columns = {"site": names.take(pa.array(site[page])), "url": urls.take(pa.array(page))}
-        made = publish(store, engine, "page_views", day, columns | {"views": pa.array(views)})
-        opened.append(Input(f"page_views/day={day}", made.digest))
+        manifest = publish(store, engine, "page_views", day, columns | {"views": pa.array(views)})
+        opened.append(Input(f"page_views/day={day}", manifest.digest))
     born = pa.array(np.datetime64(_FIRST) + np.maximum(birth, 0))
     seen = pa.array(np.flatnonzero(birth >= 0))
     every = {"site": names.take(pa.array(site)), "url": urls, "birth": born}
@@ -90,8 +90,8 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
     totals = every | {"seen": pa.array(days_seen)}
     totals = {name: column.take(seen) for name, column in totals.items()}
     publish(store, engine, "page_totals", _DAY, totals, opened)
-    known = {name: column.slice(0, len(pages)) for name, column in every.items()}
-    _write_labels(store, engine, pages, known)
+    page_columns = {name: column.slice(0, len(pages)) for name, column in every.items()}
+    _write_labels(store, engine, pages, page_columns)
 
 
 def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Table) -> None:

@@ -120,8 +120,8 @@ def decided_by_url_matcher(folder: Path, size: str) -> Job:
     nowhere = (16, "", 0)
 
     def job() -> Done:
-        found = [rules.get(matcher.match(url), nowhere)[0] for url in some]
-        return len(found), None
+        decisions = [rules.get(matcher.match(url), nowhere)[0] for url in some]
+        return len(decisions), None
 
     return job
 

@@ -155,8 +155,8 @@ def totals_by_pandas(folder: Path, _: str) -> Job:
 
     def job() -> Done:
         read = pd.concat([pd.read_parquet(path) for path in _days(folder)[1:]])
-        found = read.groupby(["site", "url"], sort=True)
-        out = found.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
+        groups = read.groupby(["site", "url"], sort=True)
+        out = groups.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
         out.to_parquet(folder / "pandas.parquet", compression="zstd")
         return len(read), len(out)
 
@@ -226,8 +226,8 @@ def histories_by_pandas(folder: Path, _: str) -> Job:
 
     def job() -> Done:
         read = pd.concat([pd.read_parquet(path) for path in _days(folder)[1:]])
-        found = read.groupby(["site", "url"], sort=True)
-        totals = found.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
+        groups = read.groupby(["site", "url"], sort=True)
+        totals = groups.agg(total=("views", "sum"), birth=("day", "min")).reset_index()
         totals.to_parquet(folder / "pandas.parquet", compression="zstd")
         reliable = totals[totals["total"] >= _LEAST]
         kept = read[read["url"].isin(reliable["url"])]
@@ -310,10 +310,10 @@ def labels_by_pandas(folder: Path, _: str) -> Job:
         days = _DAYS - born
         first_days = np.minimum(days, _THRESHOLDS["m"])
         first = np.where((age >= 0) & (age < _THRESHOLDS["m"]), views, 0).sum(axis=1)
-        known = days > first_days
+        is_old = days > first_days
         share = first / both["total"] / (first_days / days)
-        both["concentration"] = np.where(known, share, 1.0)
-        both["is_news"] = (both["concentration"] > _THRESHOLDS["p"]) & known
+        both["concentration"] = np.where(is_old, share, 1.0)
+        both["is_news"] = (both["concentration"] > _THRESHOLDS["p"]) & is_old
         both["is_temporal"] = both["phi_n"] > _THRESHOLDS["q"]
         both["is_sure"] = (both["phi_n_low"] > _THRESHOLDS["q"]) | (
             both["phi_n_high"] <= _THRESHOLDS["q"]
@@ -340,7 +340,8 @@ def labels_by_polars(folder: Path, _: str) -> Job:
         rules = pl.read_parquet(now / "calibration.parquet").filter("is_used")
         values = {"q": "threshold", "m": "days", "p": "threshold"}
         used = rules.group_by("scope", "name").agg(
-            pl.col(values[one]).filter(pl.col("score") == of[one]).max().alias(one) for one in of
+            pl.col(values[scope]).filter(pl.col("score") == of[scope]).max().alias(scope)
+            for scope in of
         )
         both = pages.join(curves.drop("site"), on="url").with_columns(
             section=pl.col("url").str.extract(SECTION), everywhere=pl.lit("")
@@ -364,15 +365,15 @@ def labels_by_polars(folder: Path, _: str) -> Job:
         )
         first_days = pl.min_horizontal("days", "m")
         first = pl.col("views").list.slice(_DAYS - pl.col("days"), "m").list.sum()
-        known = pl.col("days") > first_days
+        is_old = pl.col("days") > first_days
         share = first / pl.col("total") / (first_days / pl.col("days"))
         is_sure = (pl.col("phi_n_low") > pl.col("q")) | (pl.col("phi_n_high") <= pl.col("q"))
         out = both.select(
             "site", "url", "phi_n", "q", "m", "p", "thresholds", day=pl.lit(_LAST),
             is_temporal=(pl.col("phi_n") > pl.col("q")).fill_null(value=False),
             is_sure=is_sure.fill_null(value=False),
-            concentration=pl.when(known).then(share).otherwise(1.0),
-            has_concentration=known, n=pl.lit(_THRESHOLDS["n"]),
+            concentration=pl.when(is_old).then(share).otherwise(1.0),
+            has_concentration=is_old, n=pl.lit(_THRESHOLDS["n"]),
         )  # fmt: skip
         is_news = (pl.col("concentration") > pl.col("p")) & pl.col("has_concentration")
         out.with_columns(is_news=is_news).sort("site", "url").write_parquet(folder / _LABELLED)

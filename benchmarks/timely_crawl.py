@@ -69,7 +69,7 @@ def main() -> None:
         generate(
             DemoOptions(seed=options.seed, pages=options.pages, requests=options.requests), corpus
         )
-        world, known = read(corpus)
+        world, knowledge = read(corpus)
     born = (world.birth >= 0).sum()
     print(f"{len(world.birth):,} pages, {born:,} born in the {60 - LEARN_DAYS} days of crawling")
     print(
@@ -79,7 +79,7 @@ def main() -> None:
     print("|---:|---|---:|---:|---:|---:|---:|---:|")
     for budget in BUDGETS:
         rate = budget * options.pages / 1_000
-        for name, strategy in strategies(world, known, rate).items():
+        for name, strategy in strategies(world, knowledge, rate).items():
             done = simulate_timely(world, strategy, rate, (60 - LEARN_DAYS) * 24.0)
             print(
                 f"| {rate:.0f} | {NAMES[name]} | {done.remaining:.1%} |"
@@ -183,8 +183,8 @@ def _learned(corpus: Path, urls: pa.Array) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _numbers(urls: pa.Array, wanted: pa.ChunkedArray) -> NDArray[np.int64]:
-    found = pc.index_in(wanted, value_set=urls)
-    return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    places = pc.index_in(wanted, value_set=urls)
+    return np.asarray(pc.fill_null(places, -1)).astype(np.int64)
 
 
 def _by_section(

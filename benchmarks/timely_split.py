@@ -63,33 +63,33 @@ def main() -> None:
 def demo(seed: int) -> Iterator[Built]:
     """Publish the true daily views and transits of a corpus, which are what the logs lead to."""
     with tempfile.TemporaryDirectory() as folder:
-        made = generate(DemoOptions(seed=seed, mirror=False), Path(folder) / "demo")
+        corpus = generate(DemoOptions(seed=seed, mirror=False), Path(folder) / "demo")
         settings = load_settings(Path(folder) / "state")
         store = Store.open(settings)
         engine = DuckDBEngine(settings)
-        publish_truth(store, engine, made.truth, made.days)
-        yield Built(f"demo {seed}", settings, store, engine, tuple(made.days), ())
+        publish_truth(store, engine, corpus.truth, corpus.days)
+        yield Built(f"demo {seed}", settings, store, engine, tuple(corpus.days), ())
 
 
 def show(name: str, built: Built, day: dt.date) -> None:
     """Crawl what was born before a day, by hubs that were known earlier."""
     names = ["hub_seeds", "page_histories", "interest_curves"]
-    for one in (*learned_days(built.settings, day).values(), day):
-        built.make(names, one)
+    for last_day in (*learned_days(built.settings, day).values(), day):
+        built.make(names, last_day)
     with built.store.scratch() as scratch:
         job = job_of(built.store, built.engine, built.settings, TIMELY_SIMULATION, day, scratch)
-        for period, world, known in worlds(job):
+        for period, world, knowledge in worlds(job):
             if period.trial == "out_of_time":
-                for row in compared(period, world, known):
+                for row in compared(period, world, knowledge):
                     print(f"| {name} | {row} |", flush=True)
 
 
-def compared(period: Period, world: TimelyWorld, known: Knowledge) -> Iterable[str]:
+def compared(period: Period, world: TimelyWorld, knowledge: Knowledge) -> Iterable[str]:
     """Yield the cells of a row for every budget."""
     born = np.flatnonzero((world.birth >= 0) & (world.birth < period.hours))
     for share in BUDGETS:
         budget = share * len(world.birth) / 1_000
-        chosen = strategies(world, known, budget)
+        chosen = strategies(world, knowledge, budget)
         left = {
             name: left_at(
                 world, simulate_timely(world, chosen[name], budget, period.hours).first_fetch
@@ -109,8 +109,8 @@ def interval(interest: Floats, difference: Floats) -> tuple[float, float]:
     """Return the 95 % interval of a mean difference weighed by interest, over pages drawn again."""
     dice = np.random.default_rng(1)
     drawn = dice.multinomial(len(interest), np.full(len(interest), 1 / len(interest)), _DRAWS)
-    found = drawn @ (interest * difference) / np.maximum(drawn @ interest, 1e-300)
-    low, high = np.quantile(found, (0.025, 0.975))
+    ratios = drawn @ (interest * difference) / np.maximum(drawn @ interest, 1e-300)
+    low, high = np.quantile(ratios, (0.025, 0.975))
     return float(low), float(high)
 
 

@@ -40,7 +40,7 @@ class Row:
 
 def answers(thresholds: Thresholds = PAPERS) -> dict[str, Labeller]:
     """Every way to label pages, by name."""
-    found: dict[str, Labeller] = {
+    labellers: dict[str, Labeller] = {
         "raw share": lambda views: (
             concentration(views, round(thresholds.n)).first_share > thresholds.q
         ),
@@ -48,9 +48,9 @@ def answers(thresholds: Thresholds = PAPERS) -> dict[str, Labeller]:
     }
     for method in METHODS:
         options, name = Options(method=method, n=thresholds.n), method.replace("_", " ")
-        found[name] = _by_curve(options, thresholds.q, weekdays=False)
-        found[f"{name} - weekdays"] = _by_curve(options, thresholds.q, weekdays=True)
-    return found
+        labellers[name] = _by_curve(options, thresholds.q, weekdays=False)
+        labellers[f"{name} - weekdays"] = _by_curve(options, thresholds.q, weekdays=True)
+    return labellers
 
 
 def _by_curve(options: Options, q: float, *, weekdays: bool) -> Labeller:

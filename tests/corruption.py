@@ -157,15 +157,15 @@ class Corpus:
         return self._bitten[table.name]
 
     def _bite(self, table: Table) -> dict[str, Bitten]:
-        found: dict[str, Bitten] = {}
+        actual: dict[str, Bitten] = {}
         with Bench(self, table) as bench:
             for corruption in corruptions(table):
                 for one in filter(is_outside, bench.expected(corruption)):
-                    found.setdefault(one.name, Bitten(corruption, one))
-                bench.forget(found)
+                    actual.setdefault(one.name, Bitten(corruption, one))
+                bench.forget(actual)
                 if not bench.checks:
                     break
-        return found
+        return actual
 
 
 class Bench:

@@ -79,9 +79,9 @@ def search(views: Floats, method: str, *, starts: int, seed: int) -> Best:
     best = Best(math.inf, 0.0, 0.0, 0.0)
     for k in range(starts):
         start = rng.uniform(likely_low, likely_high) if k % 2 else rng.uniform(low, high)
-        found = least_squares(
+        actual = least_squares(
             residuals, start, bounds=(low, high), args=(y,), x_scale=(0.3, 0.5, 0.3), ftol=1e-10
         )
-        if 2 * found.cost < best.objective:
-            best = Best(2 * float(found.cost), *map(float, found.x))
+        if 2 * actual.cost < best.objective:
+            best = Best(2 * float(actual.cost), *map(float, actual.x))
     return best

@@ -67,28 +67,30 @@ def rooms(path: Path) -> set[str]:
 
 def arrows(repository: Path) -> dict[str, set[str]]:
     """Return, for every room, the rooms that its modules import."""
-    found: dict[str, set[str]] = {}
+    actual: dict[str, set[str]] = {}
     for own, path in modules(repository):
-        found.setdefault(own, set()).update(rooms(path) - {own})
-    return found
+        actual.setdefault(own, set()).update(rooms(path) - {own})
+    return actual
 
 
 def drawing(repository: Path) -> str:
     """Return the house as a Mermaid diagram, without arrows where a longer way leads there."""
-    found = {
+    actual = {
         room: {other for other in others if not other.startswith("__")}
         for room, others in arrows(repository).items()
         if not room.startswith("__")
     }
 
     def below(room: str) -> set[str]:
-        return {further for other in found[room] for further in {other} | below(other)}
+        return {further for other in actual[room] for further in {other} | below(other)}
 
     lines = ["```mermaid", "flowchart TB"]
     for floor in FLOORS:
         for room in floor:
-            further = {end for other in found.get(room, ()) for end in below(other)}
-            lines += [f"  {room} --> {other}" for other in sorted(found.get(room, set()) - further)]
+            further = {end for other in actual.get(room, ()) for end in below(other)}
+            lines += [
+                f"  {room} --> {other}" for other in sorted(actual.get(room, set()) - further)
+            ]
     return "\n".join([*lines, "```", ""])
 
 

@@ -314,10 +314,10 @@ def crawled(work: Path, target: str, command: Callable[[Web, Path], list[str | P
         prefixes=tuple(f"news.example/{section}/" for section in sections),
     )
     files = TARGETS[target](document)
-    told = work / "exported.json"
-    told.write_text(files.get("policy-links.json") or files["crawl-config.yaml"], "utf-8")
+    answer = work / "exported.json"
+    answer.write_text(files.get("policy-links.json") or files["crawl-config.yaml"], "utf-8")
     with web_of(world) as web:
-        run(command(web, told), work, web.address)
+        run(command(web, answer), work, web.address)
         asked = {url for url in web.asked("//news.example/") if "favicon" not in url}
     wanted = {story.url for story in stories if story.section in sections}
     if not wanted <= asked:

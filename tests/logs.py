@@ -44,7 +44,7 @@ def day_of_lines(day: dt.date, clients: int = 3) -> list[str]:
 def write(path: Path, lines: Sequence[str], minutes_old: float = 10) -> Path:
     """Write a log that was last changed some minutes ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
+    path.write_text("".join(f"{log_line}\n" for log_line in lines), encoding="utf-8")
     then = dt.datetime.now(dt.UTC).timestamp() - 60 * minutes_old
     os.utime(path, (then, then))
     return path
@@ -52,7 +52,7 @@ def write(path: Path, lines: Sequence[str], minutes_old: float = 10) -> Path:
 
 def write_days(folder: Path, first: dt.date, days: int, clients: int = 3) -> list[dt.date]:
     """One log file per day, `access-<day>.log`. Returns the days."""
-    made = [first + dt.timedelta(days=n) for n in range(days)]
-    for day in made:
+    actual = [first + dt.timedelta(days=n) for n in range(days)]
+    for day in actual:
         write(folder / f"access-{day}.log", day_of_lines(day, clients))
-    return made
+    return actual

@@ -37,7 +37,7 @@ class _Post(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        status, said = self.server.answers.pop(0) if self.server.answers else (200, "ok")
+        status, message = self.server.answers.pop(0) if self.server.answers else (200, "ok")
         if status == 200:
             self.server.requests.append((self.path, dict(self.headers), json.loads(body)))
         self.send_response(status)
@@ -45,7 +45,7 @@ class _Post(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         time.sleep(self.server.stalls)
-        self.wfile.write(said.encode())
+        self.wfile.write(message.encode())
 
     def log_message(self, *_: Any) -> None:
         """Quiet."""

@@ -28,9 +28,9 @@ PATIENCE = 60
 def programs() -> Path | None:
     """Return the folder of the newest server's programs; None where there is none."""
     folders = Path("/usr/lib/postgresql").glob("*/bin")
-    found = sorted((path for path in folders if (path / "initdb").exists()), key=_version)
+    actual = sorted((path for path in folders if (path / "initdb").exists()), key=_version)
     on_path = shutil.which("initdb")
-    return found[-1] if found else Path(on_path).resolve().parent if on_path else None
+    return actual[-1] if actual else Path(on_path).resolve().parent if on_path else None
 
 
 def _version(folder: Path) -> float:

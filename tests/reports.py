@@ -52,6 +52,6 @@ def report(name: str = EVIL, rows: int = 2) -> Report:
         Tree(name, (Branch(name, name, 3, 2, 1, True, (leaf,), 0),)),
     )
     says = (f"Said of {name}.",)
-    one = Section("one", "Part", "TW Table 1", name, "in_sample", says, blocks, name)
+    section = Section("one", "Part", "TW Table 1", name, "in_sample", says, blocks, name)
     off = unavailable("two", "Part", "BB Table 4", name, f"no {name}", "run `this`")
-    return Report(dt.date(2026, 1, 31), f"Report {name}", ((name, name),), (one, off))
+    return Report(dt.date(2026, 1, 31), f"Report {name}", ((name, name),), (section, off))

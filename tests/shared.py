@@ -26,13 +26,13 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[P
     """
     base = factory.getbasetemp()
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, said = root / f"once-{name}", root / f"once-{name}.json"
+    folder, message = root / f"once-{name}", root / f"once-{name}.json"
     with FileLock(root / f"once-{name}.lock"):
-        if not said.exists():
+        if not message.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            said.write_text(json.dumps(make(folder)), "utf-8")
-    return folder, json.loads(said.read_text("utf-8"))
+            message.write_text(json.dumps(make(folder)), "utf-8")
+    return folder, json.loads(message.read_text("utf-8"))
 
 
 def own_copy(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[Path, Any]:
@@ -41,8 +41,8 @@ def own_copy(factory: pytest.TempPathFactory, name: str, make: Make) -> tuple[Pa
     For state folders that commands look at: these make locks and logs. Tests that change more
     copy it once more.
     """
-    folder, said = made_once(factory, name, make)
-    return shutil.copytree(folder, factory.mktemp(name) / name, symlinks=True), said
+    folder, message = made_once(factory, name, make)
+    return shutil.copytree(folder, factory.mktemp(name) / name, symlinks=True), message
 
 
 @pytest.fixture(autouse=True, scope="session")

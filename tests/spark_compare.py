@@ -22,13 +22,13 @@ RELATIVE = 1e-9
 """Sums of doubles depend on their order in the last digits; everything else is equal."""
 
 
-def compare_landing(wanted: Path, found: Path) -> int:
+def compare_landing(wanted: Path, actual: Path) -> int:
     """Rows of the segments, and records, of two state folders; returns how many files.
 
     Their bytes may differ, on one engine, too: threads share what they have learned of URLs, and
     the order in which they learn it is that of the dictionaries in the files.
     """
-    ours, theirs = (files_of(state / "landing") for state in (wanted, found))
+    ours, theirs = (files_of(state / "landing") for state in (wanted, actual))
     assert ours, wanted
     assert sorted(theirs) == sorted(ours)
     for name, path in ours.items():
@@ -53,22 +53,22 @@ def content_of(path: Path) -> Any:
     return record
 
 
-def compare(wanted: Store, found: Store, *, partly: bool = False) -> int:
+def compare(wanted: Store, actual: Store, *, partly: bool = False) -> int:
     """Every partition of one store with that of the other; returns how many there are."""
     compared = 0
     for table in contracts.TABLES:
         days = wanted.days(table.name)
         assert days, table.name
         if not partly:
-            assert found.days(table.name) == days, table.name
-        for day in set(days) & set(found.days(table.name)):
-            compare_tables(table.name, day, wanted, found)
+            assert actual.days(table.name) == days, table.name
+        for day in set(days) & set(actual.days(table.name)):
+            compare_tables(table.name, day, wanted, actual)
             compared += 1
     return compared
 
 
-def compare_tables(name: str, day: dt.date, wanted: Store, found: Store) -> None:
-    ours, theirs = wanted.read(name, day), found.read(name, day)
+def compare_tables(name: str, day: dt.date, wanted: Store, actual: Store) -> None:
+    ours, theirs = wanted.read(name, day), actual.read(name, day)
     where = f"{name} of {day}"
     assert theirs.schema.names == ours.schema.names, where
     assert theirs.schema.types == ours.schema.types, where

@@ -49,25 +49,25 @@ settle_days = 1
 
 def write_corpus(state: Path, root: Path, days: int) -> list[dt.date]:
     """Write logs below `root` and settings into a state folder; return the days."""
-    made = [FIRST + dt.timedelta(days=n) for n in range(days)]
+    actual = [FIRST + dt.timedelta(days=n) for n in range(days)]
     lines = [SETTINGS]
     for site in _SITES:
         # What appears on the last day has no label yet, and gets a provisional list.
-        for day in made if site == _SITES[0] else made[-1:]:
-            rows = list(_lines(site, day, made))
+        for day in actual if site == _SITES[0] else actual[-1:]:
+            rows = list(_lines(site, day, actual))
             # Two servers, one behind the other in the time of day, that logged some lines both.
             half = len(rows) // 2
             logs.write(root / site / f"a-{day}.log", rows[: half + 5])
             logs.write(root / site / f"b-{day}.log", rows[half - 5 :])
         lines += ["[[sources]]", f"path = '{root / site}'", f"host = '{site}'"]
-    _write_counts(root / "counts", made)
+    _write_counts(root / "counts", actual)
     lines += ["[[sources]]", f"path = '{root / 'counts'}'", f"host = '{_COUNTED}'"]
-    _write_annotated(state / "annotated.csv", made)
-    lines += ["[crawls]", f"results = ['{_write_fetches(root, made)}']"]
+    _write_annotated(state / "annotated.csv", actual)
+    lines += ["[crawls]", f"results = ['{_write_fetches(root, actual)}']"]
     settings = state / "settings.toml"
     settings.write_text(f"{settings.read_text('utf-8')}{chr(10).join(lines)}\n", "utf-8")
-    _publish_earlier_list(state, made[-2])
-    return made
+    _publish_earlier_list(state, actual[-2])
+    return actual
 
 
 def story(day: dt.date, number: int) -> str:
@@ -167,11 +167,11 @@ def _value(column: ColumnSpec) -> object:
     if column.nullable:
         return None
     kind = pa.types
-    made = column.type.arrow
-    if kind.is_boolean(made):
+    actual = column.type.arrow
+    if kind.is_boolean(actual):
         return True
-    if kind.is_integer(made):
+    if kind.is_integer(actual):
         return 9
-    if kind.is_date(made):
+    if kind.is_date(actual):
         return FIRST
-    return 0.5 if kind.is_floating(made) else "by hand"
+    return 0.5 if kind.is_floating(actual) else "by hand"

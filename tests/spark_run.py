@@ -75,10 +75,10 @@ def installation(root: Path, corpus: Corpus) -> Path:
 def _write_demo(state: Path, root: Path, corpus: Corpus) -> None:
     lines = [(state / "settings.toml").read_text("utf-8")]
     for source in generate(corpus.options, root / "demo").sources:
-        told = source.model_dump(mode="json", exclude_defaults=True)
-        columns = told.pop("columns", {})
+        answer = source.model_dump(mode="json", exclude_defaults=True)
+        columns = answer.pop("columns", {})
         lines.append("[[sources]]")
-        lines += [f"{name} = {_quoted(value)}" for name, value in told.items()]
+        lines += [f"{name} = {_quoted(value)}" for name, value in answer.items()]
         if columns:
             lines.append("[sources.columns]")
             lines += [f"{_quoted(name)} = {_quoted(value)}" for name, value in columns.items()]
@@ -118,9 +118,9 @@ def make(settings: Settings) -> None:
         for window in WINDOW_ASSETS:
             wanted = day == days[-1] or window.name in BEFORE
             if wanted and not is_fresh(store, settings, window, day):
-                made = build(store, engine, settings, window, day)
+                actual = build(store, engine, settings, window, day)
                 if window is CRAWL_POLICY:
-                    release_policy(store, settings, made.manifest)
+                    release_policy(store, settings, actual.manifest)
                 published(f"{window.name} {day}")
     engine.close()
 

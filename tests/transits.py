@@ -46,10 +46,10 @@ def write_transits(
         for n, url in enumerate(urls)
     ]
     files = out / f"transits-{day}.parquet", out / f"urls-{day}.parquet"
-    for path, table, made in zip(
+    for path, table, actual in zip(
         files, (contracts.TRANSITS.stored, contracts.URLS), (stored, named), strict=True
     ):
-        write_table(pa.Table.from_pylist(made, table.arrow_schema), path)
+        write_table(pa.Table.from_pylist(actual, table.arrow_schema), path)
     return files
 
 

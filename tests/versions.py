@@ -45,10 +45,10 @@ TESTS: Final = (
 
 def uv() -> str:
     """Return the program."""
-    found = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    if found is None:
+    actual = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    if actual is None:
         sys.exit("uv is needed: pip install uv")
-    return found
+    return actual
 
 
 def compiled(resolution: str, python: str, extras: tuple[str, ...], file: Path) -> None:

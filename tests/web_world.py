@@ -87,7 +87,7 @@ class World:
     """What is on the web at any time."""
 
     def __init__(self, articles: list[Article], speed: float = 1.0) -> None:
-        self.articles = sorted(articles, key=lambda one: one.birth)
+        self.articles = sorted(articles, key=lambda article: article.birth)
         self._by_url = {article.url: article for article in self.articles}
         self.speed = speed
         self._begun: float | None = None
@@ -112,7 +112,7 @@ class World:
     def born(self, host: str, section: str | None = None) -> list[Article]:
         """The newest articles of a host, the last born first."""
         now = self.now
-        found = [
+        actual = [
             article
             for article in self.articles
             if article.birth <= now
@@ -120,7 +120,7 @@ class World:
             and section in (None, article.section)
             and (article.gone is None or article.gone > now)
         ]
-        return found[::-1]
+        return actual[::-1]
 
     def answer(self, url: str) -> Reply | None:
         """What the web says; None to hang up."""
@@ -137,23 +137,23 @@ class World:
     # Hosts -----------------------------------------------------------------------------------
 
     def _article(self, url: str) -> Reply:
-        one = self._by_url.get(url)
+        article = self._by_url.get(url)
         now = self.now
-        if one is None or one.birth > now:
+        if article is None or article.birth > now:
             return Reply(404)
-        if one.gone is not None and one.gone <= now:
+        if article.gone is not None and article.gone <= now:
             return Reply(410)
-        if one.moved:
-            return Reply(301, headers={"Location": one.moved})
+        if article.moved:
+            return Reply(301, headers={"Location": article.moved})
         host = url.split("/")[2]
-        published = self.stamp(one.birth).isoformat()
+        published = self.stamp(article.birth).isoformat()
         return Reply(
             body=f'<html><head><meta property="article:published_time" content="{published}">'
             f'</head><body><a href="http://{host}/">home</a> {url}</body></html>'.encode()
         )
 
     def _page(self, articles: list[Article], *extra: str, head: str = "") -> Reply:
-        links = "".join(f'<a href="{one.url}">x</a>' for one in articles[:SHOWN])
+        links = "".join(f'<a href="{article.url}">x</a>' for article in articles[:SHOWN])
         more = "".join(f'<a href="{url}">x</a>' for url in extra)
         return Reply(body=f"<html><head>{head}</head><body>{more}{links}</body></html>".encode())
 
@@ -167,10 +167,10 @@ class World:
             extra += [f"http://{host}/private/secret"]
             extra += [f"http://{host}/wiki/{n}" for n in range(self.evergreen)]
             newest = self.born(host)
-            if any(one.section == UNKNOWN_SECTION for one in newest):
+            if any(article.section == UNKNOWN_SECTION for article in newest):
                 extra.append(f"http://{host}/{UNKNOWN_SECTION}/")
             if fresh := self.born(UNKNOWN_HOST):
-                extra += [f"http://{UNKNOWN_HOST}/", *(one.url for one in fresh[:3])]
+                extra += [f"http://{UNKNOWN_HOST}/", *(article.url for article in fresh[:3])]
             return self._page(newest, *extra, head=feed)
         if path == "rss":
             return Reply(body=self._rss(self.born(host)), kind="application/rss+xml")
@@ -204,8 +204,12 @@ class World:
             return self._page([], head="<link rel=alternate type=application/feed+json href=/f>")
         if path == "f":
             items = [
-                {"id": one.url, "url": one.url, "date_published": self.stamp(one.birth).isoformat()}
-                for one in self.born(host)[:SHOWN]
+                {
+                    "id": article.url,
+                    "url": article.url,
+                    "date_published": self.stamp(article.birth).isoformat(),
+                }
+                for article in self.born(host)[:SHOWN]
             ]
             feed = {"version": "https://jsonfeed.org/version/1.1", "title": "x", "items": items}
             return Reply(body=json.dumps(feed).encode(), kind="application/feed+json")
@@ -271,25 +275,25 @@ class World:
 
     def _rss(self, articles: list[Article]) -> bytes:
         rows = "".join(
-            f"<item><link>{one.url}</link>"
-            f"<pubDate>{self.stamp(one.birth):%a, %d %b %Y %H:%M:%S} GMT</pubDate></item>"
-            for one in articles[:SHOWN]
+            f"<item><link>{article.url}</link>"
+            f"<pubDate>{self.stamp(article.birth):%a, %d %b %Y %H:%M:%S} GMT</pubDate></item>"
+            for article in articles[:SHOWN]
         )
         return f"<rss version='2.0'><channel><title>x</title>{rows}</channel></rss>".encode()
 
     def _atom(self, articles: list[Article]) -> bytes:
         rows = "".join(
-            f"<entry><link href='{one.url}'/>"
-            f"<published>{self.stamp(one.birth).isoformat()}</published></entry>"
-            for one in articles[:SHOWN]
+            f"<entry><link href='{article.url}'/>"
+            f"<published>{self.stamp(article.birth).isoformat()}</published></entry>"
+            for article in articles[:SHOWN]
         )
         return f"<feed xmlns='http://www.w3.org/2005/Atom'>{rows}</feed>".encode()
 
     def _sitemap(self, articles: list[Article]) -> bytes:
         rows = "".join(
-            f"<url><loc>{one.url}</loc><news:news><news:publication_date>"
-            f"{self.stamp(one.birth).isoformat()}</news:publication_date></news:news></url>"
-            for one in articles[:50]
+            f"<url><loc>{article.url}</loc><news:news><news:publication_date>"
+            f"{self.stamp(article.birth).isoformat()}</news:publication_date></news:news></url>"
+            for article in articles[:50]
         )
         return f'<urlset xmlns="{_SITEMAP}" xmlns:news="{_NEWS}">{rows}</urlset>'.encode()
 
@@ -307,22 +311,22 @@ def articles(
     def times(count: int, first: float = 0.0) -> list[float]:
         return sorted(random.uniform(first, length, count).tolist())
 
-    found = []
+    actual = []
     for n, birth in enumerate(times(of_portal)):
         section = SECTIONS[int(random.integers(len(SECTIONS)))]
-        found.append(
+        actual.append(
             Article(f"http://news.example/{section}/2026/11/story-{n}.html", birth, section)
         )
     for host in SITES[1:]:
-        found += [
+        actual += [
             Article(f"http://{host}/n/story-{n}.html", birth, "n")
             for n, birth in enumerate(times(of_others))
         ]
-    found += [
+    actual += [
         Article(f"http://news.example/{UNKNOWN_SECTION}/2026/11/story-{n}.html", b, UNKNOWN_SECTION)
         for n, b in enumerate(times(of_others, length / 3))
     ]
-    return found + [
+    return actual + [
         Article(f"http://{UNKNOWN_HOST}/n/story-{n}.html", birth, "n")
         for n, birth in enumerate(times(of_others, length / 3))
     ]

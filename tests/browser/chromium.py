@@ -56,10 +56,10 @@ class NotShown(AssertionError):
 
 def program() -> str:
     """Chromium; skips the test where there is none."""
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    actual = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if actual is None:
         pytest.skip(f"no Chromium: none of {', '.join(_NAMES)} is on the path")
-    return found
+    return actual
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,27 +104,27 @@ class Page:
     def wait(self, holds: Callable[[], Any], what: str, seconds: float = 30) -> Any:
         """What `holds` returns once that is true."""
         end = time.monotonic() + seconds
-        while not (found := holds()):
+        while not (actual := holds()):
             if time.monotonic() > end:
                 raise NotShown(f"{what} after {seconds:g} s; the page says:\n{self.text()[:4000]}")
             time.sleep(_LOOK_SECONDS)
-        return found
+        return actual
 
     def wait_text(self, *texts: str, seconds: float = 30) -> str:
         """The text of the page once it holds all of `texts`."""
 
-        def found() -> str | None:
+        def actual() -> str | None:
             text = self.text()
-            return text if all(one in text for one in texts) else None
+            return text if all(phrase in text for phrase in texts) else None
 
-        return str(self.wait(found, f"no {texts}", seconds))
+        return str(self.wait(actual, f"no {texts}", seconds))
 
     def click(self, *texts: str) -> None:
         """Press what is labelled with one of `texts`, with the mouse, where it is."""
 
         def place() -> Any:
-            found = (self.run(_FIND % json.dumps(text)) for text in texts)
-            return next((one for one in found if one), None)
+            actual = (self.run(_FIND % json.dumps(text)) for text in texts)
+            return next((one for one in actual if one), None)
 
         x, y = self.wait(place, f"nothing to press that says one of {texts}")
         for kind in ("mousePressed", "mouseReleased"):

@@ -98,14 +98,14 @@ def opened(tab: Page, address: str, view: str) -> list[Told]:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_screen_reader_finds_its_way(tab: Page, address: str, view: str) -> None:
-    told = opened(tab, address, view)
-    roles = [one.role for one in told]
+    answer = opened(tab, address, view)
+    roles = [one.role for one in answer]
     assert [roles.count(one) for one in ("main", "navigation", "banner")] >= [1, 1, 1]
     assert roles.count("main") == 1
-    assert [one for one in told if one.role in NAMED and not one.name] == []
-    landmarks = [(one.role, one.name) for one in told if one.role in ("navigation", "search")]
+    assert [one for one in answer if one.role in NAMED and not one.name] == []
+    landmarks = [(one.role, one.name) for one in answer if one.role in ("navigation", "search")]
     assert len(landmarks) == len(set(landmarks))
-    levels = [one.level for one in told if one.role == "heading"]
+    levels = [one.level for one in answer if one.role == "heading"]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))

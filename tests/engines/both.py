@@ -49,8 +49,8 @@ class BothEngines:
         files = self.duckdb.query(sql, inputs, parameters, table, out)
         with TemporaryDirectory(dir=out) as folder:
             given = _without_lz4(inputs, Path(folder))
-            found = self.spark.query(sql, given, parameters, table, Path(folder) / "made")
-            ours, theirs = (pq.read_table(paths, memory_map=False) for paths in (files, found))
+            rows = self.spark.query(sql, given, parameters, table, Path(folder) / "made")
+            ours, theirs = (pq.read_table(paths, memory_map=False) for paths in (files, rows))
         assert ours.schema.equals(theirs.schema), sql
         both = ours.to_pylist(), theirs.to_pylist()
         if sql in _UNORDERED:

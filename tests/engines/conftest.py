@@ -36,8 +36,8 @@ def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Every engine in turn."""
     name = "spark_engine" if request.param == "spark" else "duckdb"
-    found: Engine = request.getfixturevalue(name)
-    return found
+    actual: Engine = request.getfixturevalue(name)
+    return actual
 
 
 @pytest.fixture(scope="session")

@@ -122,14 +122,19 @@ def test_periods_that_are_asked_at_once_are_those_asked_one_by_one(
     """Stories are opened by the same readers in both periods, old pages in the first alone."""
     sites = ["a.example", "small.example"]
     every = site.transits(*DAYS)
-    made = TrafficByPeriod(site.engine, every, tmp_path / "all", sites, DAYS[1], DAYS[2])
+    traffic_by_period = TrafficByPeriod(
+        site.engine, every, tmp_path / "all", sites, DAYS[1], DAYS[2]
+    )
     days_of = {(1,): DAYS[:1], (2,): DAYS[1:2], (3,): DAYS[2:], (1, 2): DAYS[:2], (1, 2, 3): DAYS}
     for place, (periods, some) in enumerate(days_of.items()):
         alone = traffic_of(site.engine, site.transits(*some), tmp_path / str(place), sites)
-        period = made.of(*periods)
+        period = traffic_by_period.of(*periods)
         assert period.pages.to_pylist() == alone.pages.to_pylist()
         assert period.transits.to_pylist() == alone.transits.to_pylist()
-    counts = [sum(made.of(*of).pages["visits"].to_pylist()) for of in ((1, 2, 3), (1, 2), (3,))]
+    counts = [
+        sum(traffic_by_period.of(*of).pages["visits"].to_pylist())
+        for of in ((1, 2, 3), (1, 2), (3,))
+    ]
     assert counts == [3 + 1 + 60 + 40, 3 + 1 + 60 + 40, 3 + 1 + 60]
 
 
@@ -139,11 +144,11 @@ def test_a_page_that_is_known_as_a_referrer_alone_is_no_page(site: Site, tmp_pat
         {"referrer": HOME, "target": NEWS[0], "client": 1},
     ]
     transits = as_inputs([day_files(DAYS[0], rows, tmp_path)])
-    found = traffic_of(site.engine, transits, tmp_path / "out", ["a.example"])
-    assert found.pages["url"].to_pylist() == [HOME, NEWS[0]]
-    assert mirror_of(found).links.links == 1
+    traffic = traffic_of(site.engine, transits, tmp_path / "out", ["a.example"])
+    assert traffic.pages["url"].to_pylist() == [HOME, NEWS[0]]
+    assert mirror_of(traffic).links.links == 1
     builder = MirrorBuilder()
-    add_transits(found, builder)
+    add_transits(traffic, builder)
     assert builder.build().urls.to_pylist() == [HOME, NEWS[0]]
 
 
@@ -170,7 +175,7 @@ def test_json_of_a_simulation_names_no_site_that_few_know(
     )
     shown = run.invoke(app, ["evaluate", "crawls", "--json", "--state", str(state)])
     report = json.loads(shown.stdout)
-    assert [one["site"] for one in report["sites"]] == [site_named]
+    assert [site_row["site"] for site_row in report["sites"]] == [site_named]
     assert [*report["skipped"]] == skipped
     assert report["skipped_unnamed"] == 1 - len(skipped)
 
@@ -204,9 +209,9 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_crawl(
     assert run.invoke(app, [*ask, str(picture)]).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     monkeypatch.setattr(evaluation, "evaluate", None)  # calling it would fail
-    for place, said in ((tmp_path / "no" / "x.png", "no folder"), (tmp_path, "is a folder")):
+    for place, message in ((tmp_path / "no" / "x.png", "no folder"), (tmp_path, "is a folder")):
         shown = run.invoke(app, [*ask, str(place)])
-        assert (shown.exit_code, said in shown.stderr) == (2, True)
+        assert (shown.exit_code, message in shown.stderr) == (2, True)
 
 
 def test_what_was_crawled_and_when(site: Site) -> None:
@@ -220,8 +225,10 @@ def test_what_was_crawled_and_when(site: Site) -> None:
 
 def test_everything_promised_holds(site: Site) -> None:
     inspector = Inspector(site.store, site.engine, site.settings)
-    found = inspector.inspect(CRAWL_SIMULATION.table, [DAYS[-1]])[DAYS[-1]]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(CRAWL_SIMULATION.table, [DAYS[-1]])[DAYS[-1]]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_a_stored_mirror_takes_the_place_of_the_transits(site: Site, tmp_path: Path) -> None:

@@ -112,15 +112,15 @@ def _bots(rows: Sequence[Row], per_minute: int, without_referrer: int) -> list[R
     by_client: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         by_client[row["client"]].append(row)
-    found = []
+    actual = []
     for client, own in sorted(by_client.items()):
         fastest = max(Counter(row["ts"].replace(second=0) for row in own).values())
         silent = all(row["referrer"] is None for row in own)
         if fastest > per_minute:
-            found.append({"client": client, "reason": "bot_rate", "pages": len(own)})
+            actual.append({"client": client, "reason": "bot_rate", "pages": len(own)})
         elif silent and len(own) >= without_referrer:
-            found.append({"client": client, "reason": "bot_no_referrer", "pages": len(own)})
-    return found
+            actual.append({"client": client, "reason": "bot_no_referrer", "pages": len(own)})
+    return actual
 
 
 @given(segments, st.integers(1, 4), st.integers(1, 6))
@@ -128,20 +128,20 @@ def test_behavioural_bots(
     engine: Engine, rows: list[Row], per_minute: int, without_referrer: int
 ) -> None:
     parameters = {"pages_per_minute": per_minute, "pages_without_referrer": without_referrer}
-    made = _run(
+    actual = _run(
         engine,
         "behavioural_bots",
         {"segments": (_SEGMENT_SCHEMA, rows)},
         parameters,
         BEHAVIOURAL_BOTS,
     )
-    assert made == _bots(rows, per_minute, without_referrer)
+    assert actual == _bots(rows, per_minute, without_referrer)
 
 
 @given(segments, st.sets(st.sampled_from([-1, 0])))
 def test_requests(engine: Engine, rows: list[Row], bots: set[int]) -> None:
     listed = [{"client": bot, "reason": "bot_rate", "pages": 1} for bot in sorted(bots)]
-    made = _run(
+    actual = _run(
         engine,
         "requests",
         {
@@ -151,7 +151,7 @@ def test_requests(engine: Engine, rows: list[Row], bots: set[int]) -> None:
         {},
         contracts.table("requests"),
     )
-    assert made == _requests(row for row in rows if row["client"] not in bots)
+    assert actual == _requests(row for row in rows if row["client"] not in bots)
 
 
 @given(segments)
@@ -167,16 +167,16 @@ def test_distinct_segments(engine: Engine, rows: list[Row]) -> None:
     assert [(row["ts"], row["client"]) for row in repeated] == sorted(in_both)
 
     both = {**inputs, "repeated_segments": (REPEATED_SEGMENTS.arrow_schema, repeated)}
-    made = _run(engine, "distinct_segments", both, {}, contracts.table("requests"))
+    actual = _run(engine, "distinct_segments", both, {}, contracts.table("requests"))
     times = own["f"] | own["g"]  # as often as in the file that has it most often
     expected = [dict(zip(content, key, strict=True)) for key in times.elements()]
-    assert _requests(made) == _requests(expected), "sql/days/requests.sql puts them in order"
+    assert _requests(actual) == _requests(expected), "sql/days/requests.sql puts them in order"
 
 
 @given(segments)
 def test_page_views(engine: Engine, rows: list[Row]) -> None:
     requests = _requests(rows)
-    made = _run(
+    actual = _run(
         engine,
         "page_views",
         {"requests": (contracts.table("requests").arrow_schema, requests)},
@@ -186,7 +186,7 @@ def test_page_views(engine: Engine, rows: list[Row]) -> None:
     seen: dict[tuple[Any, ...], set[int]] = defaultdict(set)
     for row in requests:
         seen[row["site"], row["url"]].add(row["client"])
-    assert made == [
+    assert actual == [
         {"day": DAY, "site": site, "url": url, "views": len(clients)}
         for (site, url), clients in sorted(
             seen.items(), key=lambda item: tuple(part.encode() for part in item[0])
@@ -209,7 +209,7 @@ def test_transits(engine: Engine, rows: list[Row]) -> None:
         for n, url in enumerate(in_order)
     ]
     numbered = inputs | {"urls": (contracts.URLS.arrow_schema, urls)}
-    made = _run(engine, "transits", numbered, {}, contracts.TRANSITS.stored)
+    actual = _run(engine, "transits", numbered, {}, contracts.TRANSITS.stored)
     number = {url: n for n, url in enumerate(in_order)}
     triples = {
         (row["referrer"], row["url"], row["client"])
@@ -217,7 +217,7 @@ def test_transits(engine: Engine, rows: list[Row]) -> None:
         if row["referrer"] != row["url"]
     }
     ordered = sorted((number[t[1]], number.get(t[0], -1), t[2]) for t in triples)
-    assert made == [
+    assert actual == [
         {"day": DAY, "referrer": None if came < 0 else came, "target": target, "client": client}
         for target, came, client in ordered
     ]

@@ -219,13 +219,13 @@ def test_a_group_that_goes_wrong_harms_no_other(
     kernel = partial(total, bad=how)
     files = engine.apply_groups(kernel, inputs, "site", RESULT, out, limits)
     rows = pq.read_table(files).to_pylist()
-    assert [(one["site"], one["total"]) for one in rows] == [
+    assert [(record["site"], record["total"]) for record in rows] == [
         ("a", 1),
         (how, -3),
         ("b", 5),
         ("c", 6),
     ]
-    counts = Counter(one["status"] for one in rows)
+    counts = Counter(record["status"] for record in rows)
     assert counts.pop("fine") == 3
     (lost_because,) = counts
     assert lost_because.startswith(status)

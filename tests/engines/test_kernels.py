@@ -61,9 +61,9 @@ def double(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def test_results_are_in_the_order_of_the_files(engine: Engine, out: Path, tmp_path: Path) -> None:
     files = [numbers(tmp_path / "b.parquet", 0, 5), numbers(tmp_path / "a.parquet", 5, 4)]
-    made = engine.apply(double, {"numbers": files}, RESULT, out, 2)
-    assert sorted(out.iterdir()) == sorted(made)
-    assert pq.read_table(made).to_pylist() == [
+    results = engine.apply(double, {"numbers": files}, RESULT, out, 2)
+    assert sorted(out.iterdir()) == sorted(results)
+    assert pq.read_table(results).to_pylist() == [
         {
             "day": DAY,
             "url": f"ü{'x' * (n % 7)}{n}",
@@ -81,11 +81,11 @@ def test_what_passes_is_the_same_and_every_engine_reads_it(
     kept = engine.apply(double, {"numbers": files}, RESULT, out, 100)
     table = passing("passing", "Doubled.", "number", RESULT.columns)
     duckdb = DuckDBEngine(load_settings(tmp_path / "state"))
-    made = {"apply": duckdb.apply(double, {"numbers": files}, table, tmp_path, 100)}
+    actual = {"apply": duckdb.apply(double, {"numbers": files}, table, tmp_path, 100)}
     asked = passing("asked", "Doubled.", "number", RESULT.columns)
-    made["write"] = duckdb.write(pq.read_table(made["apply"]), asked, tmp_path)
+    actual["write"] = duckdb.write(pq.read_table(actual["apply"]), asked, tmp_path)
     assert not list(tmp_path.glob("*.spilled"))
-    for way, paths in made.items():
+    for way, paths in actual.items():
         column = pq.read_metadata(paths[0]).row_group(0).column(1)
         assert column.compression == "LZ4", way
         query = "SELECT * FROM t ORDER BY twice, url"
@@ -170,9 +170,9 @@ def test_rows_of_this_process_are_written_as_they_lie(
     source = pq.read_table(numbers(tmp_path / "a.parquet", 0, count)).combine_chunks()
     parts = [double(batch) for batch in source.to_batches(max_chunksize=4)]
     rows = pa.Table.from_batches(parts, RESULT.arrow_schema)
-    made = engine.write(rows, RESULT, out)
-    assert sorted(out.iterdir()) == sorted(made)
-    assert pq.read_table(made).to_pylist() == rows.to_pylist()
+    actual = engine.write(rows, RESULT, out)
+    assert sorted(out.iterdir()) == sorted(actual)
+    assert pq.read_table(actual).to_pylist() == rows.to_pylist()
 
 
 @pytest.mark.parametrize("batch_rows", [1000, ROW_GROUP_ROWS - 1, 3 * ROW_GROUP_ROWS])

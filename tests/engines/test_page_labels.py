@@ -66,8 +66,8 @@ a_rule = st.fixed_dictionaries(
 
 def write(folder: Path, name: str, rows: list[Row]) -> list[str]:
     schema = contracts.table(name).arrow_schema
-    known = [{column: row.get(column) for column in schema.names} for row in rows]
-    write_table(pa.Table.from_pylist(known, schema), folder / f"{name}.parquet")
+    full_rows = [{column: row.get(column) for column in schema.names} for row in rows]
+    write_table(pa.Table.from_pylist(full_rows, schema), folder / f"{name}.parquet")
     return [str(folder / f"{name}.parquet")]
 
 
@@ -93,19 +93,19 @@ def parameters(observed: list[bool], labels: Labels) -> Row:
 
 def thresholds_of(url: str, rules: dict[tuple[str, str], Row], labels: Labels) -> Row:
     """q, m and p of a page: those of its section before its site's, before everybody's."""
-    found: Row = {"q": labels.q, "m": labels.m, "p": labels.p, "thresholds": "settings"}
+    actual: Row = {"q": labels.q, "m": labels.m, "p": labels.p, "thresholds": "settings"}
     if labels.thresholds == "settings":
-        return found
+        return actual
     for scope, name in (("all", ""), ("site", host_of(url)), ("section", section_of(url))):
         rule = rules.get((scope, name))
         if rule is None or not rule["is_used"]:
             continue
-        found["thresholds"] = scope
+        actual["thresholds"] = scope
         if rule["score"] == "interest":
-            found["q"] = rule["threshold"]
+            actual["q"] = rule["threshold"]
         else:
-            found |= {"m": int(rule["days"]), "p": rule["threshold"]}
-    return found
+            actual |= {"m": int(rule["days"]), "p": rule["threshold"]}
+    return actual
 
 
 def labelled(url: str, life: Row, observed: list[bool], own: Row, labels: Labels) -> Row:

@@ -170,7 +170,9 @@ def test_spoilt_rows_are_found_by_both(
 ) -> None:
     values = parameters(corpus.day, corpus.settings)
     bitten = corpus.bitten(table)
-    for place, corruption in enumerate(dict.fromkeys(one.corruption for one in bitten.values())):
+    for place, corruption in enumerate(
+        dict.fromkeys(caught_row.corruption for caught_row in bitten.values())
+    ):
         inputs = {**inputs_of(corpus, table), table.name: [str(tmp_path / f"{place}.parquet")]}
         spoil(corpus, table, corruption, inputs[table.name][0])
         broken = [check for check in table.checks if bitten[check.name].corruption == corruption]
@@ -194,7 +196,7 @@ def inputs_of(corpus: Corpus, table: Table) -> dict[str, list[str]]:
 def spoil(corpus: Corpus, table: Table, corruption: str, path: str) -> None:
     """Write the spoilt table, with the types of its contract."""
     columns = ", ".join(
-        f"CAST({one.name} AS {one.sql_type}) AS {one.name}" for one in table.columns
+        f"CAST({column.name} AS {column.sql_type}) AS {column.name}" for column in table.columns
     )
     with Bench(corpus, table) as bench:
         spoilt = f"SELECT {columns} FROM ({corruption})"  # noqa: S608 - ours
@@ -251,8 +253,10 @@ class _Earlier:
 def test_differences_of_trials(corpus: Corpus, both: Any) -> None:
     earlier: Any = _Earlier(corpus)
     for name in (asset.name for asset in WINDOW_ASSETS):
-        found = what_if._difference(both, corpus.store, earlier, name, corpus.day)
-        assert found is None or found.before == corpus.store.require(name, corpus.day).rows
+        difference = what_if._difference(both, corpus.store, earlier, name, corpus.day)
+        assert (
+            difference is None or difference.before == corpus.store.require(name, corpus.day).rows
+        )
     assert what_if._policy(both, corpus.store, earlier, corpus.day)
 
 

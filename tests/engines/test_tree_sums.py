@@ -56,10 +56,10 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
             rows["page_labels"].append(page | life)
         if life["flow"] is not None:
             rows["page_flow"].append(page | {"temporal": life["flow"]})
-    for name, found in rows.items():
+    for name, own_rows in rows.items():
         schema = contracts.table(name).arrow_schema
-        known = [{column: row.get(column) for column in schema.names} for row in found]
-        write_table(pa.Table.from_pylist(known, schema), folder / f"{name}.parquet")
+        full_rows = [{column: row.get(column) for column in schema.names} for row in own_rows]
+        write_table(pa.Table.from_pylist(full_rows, schema), folder / f"{name}.parquet")
     counted = pa.table({"site": pa.array([], pa.string())})
     write_table(counted, folder / "counted_sites.parquet")
     return {name: [str(folder / f"{name}.parquet")] for name in (*rows, "counted_sites")}

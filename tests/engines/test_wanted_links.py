@@ -41,13 +41,13 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         here = Traffic(duckdb, Path(folder), days)
         job = here.hubs_job(LAST, Path(folder))
         links, number, wanted = _expected(here)
-        found: Any = wanted_links.wanted_links(job, number, wanted, 100, 10_000)
-        urls = found.url.to_pylist()
+        actual: Any = wanted_links.wanted_links(job, number, wanted, 100, 10_000)
+        urls = actual.url.to_pylist()
         assert urls == [url for url in here.rows(LAST) if url in {hub for hub, _ in links}]
-        pairs = [(urls[at], n) for at, n in zip(found.source, found.target, strict=True)]
+        pairs = [(urls[at], n) for at, n in zip(actual.source, actual.target, strict=True)]
         assert pairs == sorted(links, key=lambda pair: (urls.index(pair[0]), pair[1]))
-        assert found.first_day.tolist() == [min(links[pair]) for pair in pairs]
-        assert found.last_day.tolist() == [max(links[pair]) for pair in pairs]
+        assert actual.first_day.tolist() == [min(links[pair]) for pair in pairs]
+        assert actual.last_day.tolist() == [max(links[pair]) for pair in pairs]
         other = np.append(number, np.int32(-1))
         assert wanted_links.wanted_links(job, other, wanted, 100, 10_000) is None
 

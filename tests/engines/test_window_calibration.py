@@ -87,8 +87,12 @@ def test_choices_are_the_best_of_their_scope_and_of_the_days_labels_use(here: Hi
 def test_everything_promised_holds(here: Histories) -> None:
     inspector = Inspector(here.store, here.engine, here.settings)
     for asset in ("calibration", "page_labels"):
-        found = inspector.inspect(contracts.table(asset), [here.day])[here.day]
-        assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+        findings = inspector.inspect(contracts.table(asset), [here.day])[here.day]
+        assert [
+            finding
+            for finding in findings
+            if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+        ] == []
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +121,10 @@ def test_labels_use_the_thresholds_of_their_site_and_show_them(adopted: Historie
         assert count == used[site, "interest"]["hit"]
     assert used["slow.example", "interest"]["threshold"] < 0.7
     inspector = Inspector(adopted.store, adopted.engine, adopted.settings)
-    found = inspector.inspect(contracts.table("page_labels"), [adopted.day])[adopted.day]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(contracts.table("page_labels"), [adopted.day])[adopted.day]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_a_changed_file_makes_it_stale(here: Histories, tmp_path: Path) -> None:

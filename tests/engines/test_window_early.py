@@ -72,8 +72,8 @@ def test_young_pages_are_those_born_in_the_last_week(here: Histories) -> None:
         active = np.flatnonzero(here.views[page])
         if len(active) and active[0] >= DAYS - 7:
             wanted[url] = (DAYS - active[0], int(here.views[page].sum()))
-    found = {url: (row["age"], row["total"]) for url, row in rows(here).items()}
-    assert found == wanted
+    actual = {url: (row["age"], row["total"]) for url, row in rows(here).items()}
+    assert actual == wanted
     assert {row["section"] for row in rows(here).values()} == {
         "a.example/news/",
         "a.example/guide/",
@@ -133,9 +133,9 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
 
 def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path: Path) -> None:
     scores = early_trial(here.store, here.engine, here.settings, here.day, tmp_path)
-    found = {(score.age, score.answer): score for score in scores}
-    assert set(found) == {(age, answer) for age in AGES for answer in ANSWERS}
-    assert found[7, EARLY].accuracy > 0.9
+    actual = {(score.age, score.answer): score for score in scores}
+    assert set(actual) == {(age, answer) for age in AGES for answer in ANSWERS}
+    assert actual[7, EARLY].accuracy > 0.9
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
     other = here.settings.model_copy(update={"labels": labels})
     # By a threshold that all pages pass, nothing is to be learned.
@@ -144,8 +144,10 @@ def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path:
 
 def test_everything_promised_holds(here: Histories) -> None:
     inspector = Inspector(here.store, here.engine, here.settings)
-    found = inspector.inspect(contracts.EARLY_LABELS, [here.day])[here.day]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(contracts.EARLY_LABELS, [here.day])[here.day]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_the_statement_gives_what_the_walk_does(
@@ -166,14 +168,14 @@ def test_short_logs_say_what_they_rest_on(
     """Under a week nothing is known; under two weeks, what the first births did."""
     views, urls = population(2)
     short = Histories(engine, tmp_path_factory.mktemp("short"), views[:, -days:], None, urls)
-    found = rows(short).values()
-    assert {row["basis"] for row in found} == {basis}
+    actual = rows(short).values()
+    assert {row["basis"] for row in actual} == {basis}
     is_known = basis != "nothing"
-    assert {row["probability"] is not None for row in found} == {is_known}
-    assert {row["learned_from"] > 0 for row in found} == {is_known}
+    assert {row["probability"] is not None for row in actual} == {is_known}
+    assert {row["learned_from"] > 0 for row in actual} == {is_known}
     inspector = Inspector(short.store, short.engine, short.settings)
     judged = inspector.inspect(contracts.EARLY_LABELS, [short.day])[short.day]
-    assert [one for one in judged if one.status is Status.BROKEN] == []
+    assert [judgement for judgement in judged if judgement.status is Status.BROKEN] == []
 
 
 def test_births_count_from_the_first_day_with_data(

@@ -116,7 +116,7 @@ def test_a_site_of_which_no_page_has_many_views_is_listed_by_its_flow(
     came = [known | {"url": row["url"], "few_clients": [1, n]} for n, row in enumerate(few)]
     traffic = flowing.rows("page_traffic", LAST)
     flowing.publish("page_traffic", flowing.day(LAST), [*traffic, *came])
-    flowing.make(LAST, [one for one in ASSETS if one.name != "page_flow"])
+    flowing.make(LAST, [asset for asset in ASSETS if asset.name != "page_flow"])
     trees = {row["prefix"]: row for row in flowing.rows("prefix_trees", LAST)}
     for name in ("few.example/", "few.example/news/"):
         counts = [trees[name][column] for column in ("pages", "flow_pages", "clients", "views")]
@@ -142,12 +142,12 @@ def test_a_pattern_of_which_no_page_is_known_has_the_share_of_its_site(
 ) -> None:
     def rows(table: Table, *given: dict[str, Any]) -> list[str]:
         fixed = {pa.bool_(): False, pa.string(): "", pa.date32(): FIRST, pa.list_(pa.int64()): []}
-        made = [
-            {field.name: one.get(field.name, fixed.get(field.type, 0)) for field in schema}
+        actual = [
+            {field.name: argument.get(field.name, fixed.get(field.type, 0)) for field in schema}
             for schema in [table.arrow_schema]
-            for one in given
+            for argument in given
         ]
-        write_table(pa.Table.from_pylist(made, table.arrow_schema), tmp_path / table.name)
+        write_table(pa.Table.from_pylist(actual, table.arrow_schema), tmp_path / table.name)
         return [str(tmp_path / table.name)]
 
     ranked = [
@@ -155,7 +155,7 @@ def test_a_pattern_of_which_no_page_is_known_has_the_share_of_its_site(
         for site, n, labelled in (("a.example", 1, 0), ("a.example", 2, 9), ("b.example", 1, 0))
     ]
     root = {"site": "a.example", "depth": 0, "flow_pages": 9, "flow_score": 0.75}
-    made = engine.query(
+    actual = engine.query(
         "pattern_ranks",
         {
             "ranked_patterns": rows(RANKED, *ranked),
@@ -166,5 +166,5 @@ def test_a_pattern_of_which_no_page_is_known_has_the_share_of_its_site(
         contracts.PATTERN_RANKS,
         tmp_path,
     )
-    found = pq.read_table([str(path) for path in made], partitioning=None)
-    assert found["flow_score"].to_pylist() == [0.75, pytest.approx(3 / 13), None]
+    contract = pq.read_table([str(path) for path in actual], partitioning=None)
+    assert contract["flow_score"].to_pylist() == [0.75, pytest.approx(3 / 13), None]

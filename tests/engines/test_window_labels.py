@@ -132,8 +132,10 @@ def test_the_papers_labels_can_be_chosen(here: Histories, rule: Rule, tmp_path: 
 @pytest.mark.parametrize("asset", ["interest_curves", "page_labels"])
 def test_everything_promised_holds(here: Histories, asset: str) -> None:
     inspector = Inspector(here.store, here.engine, here.settings)
-    found = inspector.inspect(contracts.table(asset), [here.day])[here.day]
-    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    findings = inspector.inspect(contracts.table(asset), [here.day])[here.day]
+    wrong = [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ]
     assert wrong == []
 
 
@@ -157,23 +159,23 @@ def test_weekdays_of_a_site_are_removed_where_that_is_asked_for(
 ) -> None:
     views = draw(150, 42, seed=6, weekend=0.4).views.astype(np.int64)
     urls = [f"https://{'ab'[n % 2]}.example/{n:04}" for n in range(len(views))]
-    made = Histories(engine, tmp_path, views, 20, urls, curves={"weekdays": "remove"})
-    table = histories(made).astype(np.float64)
-    sites = made.column("page_histories", "site")
-    first = made.day - dt.timedelta(days=41)
+    actual = Histories(engine, tmp_path, views, 20, urls, curves={"weekdays": "remove"})
+    table = histories(actual).astype(np.float64)
+    sites = actual.column("page_histories", "site")
+    first = actual.day - dt.timedelta(days=41)
     weekday = np.array([(first + dt.timedelta(days=n)).weekday() for n in range(42)])
     for site in ("a.example", "b.example"):
         own = sites == site
         total = table[own].sum(axis=0)
-        factors = weekday_factors(total, first.weekday(), observed=made.observed)
+        factors = weekday_factors(total, first.weekday(), observed=actual.observed)
         assert factors[5] < 0.7 < factors[2]
         table[own] /= factors[weekday]
-    curves = fit(table, Options("likelihood", n=3.0), observed=made.observed)
-    rows = made.store.read("interest_curves", made.day).to_pylist()
-    known = [row["phi_n"] for row in rows]
-    assert [p for p in known if p is not None] == [
+    curves = fit(table, Options("likelihood", n=3.0), observed=actual.observed)
+    rows = actual.store.read("interest_curves", actual.day).to_pylist()
+    shares = [row["phi_n"] for row in rows]
+    assert [p for p in shares if p is not None] == [
         phi
         for phi, code in zip(curves.phi_n, curves.reason, strict=True)
         if code <= Reason.AT_BOUND or code == Reason.ONE_DAY
     ]
-    assert len(known) > 50
+    assert len(shares) > 50

@@ -329,33 +329,33 @@ def test_a_site_comes_and_goes(
     event = {f"https://games.example/{n}": [0] * 3 + [9] * 4 + [0] * 5 for n in range(3)}
     pages = steady | event
     here.write_days(pages)
-    found: dict[int, dict[str, dict[str, object]]] = {}
+    actual: dict[int, dict[str, dict[str, object]]] = {}
     for last in range(2, 12):
         # What is new has no labels before its third day.
         temporal = set(steady) | (set(event) if last >= 5 else set())
         here.write_labels(last, pages, temporal, set())
         here.make(last)
-        found[last] = {row["site"]: row for row in here.rows("site_changes", last)}
-    assert found[2]["news.example"]["change"] == "listed"
-    seen = found[3]["games.example"]
+        actual[last] = {row["site"]: row for row in here.rows("site_changes", last)}
+    assert actual[2]["news.example"]["change"] == "listed"
+    seen = actual[3]["games.example"]
     assert (seen["change"], seen["is_first_seen"]) == ("unlisted", True)
     assert seen["first_seen"] == here.day(3)
-    assert "games.example" not in found[4]
-    assert (found[5]["games.example"]["change"], found[5]["games.example"]["rank"]) == (
+    assert "games.example" not in actual[4]
+    assert (actual[5]["games.example"]["change"], actual[5]["games.example"]["rank"]) == (
         "entered",
         1,  # of equals the first by name
     )
     # Who enters above it does not make it fall.
-    pushed = found[5]["news.example"]
+    pushed = actual[5]["news.example"]
     assert (pushed["change"], pushed["rank"], pushed["earlier_rank"]) == ("steady", 2, 1)
-    assert found[6]["games.example"]["change"] == "steady"
+    assert actual[6]["games.example"]["change"] == "steady"
     # Its last views are those of day 6: after two quiet days it is gone.
-    assert found[7]["games.example"]["change"] == "steady"
-    left = found[8]["games.example"]
+    assert actual[7]["games.example"]["change"] == "steady"
+    left = actual[8]["games.example"]
     assert (left["change"], left["rank"], left["is_gone_quiet"]) == ("left", None, True)
     assert left["last_seen"] == here.day(6)
-    assert found[8]["news.example"]["change"] == "steady"
-    assert set(found[9]) == {"news.example"}
+    assert actual[8]["news.example"]["change"] == "steady"
+    assert set(actual[9]) == {"news.example"}
 
 
 @pytest.mark.parametrize(
@@ -385,8 +385,8 @@ def test_usual_views_are_those_of_the_days_that_are_there_since_the_first(
     here.write_labels(7, steady | over, set(steady | over), set(steady | over), births=births)
     here.make(7)
     for asset in ("site_scores", "section_scores"):
-        found = {row["site"]: row["is_quiet"] for row in here.rows(asset, 7)}
-        assert found == {"games.example": True, "news.example": False}
+        actual = {row["site"]: row["is_quiet"] for row in here.rows(asset, 7)}
+        assert actual == {"games.example": True, "news.example": False}
     assert [row["prefix"] for row in here.rows("news_prefixes", 7)] == ["news.example/"]
 
 
@@ -417,8 +417,8 @@ def test_rising_and_falling_are_among_those_that_stay(engine: Engine, tmp_path: 
             ],
         )
     here.make(7, [SITE_CHANGES])
-    found = {row["site"]: row["change"] for row in here.rows("site_changes", 7)}
-    assert found == {
+    actual = {row["site"]: row["change"] for row in here.rows("site_changes", 7)}
+    assert actual == {
         "new": "entered",
         "gone": "left",
         "a": "steady",
@@ -444,8 +444,10 @@ def test_a_list_is_compared_with_the_latest_of_its_own_kind(mixed: Labelled) -> 
 @pytest.mark.parametrize("asset", [asset.name for asset in ASSETS])
 def test_everything_promised_holds(mixed: Labelled, asset: str) -> None:
     inspector = Inspector(mixed.store, mixed.engine, mixed.settings)
-    found = inspector.inspect(contracts.table(asset), [mixed.day(7)])[mixed.day(7)]
-    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    findings = inspector.inspect(contracts.table(asset), [mixed.day(7)])[mixed.day(7)]
+    wrong = [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ]
     assert wrong == []
 
 
@@ -463,9 +465,9 @@ def test_gates_see_what_is_wrong(mixed: Labelled) -> None:
     inspector = Inspector(mixed.store, mixed.engine, mixed.settings)
     broken = {
         name: {
-            one.expected.name
-            for one in inspector.inspect(contracts.table(name), [mixed.day(7)])[mixed.day(7)]
-            if one.status is Status.BROKEN
+            finding.expected.name
+            for finding in inspector.inspect(contracts.table(name), [mixed.day(7)])[mixed.day(7)]
+            if finding.status is Status.BROKEN
         }
         for name in ("prefix_trees", "news_prefixes", "site_scores")
     }
@@ -511,7 +513,7 @@ def test_sql_is_what_core_says(
     pages: dict[str, tuple[list[int], bool, bool]],
     rule: str,
 ) -> None:
-    pages = {url: found for url, found in pages.items() if sum(found[0])}
+    pages = {url: views for url, views in pages.items() if sum(views[0])}
     if not pages:
         return
     urls = sorted(pages)
@@ -527,9 +529,9 @@ def test_sql_is_what_core_says(
             sites={"rule": rule, "min_pages": 2},
             prefixes={"rule": rule},
         )
-        here.write_days({url: found[0] for url, found in pages.items()} | {f"{A}/": [1] * _DAYS})
+        here.write_days({url: views[0] for url, views in pages.items()} | {f"{A}/": [1] * _DAYS})
         here.write_labels(
-            _DAYS - 1, {url: found[0] for url, found in pages.items()}, temporal, news
+            _DAYS - 1, {url: views[0] for url, views in pages.items()}, temporal, news
         )
         here.make(_DAYS - 1)
         trees = section_trees(texts(urls))
@@ -538,12 +540,12 @@ def test_sql_is_what_core_says(
         is_news = np.array([url in news for url in urls])
         views = np.array([sum(pages[url][0]) for url in urls])
         total = trees.total(np.ones(len(urls), np.int64))
-        made = {row["prefix"]: row for row in here.rows("prefix_trees", _DAYS - 1)}
-        assert sorted(made) == sorted(names)
-        assert [made[name]["pages"] for name in names] == total.tolist()
-        assert [made[name]["views"] for name in names] == trees.total(views).tolist()
-        assert [made[name]["news_pages"] for name in names] == trees.total(is_news).tolist()
-        assert [made[name]["parent"] for name in names] == [
+        actual = {row["prefix"]: row for row in here.rows("prefix_trees", _DAYS - 1)}
+        assert sorted(actual) == sorted(names)
+        assert [actual[name]["pages"] for name in names] == total.tolist()
+        assert [actual[name]["views"] for name in names] == trees.total(views).tolist()
+        assert [actual[name]["news_pages"] for name in names] == trees.total(is_news).tolist()
+        assert [actual[name]["parent"] for name in names] == [
             names[above] if above >= 0 else None for above in trees.parent
         ]
         scores = score_sections(

@@ -198,11 +198,11 @@ class Run:
         except subprocess.TimeoutExpired:
             process.kill()
             raise Lost(f"a full disk does not end the crawl: {_said(process)[-3000:]}") from None
-        said = _said(process)
-        if process.returncode != 1 or "cannot be written" not in said or "Traceback" in said:
-            raise Lost(f"a full disk ends the crawl with {process.returncode}: {said[-3000:]}")
+        message = _said(process)
+        if process.returncode != 1 or "cannot be written" not in message or "Traceback" in message:
+            raise Lost(f"a full disk ends the crawl with {process.returncode}: {message[-3000:]}")
         self.full += 1
-        self.sentences.append(said.strip().splitlines()[-1])
+        self.sentences.append(message.strip().splitlines()[-1])
         if self.disk is not None:
             self.disk.change(f"size={256 * _MIB}")
 
@@ -212,9 +212,9 @@ class Run:
         while time.monotonic() < deadline and not wanted <= set(self.archived()):
             time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        said = _said(process)
+        message = _said(process)
         if process.returncode != 0:
-            raise Lost(f"the crawl ended with {process.returncode}: {said[-3000:]}")
+            raise Lost(f"the crawl ended with {process.returncode}: {message[-3000:]}")
 
     def archived(self) -> Counter[str]:
         """Count the lines of the index that say where a page is."""
@@ -247,24 +247,24 @@ def world_of(seed: int, seconds: float) -> tuple[FaultyWorld, set[str]]:
     """Return a web with articles that appear, move and vanish, and those that are to be found."""
     per_section = 3 * int(np.clip(seconds / 36, 12, 100))
     born = [
-        one
-        for one in articles_of(seed, seconds, of_portal=per_section, of_others=per_section // 4)
-        if one.section != UNKNOWN_SECTION and UNKNOWN_HOST not in one.url
+        article
+        for article in articles_of(seed, seconds, of_portal=per_section, of_others=per_section // 4)
+        if article.section != UNKNOWN_SECTION and UNKNOWN_HOST not in article.url
     ]
-    found: list[Article] = []
+    actual: list[Article] = []
     for number, one in enumerate(born):
         if number % 20 == 0:  # it has moved, and is linked at both places
             there = one.url.replace("story", "story-moved")
-            found += [
+            actual += [
                 Article(one.url, one.birth, one.section, moved=there),
                 Article(there, one.birth, one.section),
             ]
         elif number % 20 == 1:
-            found.append(Article(one.url, one.birth, one.section, gone=one.birth + seconds / 12))
+            actual.append(Article(one.url, one.birth, one.section, gone=one.birth + seconds / 12))
         else:
-            found.append(one)
-    wanted = {one.url for one in found if one.moved is None and one.gone is None}
-    return FaultyWorld(found, seed, timeout_of(seconds)), wanted
+            actual.append(one)
+    wanted = {one.url for one in actual if one.moved is None and one.gone is None}
+    return FaultyWorld(actual, seed, timeout_of(seconds)), wanted
 
 
 @contextlib.contextmanager

@@ -54,10 +54,10 @@ def main() -> None:
         write_giant(root / "logs" / "giant-1.log", options.urls)
         beside = made(root / "with")
         for asset in HONEST:
-            wanted, found = rows(alone, asset), rows(beside, asset)
-            if not wanted or wanted != found:
-                raise SystemExit(f"{asset} of the honest site: {found}, not {wanted}"[:2000])
-            print(f"{asset} of the honest site: the same {len(found)} rows")
+            wanted, actual = rows(alone, asset), rows(beside, asset)
+            if not wanted or wanted != actual:
+                raise SystemExit(f"{asset} of the honest site: {actual}, not {wanted}"[:2000])
+            print(f"{asset} of the honest site: the same {len(actual)} rows")
         tell(beside)
 
 
@@ -108,22 +108,22 @@ def rows(state: Path, asset: str) -> list[str]:
     """Rows of the honest site, without an order and without pseudonyms, which have other keys."""
     column = {"transits": "target", "site_scores": "site"}.get(asset, "url")
     sql = f"SELECT * FROM {asset} WHERE {column} LIKE '%honest.example%'"  # noqa: S608 - our names
-    found = temporal_assets.open(state).query(sql).to_pylist()
+    actual = temporal_assets.open(state).query(sql).to_pylist()
     return sorted(
-        str({name: one for name, one in row.items() if name != "client"}) for row in found
+        str({name: one for name, one in row.items() if name != "client"}) for row in actual
     )
 
 
 def tell(state: Path) -> None:
     """What became of the giant."""
-    found = temporal_assets.open(state)
+    actual = temporal_assets.open(state)
     for sql in (
         "SELECT count(*) AS pages, sum(views)::BIGINT AS views FROM page_views"
         " WHERE url LIKE 'https://giant.example/%'",
         "SELECT status, reason, count(*) AS nodes FROM url_patterns"
         " WHERE site LIKE '%giant.example%' GROUP BY ALL",
     ):
-        print(*found.query(sql).to_pylist())
+        print(*actual.query(sql).to_pylist())
 
 
 if __name__ == "__main__":

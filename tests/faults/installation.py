@@ -129,10 +129,10 @@ class Installation:
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
-            found = json.load(answer)
-        if found.get("errors"):
-            raise Lost(f"the web server: {str(found['errors'])[:500]}")
-        return found["data"]
+            document = json.load(answer)
+        if document.get("errors"):
+            raise Lost(f"the web server: {str(document['errors'])[:500]}")
+        return document["data"]
 
     def backfill(self, assets: Sequence[str], days: Sequence[str]) -> str:
         """Start a backfill as the button of the UI does; its id."""
@@ -168,9 +168,9 @@ class Installation:
 
         A run that was written down when the web server died, and is in no queue, is neither.
         """
-        found = self.ask(_UNFINISHED)
+        answer = self.ask(_UNFINISHED)
         return not (
-            found["runsOrError"]["results"] or found["partitionBackfillsOrError"]["results"]
+            answer["runsOrError"]["results"] or answer["partitionBackfillsOrError"]["results"]
         )
 
     def failures(self) -> dict[str, str]:
@@ -184,8 +184,8 @@ class Installation:
 
     def known(self, asset: str) -> list[tuple[str, str]]:
         """Ranges of days that the UI shows as made."""
-        found = self.ask(_KNOWN, {"key": {"path": [asset]}})["assetNodeOrError"]
-        ranges = found["assetPartitionStatuses"]["ranges"]
+        answer = self.ask(_KNOWN, {"key": {"path": [asset]}})["assetNodeOrError"]
+        ranges = answer["assetPartitionStatuses"]["ranges"]
         return [
             (one["startKey"], one["endKey"]) for one in ranges if one["status"] == "MATERIALIZED"
         ]

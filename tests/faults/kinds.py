@@ -102,12 +102,12 @@ def crowd(world: World, dice: random.Random, folder: Path) -> Outcome:
                 lambda: work(state), kill_after=moments[1], prepare=_late(world, dice)
             ),
         )
-        for one in ended:
-            is_sentence(one, "the disk of the state folder is full")
+        for run in ended:
+            is_sentence(run, "the disk of the state folder is full")
         disk.change(f"size={64 * _MIB}")
         world.is_sound(state)
-        struck = any(one.status != "done" for one in ended)
-        return Outcome(struck, world.recovers(state), max(one.text for one in ended))
+        struck = any(run.status != "done" for run in ended)
+        return Outcome(struck, world.recovers(state), max(run.text for run in ended))
 
 
 def cleaning(world: World, dice: random.Random, folder: Path) -> Outcome:

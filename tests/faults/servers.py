@@ -103,9 +103,9 @@ def _materialize(state: Path) -> list[Any]:
 
 def _plain_run(world: World, state: Path) -> None:
     """The command, which must end well; then everything is as undisturbed."""
-    code, said = world.must(in_child(lambda: _materialize(state)))
+    code, message = world.must(in_child(lambda: _materialize(state)))
     if code:
-        raise Lost(f"a plain run failed: {said}")
+        raise Lost(f"a plain run failed: {message}")
     # A forked child ends without tidying up; the next process does it.
     world.must(in_child(lambda: _sweep(state)))
     if difference := world.differs(state, _ASSETS):

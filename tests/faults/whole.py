@@ -60,13 +60,13 @@ def _whole(world: World) -> Path:
 
     def make() -> Path:
         world.settle(state := world.root / "whole", world.logs)
-        code, said = world.must(in_child(lambda: _command(state, "materialize")))
+        code, message = world.must(in_child(lambda: _command(state, "materialize")))
         if code:
-            raise Lost(f"the undisturbed run failed: {said}")
+            raise Lost(f"the undisturbed run failed: {message}")
         return state
 
-    made: Path = world.once("whole", make)
-    return made
+    actual: Path = world.once("whole", make)
+    return actual
 
 
 def _begin(world: World, folder: Path) -> Path:
@@ -83,9 +83,9 @@ def _command(state: Path, *words: str) -> list[Any]:
 def _is_as_whole(world: World, state: Path) -> None:
     """Everything is published, judged and released as undisturbed; no run is left open."""
     whole = _whole(world)
-    found, wanted = published(state), published(whole)
-    if found != wanted:
-        other = [name for name in {*found, *wanted} if found.get(name) != wanted.get(name)]
+    actual, wanted = published(state), published(whole)
+    if actual != wanted:
+        other = [name for name in {*actual, *wanted} if actual.get(name) != wanted.get(name)]
         raise Lost(f"not as undisturbed: {sorted(other)[:4]}")
     if _verdicts(state) != _verdicts(whole):
         missing = sorted(_verdicts(whole) - _verdicts(state))
@@ -99,12 +99,14 @@ def _is_as_whole(world: World, state: Path) -> None:
 
 
 def _verdicts(state: Path) -> set[str]:
-    store, found = Store.open(load_settings(state)), set()
+    store, actual = Store.open(load_settings(state)), set()
     for asset in store.assets():
         for day in store.days(asset):
             judged = verdicts.read(state, store.require(asset, day))
-            found |= {f"{asset} {day} {one.check} {one.passed}" for one in judged}
-    return found
+            actual |= {
+                f"{asset} {day} {judgement.check} {judgement.passed}" for judgement in judged
+            }
+    return actual
 
 
 def _left(state: Path) -> list[Any]:
@@ -136,9 +138,9 @@ def unfinished(world: World, dice: random.Random, folder: Path) -> Outcome:
     finisher = dice.choice(("materialize", "materialize", "sensor"))
     if finisher == "sensor":
         world.must(in_child(lambda: _tick(state)))
-    code, said = world.must(in_child(lambda: _command(state, "materialize")))
+    code, message = world.must(in_child(lambda: _command(state, "materialize")))
     if code:
-        raise Lost(f"a plain run failed: {said}")
+        raise Lost(f"a plain run failed: {message}")
     _is_as_whole(world, state)
     return Outcome(ended.status == "killed", 1, f"boundary {moment}, {finisher}")
 
@@ -164,9 +166,9 @@ def _die_at(moment: int) -> None:
         def both(*given: Any, **named: Any) -> Any:
             if is_before:
                 boundary()
-            found = function(*given, **named)
+            actual = function(*given, **named)
             boundary()
-            return found
+            return actual
 
         return both
 
@@ -219,7 +221,7 @@ def bits(world: World, dice: random.Random, folder: Path) -> Outcome:
     # a key and the note of it.
     places = [str(victim.parent if victim.name == "SHA256SUMS" else victim)]
     places += [str(state / "secrets")] if victim.name == NOTES else []
-    if not any(one in place or place in one for one in named for place in places):
+    if not any(name in place or place in name for name in named for place in places):
         raise Lost(f"doctor --contents does not find the bit in {name}: {named}")
     wrong = world.must(in_child(lambda: _wrong_answers(state, _whole(world), name)))
     if wrong:
@@ -248,10 +250,10 @@ def _wrong_answers(state: Path, whole: Path, victim: Path) -> list[str]:
             lambda one, sql=sql: _digest(notebook.Artifacts(one).query(sql)),
             lambda one, asset=asset: _digest(notebook.Artifacts(one).read(asset)),
         ):
-            found = _answer(ask, state)
-            if found is not None and found != ask(whole):
+            answer = _answer(ask, state)
+            if answer is not None and answer != ask(whole):
                 wrong.append(f"{asset} by SQL or read()")
-            if found is None and asset not in victim.parts:
+            if answer is None and asset not in victim.parts:
                 wrong.append(f"{asset} cannot be asked")
     decided = _answer(lambda one: Policy.load(one / "policy" / "latest").document, state)
     if decided is not None and decided != Policy.load(whole / "policy" / "latest").document:
@@ -292,9 +294,9 @@ def exported(world: World, dice: random.Random, folder: Path) -> Outcome:
     before = _files(place)
     moment = dice.randrange(2 * len(before) + 3)
     ended = in_child(lambda: (_die_at_rename(moment), str(export(new, target, place)))[1])
-    found = _files(place)
+    files = _files(place)
     export(new, target, place)
-    if found not in (before, _files(place)):
+    if files not in (before, _files(place)):
         raise Lost(f"{target}: files of two policies")
     if "mine.txt" not in _files(place):
         raise Lost("a file of somebody else is gone")

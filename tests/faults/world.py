@@ -110,16 +110,16 @@ def at_once(*tasks: Callable[[], Ended]) -> list[Ended]:
     """How tasks, each of them an `in_child`, end that are begun together."""
     begun = [_begin(lambda task=task: asdict(task())) for task in tasks]
     ended = [_end(child, seen) for child, seen in begun]
-    return [Ended(**one.value) if one.status == "done" else one for one in ended]
+    return [Ended(**run.value) if run.status == "done" else run for run in ended]
 
 
 def _begin(task: Callable[[], Any], prepare: Callable[[], None] = lambda: None) -> tuple[int, int]:
-    seen, told = os.pipe()
+    seen, answer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(seen)
-        _live(task, prepare, told)
-    os.close(told)
+        _live(task, prepare, answer)
+    os.close(answer)
     return child, seen
 
 
@@ -277,12 +277,12 @@ class World:
 
     def differs(self, state: Path, assets: Collection[str] = ()) -> str | None:
         """How what is published differs from what an undisturbed run publishes."""
-        found, calm = _of(published(state), assets), _of(self.calm, assets)
-        if found == calm:
+        actual, calm = _of(published(state), assets), _of(self.calm, assets)
+        if actual == calm:
             return None
-        missing = sorted(set(calm) - set(found))[:3]
-        more = sorted(set(found) - set(calm))[:3]
-        other = [name for name in found if name in calm and found[name] != calm[name]][:3]
+        missing = sorted(set(calm) - set(actual))[:3]
+        more = sorted(set(actual) - set(calm))[:3]
+        other = [name for name in actual if name in calm and actual[name] != calm[name]][:3]
         return f"missing {missing}, more {more}, other {other}"
 
 
@@ -294,15 +294,15 @@ def _of(contents: Contents, assets: Collection[str]) -> Contents:
 
 def published(state: Path) -> Contents:
     """Every file of the tables but those set aside, and generations before the current one."""
-    found: Contents = {}
+    actual: Contents = {}
     for manifest in (state / "tables").rglob("manifest.json"):
         folder, text = manifest.parent, manifest.read_bytes()
         name = str(folder.relative_to(state / "tables"))
-        found[f"{name}/manifest.json"] = _said(text)
+        actual[f"{name}/manifest.json"] = _said(text)
         for path in folder.glob("part-*"):
             if path.name.encode() in text and not path.name.endswith(SET_ASIDE):
-                found[f"{name}/{path.name}"] = path.read_bytes()
-    return found
+                actual[f"{name}/{path.name}"] = path.read_bytes()
+    return actual
 
 
 def _said(text: bytes) -> bytes:

@@ -117,16 +117,16 @@ def _format(name: str, seeds: Sequence[bytes], fmt: Format, options: dict[str, A
 
 
 def _formats() -> dict[str, Target]:
-    found = {}
+    actual = {}
     for name, text, options in examples():
         seeds = [line + b"\n" for line in text.split(b"\n") if line]
         chosen = {key: value for key, value in options.items() if key not in ("path", "format")}
         stated = LogSource.model_validate({"path": "x", "format": name, **options})
         key = f"log format {name}"
-        if key in found:
-            key += f" {len(found)}"
-        found[key] = _format(name, seeds, detect.resolve(stated, b""), chosen)
-    return found
+        if key in actual:
+            key += f" {len(actual)}"
+        actual[key] = _format(name, seeds, detect.resolve(stated, b""), chosen)
+    return actual
 
 
 @cache
@@ -149,10 +149,10 @@ def detection(dice: Dice) -> int:
 def samples(dice: Dice) -> int:
     """Redaction: printable, bounded, and without the address that is known."""
     for line in mutate.block(_all_lines(), 2_000, dice).tobytes().split(b"\n"):
-        found = redact(line, [b"192.0.2.77"])
-        assert len(found) <= SAMPLE_CHARACTERS
-        assert found.isprintable()
-        assert "192.0.2.77" not in found
+        actual = redact(line, [b"192.0.2.77"])
+        assert len(actual) <= SAMPLE_CHARACTERS
+        assert actual.isprintable()
+        assert "192.0.2.77" not in actual
     return 2_000
 
 
@@ -223,12 +223,12 @@ def split(dice: Dice) -> int:
 def sections(dice: Dice) -> int:
     """Sections of canonical URLs, many at once."""
     alphabet = list("/?&=.:-_%a1")
-    found = []
+    actual = []
     for _ in range(2_000):
         path = "".join(dice.choice(alphabet, int(dice.integers(0, 30))))
-        found.append(f"https://h{int(dice.integers(0, 9))}.example/{path}")
-    section_trees(texts(found))
-    return len(found)
+        actual.append(f"https://h{int(dice.integers(0, 9))}.example/{path}")
+    section_trees(texts(actual))
+    return len(actual)
 
 
 # Lists, pages and archives of pages ---------------------------------------------------------------
@@ -299,8 +299,8 @@ def policy(dice: Dice) -> int:
     for _ in range(_FEW // 4):
         path.write_bytes(mutate.text(_policy(), dice))
         with suppress(PolicyError):
-            found = Policy.load(path)
-            found.match_many([url.decode("latin-1") for url in _URLS])
+            document = Policy.load(path)
+            document.match_many([url.decode("latin-1") for url in _URLS])
     return _FEW // 4
 
 
@@ -371,8 +371,8 @@ def manifests(dice: Dice) -> int:
     """Manifests of partitions and records of log files."""
     for _ in range(5 * _FEW):
         with suppress(ManifestError):
-            found = Manifest.from_json(mutate.text(_MANIFEST, dice))
-            assert all("/" not in file.name for file in found.files)
+            actual = Manifest.from_json(mutate.text(_MANIFEST, dice))
+            assert all("/" not in file.name for file in actual.files)
         with suppress(ValueError):
             record = LandedFile.from_json(mutate.text(_RECORD, dice).decode("utf-8"))
             assert all("/" not in name for day in record.days.values() for name in day.segments)

@@ -83,10 +83,10 @@ def state(tmp_path: Path) -> Path:
     logs.write_days(folder, FIRST, len(DAYS), clients=4)
     late = [logs.line(dt.datetime.combine(day, dt.time(20)), "/late", "192.0.2.9") for day in DAYS]
     logs.write(folder / "late.log", late)
-    made = tmp_path / "state"
-    made.mkdir()
-    (made / "settings.toml").write_text(f'[[sources]]\npath = "{folder}"\nhost = "example.com"\n')
-    return made
+    actual = tmp_path / "state"
+    actual.mkdir()
+    (actual / "settings.toml").write_text(f'[[sources]]\npath = "{folder}"\nhost = "example.com"\n')
+    return actual
 
 
 def _lose_lines(state: Path, log: str) -> None:
@@ -102,9 +102,9 @@ def _when_reading_again(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]
     mend = landing._mend
 
     def paused(*arguments: Any) -> Any:
-        found = mend(*arguments)
+        actual = mend(*arguments)
         act()
-        return found
+        return actual
 
     monkeypatch.setattr(landing, "_mend", paused)
 

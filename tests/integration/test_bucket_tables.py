@@ -44,8 +44,8 @@ host = "example.com"
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
     """Yield a bucket that no process knows yet."""
     as_another_process()
-    with object_store(monkeypatch) as made:
-        yield made
+    with object_store(monkeypatch) as actual:
+        yield actual
 
 
 def as_another_process() -> None:
@@ -56,9 +56,9 @@ def as_another_process() -> None:
 
 def other_installation(folder: Path) -> Store:
     """A store of the same tables that shares neither locks nor memory with others."""
-    made = Store(URL, folder)
-    made._bucket = Bucket(made.fs, made.root)
-    return made
+    actual = Store(URL, folder)
+    actual._bucket = Bucket(actual.fs, actual.root)
+    return actual
 
 
 # Requests ------------------------------------------------------------------------------------
@@ -78,14 +78,14 @@ def test_requests_are_few(
     (state / "settings.toml").write_text(text)
     settings = load_settings(state)
     tables, engine = Store.open(settings), DuckDBEngine(settings)
-    made = logs.write_days(tmp_path / "logs", FIRST, days, clients=6)
+    actual = logs.write_days(tmp_path / "logs", FIRST, days, clients=6)
     refresh(settings)
     inventory = Inventory.load(settings)
-    for day in made:
+    for day in actual:
         build_requests(tables, engine, settings, day, inventory)
         for asset in DERIVED:
             build_derived(tables, engine, asset, day)
-    for day in made[-windows:]:
+    for day in actual[-windows:]:
         for window in WINDOW_ASSETS:
             build(tables, engine, settings, window, day)
     manifests = len([key for key in server.keys("tables/") if key.endswith("/manifest.json")])
@@ -104,7 +104,7 @@ def test_requests_are_few(
 
     server.asked.clear()
     trial = what_if(settings, {"labels.q": "0.5"})
-    assert trial.day == made[-1]
+    assert trial.day == actual[-1]
     assert trial.differences
     assert "PUT" not in server.asked, "nothing of the real tables is written to"
     assert (trial.settings.state / "tables" / "page_views").is_dir()
@@ -177,8 +177,8 @@ def test_a_publication_that_fails_leaves_what_was(
     with pytest.raises(PermissionError):
         publish(tables, DAY, views(DAY, x=2))
     server.fault = lambda _method, _path: None
-    for one in (tables, other_installation(tmp_path / "other")):
-        assert one.read("page_views", DAY)["views"].to_pylist() == [1]
+    for installation in (tables, other_installation(tmp_path / "other")):
+        assert installation.read("page_views", DAY)["views"].to_pylist() == [1]
     publish(tables, DAY, views(DAY, x=3))
     assert tables.read("page_views", DAY)["views"].to_pylist() == [3]
 

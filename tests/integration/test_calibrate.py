@@ -52,18 +52,18 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Annotated:
 
 
 def test_everything_is_in_the_json(here: Annotated) -> None:
-    found = here.json()
-    assert found["annotated_pages"] == here.count + 1
-    assert found["with_history"] == here.count
-    assert found["unknown"] == [f"{HOST}/nobody"]
-    assert [row["line"] for row in found["bad_lines"]] == [here.count + 2]
-    assert found["repeated"] == [{"url": f"{HOST}/more/0000", "lines": [1, here.count + 3]}]
-    settings, best, validated, *_ = found["interest"]
+    actual = here.json()
+    assert actual["annotated_pages"] == here.count + 1
+    assert actual["with_history"] == here.count
+    assert actual["unknown"] == [f"{HOST}/nobody"]
+    assert [row["line"] for row in actual["bad_lines"]] == [here.count + 2]
+    assert actual["repeated"] == [{"url": f"{HOST}/more/0000", "lines": [1, here.count + 3]}]
+    settings, best, validated, *_ = actual["interest"]
     assert (settings["which"], settings["days"], settings["threshold"]) == ("settings", 3, 0.7)
     assert best["hit"] + best["miss"] + best["false_alarm"] == here.count
     assert settings["hit"] <= best["hit"] == best["performance"]
     assert validated["days"] is None
-    assert max(max(row) for row in found["grid"][0]["hit"]) == best["hit"]
+    assert max(max(row) for row in actual["grid"][0]["hit"]) == best["hit"]
 
 
 def test_weights_move_the_choice(here: Annotated) -> None:

@@ -45,7 +45,7 @@ def test_what_is_sound_passes(corpus: Corpus, table: Table) -> None:
     with Bench(corpus, table) as bench:
         outside = filter(is_outside, bench.expected("FROM sound"))
         # A warning may be right about so small a corpus.
-        assert [one for one in outside if one.severity is Severity.ERROR] == []
+        assert [rule for rule in outside if rule.severity is Severity.ERROR] == []
 
 
 @pytest.mark.parametrize("table", contracts.TABLES, ids=lambda table: str(table.name))
@@ -107,7 +107,10 @@ def _judged(root: Path, spoil: Callable[[Path], dict[str, Any]]) -> dict[str, bo
     settings = load_settings(root / "state", **changes)
     with suppress(NoSuchLogError):
         refresh(settings)
-    return {one.check.name: one.passed for one in evaluate_logs(logs_of(settings, NOW))}
+    return {
+        judgement.check.name: judgement.passed
+        for judgement in evaluate_logs(logs_of(settings, NOW))
+    }
 
 
 def test_log_files_that_are_sound_pass(tmp_path: Path) -> None:

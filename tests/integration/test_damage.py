@@ -80,8 +80,8 @@ class Here:
         }
 
     def requests(self) -> dict[str, bytes]:
-        found = self.published()
-        return {name: found[name] for name in found if name.startswith("requests/")}
+        partition = self.published()
+        return {name: partition[name] for name in partition if name.startswith("requests/")}
 
     def part(self, asset: str, day: dt.date) -> Path:
         (path,) = self.store.files(asset, day)
@@ -93,9 +93,9 @@ class Here:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Here:
-    made = Here(tmp_path)
-    made.run()
-    return made
+    actual = Here(tmp_path)
+    actual.run()
+    return actual
 
 
 def flip(path: Path) -> None:
@@ -255,12 +255,12 @@ def test_those_who_only_look_name_damaged_records(here: Here) -> None:
     empty(record := records(here)[0])
     names = records(here)
     status = json.loads(call("status", "--json", "--state", here.state).stdout)
-    assert [one.split(" ")[0] for one in status["log_files"]["damaged"]] == [str(record)]
+    assert [damage.split(" ")[0] for damage in status["log_files"]["damaged"]] == [str(record)]
     assert call("status", "--state", here.state).exit_code == 1
     doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
-    (found,) = [one for one in doctor if one["check"] == "log records"]
-    assert found["status"] == "broken"
-    assert str(record) in found["detail"]
+    (checks,) = [check for check in doctor if check["check"] == "log records"]
+    assert checks["status"] == "broken"
+    assert str(record) in checks["detail"]
     assert records(here) == names
 
 
@@ -279,13 +279,13 @@ def test_status_says_all_it_can_and_names_what_is_damaged(here: Here) -> None:
     assert content["assets"]["page_views"]["days"] == len(DAYS)  # as before
     assert content["assets"]["page_views"]["stale"] == [str(FIRST)]
     assert content["assets"]["requests"] == whole["assets"]["requests"]
-    told = call("status", "--state", here.state)
-    assert told.exit_code == 1
-    assert told.stderr.count("is no manifest any more") == 3
-    assert "page_histories" in told.stdout
+    answer = call("status", "--state", here.state)
+    assert answer.exit_code == 1
+    assert answer.stderr.count("is no manifest any more") == 3
+    assert "page_histories" in answer.stdout
     doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
-    (found,) = [one for one in doctor if one["check"] == "published files"]
-    assert found["status"] == "broken"
+    (checks,) = [check for check in doctor if check["check"] == "published files"]
+    assert checks["status"] == "broken"
 
 
 def test_damage_to_the_urls_of_a_day_is_damage_to_the_day(here: Here) -> None:
@@ -311,7 +311,9 @@ def test_status_goes_on_beside_other_damage(here: Here) -> None:
     result = call("status", "--json", "--state", here.state)
     assert result.exit_code == 1
     damaged = json.loads(result.stdout)["damaged"]
-    assert [any(name in one for one in damaged) for name in ("kept.json", "dagster")] == [True] * 2
+    assert [any(name in damage for damage in damaged) for name in ("kept.json", "dagster")] == [
+        True
+    ] * 2
     assert "Assets" in call("status", "--state", here.state).stdout
 
 
@@ -326,27 +328,27 @@ def test_a_verdict_that_cannot_be_read_is_none(here: Here) -> None:
 
 
 def test_lines_whose_record_is_gone_are_named(here: Here) -> None:
-    def found() -> tuple[str, str]:
+    def actual() -> tuple[str, str]:
         doctor = json.loads(call("doctor", "--json", "--state", here.state).stdout)
-        (one,) = [one for one in doctor if one["check"] == "log records"]
+        (one,) = [check for check in doctor if check["check"] == "log records"]
         return one["status"], one["detail"]
 
-    assert found() == ("ok", "3 log files known")
+    assert actual() == ("ok", "3 log files known")
     gone = records(here)[0]
     text = gone.read_text()
     gone.unlink()
-    status, detail = found()
+    status, detail = actual()
     assert status == "warning"
     assert "2 log files known; 1 folder of lines without a record" in detail
     assert str(here.state / "landing" / "segments" / gone.stem) in detail
     aside = Path(f"{gone}.damaged")
     aside.write_text(text)
-    status, detail = found()
+    status, detail = actual()
     assert status == "broken"
     assert "without a record" not in detail  # it has one, which is told of by itself
     aside.unlink()
     gone.write_text(text)
-    assert found()[0] == "ok"
+    assert actual()[0] == "ok"
 
 
 @pytest.mark.parametrize("name", ["clean", "upgrade"])
@@ -476,19 +478,19 @@ def test_status_shows_the_rest_beside_a_damaged_manifest(here: Here) -> None:
     def status(ends_with: int = 0) -> dict[str, Any]:
         result = call("status", "--json", "--state", here.state)
         assert result.exit_code == ends_with, result.output
-        found: dict[str, Any] = json.loads(result.stdout)
-        return found
+        document: dict[str, Any] = json.loads(result.stdout)
+        return document
 
     before = status()
     path = here.part("page_views", LAST).parent / "manifest.json"
     text = path.read_text()
     path.write_text(text[:40])
-    found = status(1)
-    (told,) = found["damaged"]
-    assert told.startswith(str(path))
-    assert f"materialize page_views --day {LAST}" in told
-    assert found["assets"]["page_views"]["stale"] == [str(LAST)]
-    assert found["assets"]["requests"] == before["assets"]["requests"]
+    actual = status(1)
+    (answer,) = actual["damaged"]
+    assert answer.startswith(str(path))
+    assert f"materialize page_views --day {LAST}" in answer
+    assert actual["assets"]["page_views"]["stale"] == [str(LAST)]
+    assert actual["assets"]["requests"] == before["assets"]["requests"]
     assert str(path) in call("status", "--state", here.state).output
     path.write_text(text)
     assert status() == before
@@ -504,9 +506,9 @@ def test_a_record_may_go_while_they_are_read(here: Here, monkeypatch: pytest.Mon
         return read(path, *options)
 
     monkeypatch.setattr(Path, "read_text", going)
-    found = Inventory.load(here.settings)
-    assert [file.id for file in found.files] == [path.stem for path in others]
-    assert not found.troubles
+    document = Inventory.load(here.settings)
+    assert [file.id for file in document.files] == [path.stem for path in others]
+    assert not document.troubles
 
 
 def test_a_manifest_with_a_flipped_bit_is_made_again(here: Here) -> None:

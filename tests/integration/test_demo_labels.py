@@ -42,22 +42,22 @@ class Labelled:
     """The corpus with its windows of the last day."""
 
     def __init__(self, root: Path) -> None:
-        made = generate(DemoOptions(mirror=False), root / "demo")
+        corpus = generate(DemoOptions(mirror=False), root / "demo")
         self.state = root / "state"
         self.settings = load_settings(self.state)
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        views = pq.read_table(made.truth["views"])
+        views = pq.read_table(corpus.truth["views"])
         schema = contracts.PAGE_VIEWS.arrow_schema
-        for day in made.days:
+        for day in corpus.days:
             rows = views.filter(pc.equal(views["day"], day)).select(schema.names).cast(schema)
             with self.store.scratch() as scratch:
                 path = scratch / "page_views.parquet"
                 write_table(rows, path)
                 self.store.publish("page_views", day, [path], inputs=[], settings_digest="")
-        self.day = made.days[-1]
+        self.day = corpus.days[-1]
         for asset in made_of_views():
             build(self.store, self.engine, self.settings, asset, self.day)
-        pages = pq.read_table(made.truth["pages"]).to_pylist()
+        pages = pq.read_table(corpus.truth["pages"]).to_pylist()
         self.truth = {page["url"]: page for page in pages}
         self.labels = self.store.read("page_labels", self.day).to_pylist()
 
@@ -108,11 +108,13 @@ def test_pages_of_lasting_interest_are_hardly_ever_temporal(demo: Labelled) -> N
     assert sum(news) / len(news) > 0.75
 
 
-@pytest.mark.parametrize("asset", [one.name for one in made_of_views()])
+@pytest.mark.parametrize("asset", [count.name for count in made_of_views()])
 def test_everything_promised_holds(demo: Labelled, asset: str) -> None:
     inspector = Inspector(demo.store, demo.engine, demo.settings)
-    found = inspector.inspect(contracts.table(asset), [demo.day])[demo.day]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(contracts.table(asset), [demo.day])[demo.day]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_a_page_is_explained(demo: Labelled, tmp_path: Path) -> None:
@@ -168,14 +170,14 @@ def test_what_cannot_be_explained_is_said(demo: Labelled) -> None:
 
 def test_a_young_page_has_its_early_label(demo: Labelled) -> None:
     young = demo.store.read("early_labels", demo.day).to_pylist()
-    known = {row["url"] for row in demo.labels}
-    new = next(row for row in young if row["url"] not in known and row["age"] == 2)
+    urls = {row["url"] for row in demo.labels}
+    new = next(row for row in young if row["url"] not in urls and row["age"] == 2)
     shown = demo.explain(new["url"])
     assert shown.exit_code == 0, shown.output
     assert "too few views for a curve and labels yet" in shown.stdout
     probability = f"will be temporal with a probability of {new['probability']:.2f}"
     assert f"seen for 2 days: {probability}" in shown.stdout
-    both = next(row for row in young if row["url"] in known)
+    both = next(row for row in young if row["url"] in urls)
     assert "will be temporal with a probability of" in demo.explain(both["url"]).stdout
     content = json.loads(demo.explain(both["url"], "--json").stdout)
     assert content["early"]["probability"] == both["probability"]
@@ -195,9 +197,9 @@ def test_a_page_to_pass_on_names_its_url_and_has_the_readers_colours(
 
 
 def test_a_young_page_is_drawn_as_far_as_it_is_known(demo: Labelled, tmp_path: Path) -> None:
-    known = {row["url"] for row in demo.labels}
+    urls = {row["url"] for row in demo.labels}
     young = demo.store.read("early_labels", demo.day).to_pylist()
-    new = next(row for row in young if row["url"] not in known and row["age"] == 2)
+    new = next(row for row in young if row["url"] not in urls and row["age"] == 2)
     png, html = tmp_path / "page.png", tmp_path / "page.html"
     shown = demo.explain(new["url"], "--png", png, "--html", html)
     assert shown.exit_code == 0, shown.output

@@ -57,11 +57,11 @@ def policy(learned: Learned) -> Policy:
 @pytest.fixture(scope="module")
 def clients(learned: Learned) -> dict[str, set[str]]:
     """By page, who opened it in the days that were read."""
-    found: dict[str, set[str]] = defaultdict(set)
+    actual: dict[str, set[str]] = defaultdict(set)
     for row in pq.read_table(learned.made.truth["transits"]).to_pylist():
         if row["day"] <= learned.day:
-            found[row["target"]].add(row["client"])
-    return found
+            actual[row["target"]].add(row["client"])
+    return actual
 
 
 def test_everything_a_crawler_needs_is_learned(policy: Policy) -> None:
@@ -109,8 +109,10 @@ def test_rules_for_other_programs_say_the_same(learned: Learned, policy: Policy)
 def test_everything_promised_holds(learned: Learned) -> None:
     engine = DuckDBEngine(learned.settings)
     inspector = Inspector(learned.store, engine, learned.settings)
-    found = inspector.inspect(contracts.CRAWL_POLICY, [learned.day])[learned.day]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(contracts.CRAWL_POLICY, [learned.day])[learned.day]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_equal_days_give_equal_files(learned: Learned) -> None:
@@ -163,12 +165,12 @@ def test_results_of_crawls_move_the_next_policy(learned: Learned, tmp_path: Path
     (source,) = moved["sources"]
     assert (source["url"], source["interval_seconds"]) == (feed, on_ladder(round(interval(1, 22))))
 
-    def said(url: str) -> str:
+    def message(url: str) -> str:
         return " ".join(call("show", url, "--state", state).stdout.split())
 
-    assert f"by the logs alone every {seconds // 60}" in said(quiet)
-    assert "it is gone, so the policy does not visit it any more" in said(gone)
-    assert f"first shown by {feed}" in said(page)
+    assert f"by the logs alone every {seconds // 60}" in message(quiet)
+    assert "it is gone, so the policy does not visit it any more" in message(gone)
+    assert f"first shown by {feed}" in message(page)
 
 
 @pytest.mark.parametrize("target", sorted(TARGETS))

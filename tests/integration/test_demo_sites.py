@@ -44,14 +44,14 @@ class Demo:
     """The corpus with windows around the event's first and last day, and the last of all."""
 
     def __init__(self, root: Path) -> None:
-        made = generate(DemoOptions(mirror=False), root / "demo")
+        corpus = generate(DemoOptions(mirror=False), root / "demo")
         self.state = root / "state"
         self.settings = load_settings(self.state)
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        publish_truth(self.store, made)
-        sites = {row["site"]: row for row in pq.read_table(made.truth["sites"]).to_pylist()}
+        publish_truth(self.store, corpus)
+        sites = {row["site"]: row for row in pq.read_table(corpus.truth["sites"]).to_pylist()}
         self.opens, self.closes = sites[EVENT]["opens"], sites[EVENT]["closes"]
-        self.day = made.days[-1]
+        self.day = corpus.days[-1]
         self.days = (
             *(self.opens + n * ONE for n in (-1, 0, 2, 7)),
             *(self.closes + n * ONE for n in (2, 3)),
@@ -60,8 +60,10 @@ class Demo:
         for day in self.days:
             for asset in _with_all_beneath((SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)):
                 build(self.store, self.engine, self.settings, asset, day)
-        self.pages = {page["url"]: page for page in pq.read_table(made.truth["pages"]).to_pylist()}
-        self.sections = pq.read_table(made.truth["sections"]).to_pylist()
+        self.pages = {
+            page["url"]: page for page in pq.read_table(corpus.truth["pages"]).to_pylist()
+        }
+        self.sections = pq.read_table(corpus.truth["sections"]).to_pylist()
 
     def rows(self, asset: str, day: dt.date | None = None) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.store.read(asset, day or self.day).to_pylist()
@@ -77,8 +79,8 @@ class Demo:
 
     def news_share(self, prefixes: list[str]) -> float:
         """Of the pages under prefixes, those that are news."""
-        found = self.living(prefixes)
-        return sum(bool(page["is_news"]) for page in found) / len(found)
+        actual = self.living(prefixes)
+        return sum(bool(page["is_news"]) for page in actual) / len(actual)
 
     def event(self, day: dt.date) -> dict[str, Any] | None:
         return next((row for row in self.rows("site_changes", day) if row["site"] == EVENT), None)
@@ -92,11 +94,11 @@ def _begins(url: str, prefixes: list[str]) -> bool:
 
 
 def _with_all_beneath(assets: Iterable[WindowAsset]) -> list[WindowAsset]:
-    found: dict[str, WindowAsset] = {}
+    actual: dict[str, WindowAsset] = {}
     for asset in assets:
-        found |= {one.name: one for one in _with_all_beneath(asset.tables)}
-        found[asset.name] = asset
-    return list(found.values())
+        actual |= {one.name: one for one in _with_all_beneath(asset.tables)}
+        actual[asset.name] = asset
+    return list(actual.values())
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +159,11 @@ def test_portals_lead_the_list(demo: Demo) -> None:
 
 def test_the_sections_that_are_selected_hold_the_news(demo: Demo) -> None:
     best = [row["prefix"] for row in demo.rows("section_scores") if row["is_selected"]]
-    lasting = {f"{one['site']}{one['prefix']}" for one in demo.sections if not one["is_news"]}
+    lasting = {
+        f"{section['site']}{section['prefix']}"
+        for section in demo.sections
+        if not section["is_news"]
+    }
     assert lasting.isdisjoint(best)
     everything = demo.news_share([""])
     assert all(demo.news_share([name]) > everything for name in best), best
@@ -168,22 +174,24 @@ def test_the_sections_that_are_selected_hold_the_news(demo: Demo) -> None:
 def test_most_pages_under_news_prefixes_are_news(demo: Demo) -> None:
     prefixes = [row["prefix"] for row in demo.rows("news_prefixes")]
     assert prefixes == sorted(prefixes)
-    found = demo.living(prefixes)
-    news = [page for page in found if page["is_news"]]
+    actual = demo.living(prefixes)
+    news = [page for page in actual if page["is_news"]]
     everything = demo.living([""])
     of_all = [page for page in everything if page["is_news"]]
     # Labels of some 700 reliable pages find the sections of all 6,000; beside the simplest list,
     # that of every page.
-    assert len(news) / len(found) > 0.7 > 2 * len(of_all) / len(everything)
+    assert len(news) / len(actual) > 0.7 > 2 * len(of_all) / len(everything)
     assert len(news) / len(of_all) > 0.8
 
 
 @pytest.mark.parametrize("asset", NAMES)
 def test_everything_promised_holds(demo: Demo, asset: str) -> None:
-    found = Inspector(demo.store, demo.engine, demo.settings).inspect(
+    findings = Inspector(demo.store, demo.engine, demo.settings).inspect(
         contracts.table(asset), [demo.day]
     )[demo.day]
-    wrong = [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)]
+    wrong = [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ]
     assert wrong == []
 
 
@@ -204,15 +212,15 @@ def test_the_report_on_changes(demo: Demo) -> None:
 
 def test_metadata_counts_and_names_only_what_many_know(demo: Demo) -> None:
     installation = Installation.of(demo.settings)
-    said = {name: details(installation, name, demo.day, plots=True) for name in NAMES}
-    assert said["site_scores"]["sites"] == 15
-    assert said["site_scores"]["quiet_sites"] == 1
-    assert 0 < said["site_scores"]["precision_in_sample_share"] < 1
-    assert said["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
+    message = {name: details(installation, name, demo.day, plots=True) for name in NAMES}
+    assert message["site_scores"]["sites"] == 15
+    assert message["site_scores"]["quiet_sites"] == 1
+    assert 0 < message["site_scores"]["precision_in_sample_share"] < 1
+    assert message["news_prefixes"]["prefixes"] == len(demo.rows("news_prefixes"))
     numbers = {"prefixes_with_temporal_pages"}
-    assert said["prefix_trees"].keys() == {*numbers, "sample", "picture"}
-    samples = {name: said[name].pop("sample", None) for name in NAMES}
-    assert ".example" not in str(said)
+    assert message["prefix_trees"].keys() == {*numbers, "sample", "picture"}
+    samples = {name: message[name].pop("sample", None) for name in NAMES}
+    assert ".example" not in str(message)
     for sample in filter(None, samples.values()):
         named = [row.data for row in sample.records]
         assert named
@@ -273,7 +281,7 @@ def test_tuning_on_an_earlier_window(demo: Demo) -> None:
     assert f"Window up to {day}: learned from " in shown.stdout
     assert "in use" in shown.stdout
     content = json.loads(demo.run("try", "rules", "--json").stdout)
-    assert content["best_sites"]["f"] == max(one["f"] for one in content["sites"])
+    assert content["best_sites"]["f"] == max(site["f"] for site in content["sites"])
     assert content["best_prefixes"]["outcome"]["temporal"] > 0
     in_use = content["prefixes"][0]
     assert (in_use["kind"], content["sites"][0]["scoring"], content["sites"][0]["top_k"]) == (

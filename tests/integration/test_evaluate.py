@@ -45,16 +45,18 @@ class Judged:
     """A corpus whose windows of the last day and of those to learn from are made."""
 
     def __init__(self, root: Path, options: DemoOptions) -> None:
-        made = generate(options, root / "demo")
-        self.state, self.list = root / "state", made.truth["baseline"]
+        corpus = generate(options, root / "demo")
+        self.state, self.list = root / "state", corpus.truth["baseline"]
         self.settings = load_settings(self.state, baseline={"path": str(self.list)})
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
-        publish_truth(self.store, made)
-        self.day = made.days[-1]
+        publish_truth(self.store, corpus)
+        self.day = corpus.days[-1]
         self.learned = learned_days(self.settings, self.day)
         wanted = made_from(HUB_EVALUATION) | made_from(SEED_EVALUATION) | {*MADE}
         # What is published on the earlier days is judged.
-        wanted |= {name for one in WINDOW_ASSETS if one.name in MADE for name in made_from(one)}
+        wanted |= {
+            name for asset in WINDOW_ASSETS if asset.name in MADE for name in made_from(asset)
+        }
         for day in (*self.learned.values(), self.day):
             for asset in WINDOW_ASSETS:
                 if asset.name in wanted:
@@ -83,8 +85,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 @pytest.mark.parametrize("asset", [HUB_SEEDS, *EVALUATIONS], ids=lambda asset: str(asset.name))
 def test_everything_promised_holds(demo: Judged, asset: WindowAsset) -> None:
     inspector = Inspector(demo.store, demo.engine, demo.settings)
-    found = inspector.inspect(asset.table, [demo.day])[demo.day]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+    findings = inspector.inspect(asset.table, [demo.day])[demo.day]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
 def test_every_trial_is_there(demo: Judged) -> None:
@@ -251,8 +255,8 @@ def test_of_more_pages_than_fit_whole_sites_are_judged(
         assert len({row["learned_until"] for row in demo.rows("seed_evaluation")}) == 3
         cuts = demo.store.require("seed_evaluation", demo.day).extra["cuts"]
         assert f"judged by {len(drawn) / len(pages):.1%} of the sites" in cuts[0]
-        said = demo.evaluate(demo.list).stderr
-        assert f"a sample of {len(drawn) / len(pages):.1%} of the sites" in said
+        message = demo.evaluate(demo.list).stderr
+        assert f"a sample of {len(drawn) / len(pages):.1%} of the sites" in message
         monkeypatch.setattr(trial_sets, "MOST_PAGES", 1)
         with demo.store.scratch() as scratch:
             job = job_of(demo.store, demo.engine, settings, SEED_EVALUATION, demo.day, scratch)

@@ -49,18 +49,18 @@ for day in inventory.days():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Log files of several days each, one of them read in blocks."""
-    made = tmp_path_factory.mktemp("logs")
+    actual = tmp_path_factory.mktemp("logs")
     for n in range(DAYS):
         days = [FIRST + dt.timedelta(days=(n + k) % DAYS) for k in range(3)]
         lines = [line for day in sorted(days) for line in logs.day_of_lines(day, clients=50 + n)]
-        logs.write(made / f"access-{n}.log", lines)
+        logs.write(actual / f"access-{n}.log", lines)
     noon = dt.datetime.combine(FIRST, dt.time(12))
     large = [
         logs.line(noon + dt.timedelta(seconds=2 * n), f"/p/{n % 999}", f"192.0.2.{n % 250}")
         for n in range(45_000)
     ]
-    logs.write(made / "large.log", large)
-    return made
+    logs.write(actual / "large.log", large)
+    return actual
 
 
 def _state(root: Path, folder: Path, secrets: Path | None = None) -> Path:

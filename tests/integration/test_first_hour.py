@@ -130,15 +130,15 @@ def test_the_first_hour_ends_with_an_answer(
         for line in commands
         if not any(f"temporal-assets {server}" in line for server in _SERVERS)
     }
-    made, shown = results["temporal-assets materialize"], results["temporal-assets policy"]
+    actual, shown = results["temporal-assets materialize"], results["temporal-assets policy"]
     report = json.loads(run("temporal-assets policy --json", own).stdout)
     window = json.loads(run("temporal-assets status --json", own).stdout)["window"]
     for line, result in results.items():
         is_early = "temporal-assets report" in line and window["is_short"]
         assert result.exit_code == int(is_early), f"{line}: {result.output}"
         assert not is_early or "days are there, and 7 are needed" in " ".join(result.output.split())
-    said = " ".join(made.output.split())
-    assert "Sites to watch" in said or "neither prefixes nor patterns" in said
+    message = " ".join(actual.output.split())
+    assert "Sites to watch" in message or "neither prefixes nor patterns" in message
     lists = ("sites", "hubs", "prefixes", "patterns")
     assert all(report[name] or report["notes"] for name in lists)
     for note in report["notes"]:

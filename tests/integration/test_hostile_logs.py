@@ -113,9 +113,9 @@ class Attacked:
             for asset in DERIVED:
                 build_derived(self.store, engine, asset, day)
         for window in WINDOW_ASSETS:
-            made = build(self.store, engine, settings, window, LAST)
+            actual = build(self.store, engine, settings, window, LAST)
             if window is CRAWL_POLICY:
-                release_policy(self.store, settings, made.manifest)
+                release_policy(self.store, settings, actual.manifest)
         catalogue.refresh(self.store)
         self.urls = sorted({row["url"] for row in self.store.read("page_views", LAST).to_pylist()})
         self.sites = sorted(
@@ -155,8 +155,8 @@ def test_files_lie_where_they_should_and_have_harmless_names(attacked: Attacked)
 
 
 def test_statements_in_urls_are_text(attacked: Attacked) -> None:
-    found = attacked.call("query", "SELECT count(*) AS n FROM page_views", "--json")
-    assert json.loads(found)[0]["n"] > 0
+    actual = attacked.call("query", "SELECT count(*) AS n FROM page_views", "--json")
+    assert json.loads(actual)[0]["n"] > 0
     for statement in (path for path in PATHS if "--" in path):
         attacked.call("show", "page", f"https://evil.example{statement}")
         attacked.call("show", "tree", f"evil.example{statement}")
@@ -273,7 +273,9 @@ def test_exports_are_whole_and_hold_one_entry_a_line(
 def test_expressions_have_nothing_to_backtrack_over(attacked: Attacked) -> None:
     """No repetition stands in a repetition: that is what takes exponential time."""
     document = json.loads((attacked.state / "policy" / "latest" / "policy.json").read_text("utf-8"))
-    expressions = [one["expression"] for one in document["patterns"] if one.get("expression")]
+    expressions = [
+        pattern["expression"] for pattern in document["patterns"] if pattern.get("expression")
+    ]
     expressions += [
         row["expression"]
         for row in attacked.store.read("url_patterns", LAST).to_pylist()

@@ -287,30 +287,30 @@ def test_rules_of_robots_txt_for_words_of_the_contact_are_not_ours(
 
 @pytest.mark.parametrize("delay", [0, 1.0, 300.0])
 def test_the_delay_is_what_was_asked_for(delay: float) -> None:
-    found = Settings(settings_of("policy.json", Budget(), {"DOWNLOAD_DELAY": delay}))
-    assert found.getfloat("DOWNLOAD_DELAY") == delay
+    settings = Settings(settings_of("policy.json", Budget(), {"DOWNLOAD_DELAY": delay}))
+    assert settings.getfloat("DOWNLOAD_DELAY") == delay
     if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER"):
-        assert found.getfloat("DOWNLOAD_DELAY_JITTER") == 0
+        assert settings.getfloat("DOWNLOAD_DELAY_JITTER") == 0
     else:
-        assert not found.getbool("RANDOMIZE_DOWNLOAD_DELAY")
+        assert not settings.getbool("RANDOMIZE_DOWNLOAD_DELAY")
 
 
 def test_own_settings_have_the_last_word() -> None:
     own = {"DOWNLOAD_TIMEOUT": 5.0, "CONCURRENT_REQUESTS": 8}
-    found = settings_of("policy.json", Budget(), own)
-    assert {name: found[name] for name in own} == own
+    settings = settings_of("policy.json", Budget(), own)
+    assert {name: settings[name] for name in own} == own
 
 
 def test_nobody_can_run_code_in_a_crawl() -> None:
-    found = Settings(settings_of("policy.json", Budget(), {}))
-    assert not found.getbool("TELNETCONSOLE_ENABLED")
-    assert not found.getbool("REMOTE_CONTROL_ENABLED")
+    settings = Settings(settings_of("policy.json", Budget(), {}))
+    assert not settings.getbool("TELNETCONSOLE_ENABLED")
+    assert not settings.getbool("REMOTE_CONTROL_ENABLED")
 
 
 def test_sites_that_wait_leave_places_to_others() -> None:
-    found = Settings(settings_of("policy.json", Budget(), {}))
-    assert found.getint("CONCURRENT_REQUESTS") > 3 * default_settings.CONCURRENT_REQUESTS
-    assert found.getint("CONCURRENT_REQUESTS_PER_DOMAIN") == 1
+    settings = Settings(settings_of("policy.json", Budget(), {}))
+    assert settings.getint("CONCURRENT_REQUESTS") > 3 * default_settings.CONCURRENT_REQUESTS
+    assert settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") == 1
 
 
 COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@news.example"]
@@ -342,8 +342,8 @@ def test_one_crawl_at_a_time_has_a_folder(repository: Path, tmp_path: Path) -> N
     folder = tmp_path / "archive"
     folder.mkdir()
     with FileLock(folder / "crawl.lock"):
-        said = refused(repository, tmp_path, folder)
-    assert f"another crawl is under way in {folder}" in " ".join(said.split())
+        message = refused(repository, tmp_path, folder)
+    assert f"another crawl is under way in {folder}" in " ".join(message.split())
     assert [path.name for path in folder.iterdir()] == ["crawl.lock"]
 
 
@@ -375,10 +375,10 @@ def test_a_crawl_that_is_killed_has_no_reason_of_its_own(repository: Path, tmp_p
         while "shutting down gracefully" not in crawl.stderr.readline():
             assert crawl.poll() is None
         crawl.send_signal(signal.SIGINT)  # ends at once
-        said, told = crawl.communicate(timeout=60)
+        output, errors = crawl.communicate(timeout=60)
         ended.set()
-    assert crawl.returncode == 130, told
-    numbers = json.loads(said)
+    assert crawl.returncode == 130, errors
+    numbers = json.loads(output)
     assert numbers.pop("ended") == "killed"
     assert list(numbers) == [
         "downloads",

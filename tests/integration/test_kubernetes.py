@@ -297,8 +297,8 @@ def test_definitions_with_a_pod_for_each_step_load(
     page = (repository / "docs" / "kubernetes.md").read_text("utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.setenv("TEMPORAL_ASSETS_STATE", str(tmp_path / "state"))
-    found: dict[str, Any] = {}
-    exec(block, found)  # noqa: S102 - a page of ours
+    actual: dict[str, Any] = {}
+    exec(block, actual)  # noqa: S102 - a page of ours
     for job in ("daily", "nightly", "windows"):
-        assert found["defs"].resolve_job_def(job).executor_def.name == "k8s"
-    dg.Definitions.validate_loadable(found["defs"])
+        assert actual["defs"].resolve_job_def(job).executor_def.name == "k8s"
+    dg.Definitions.validate_loadable(actual["defs"])

@@ -53,18 +53,18 @@ def travelled(what: Any) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Logs of all kinds: small, large, packed, grown, with bad lines, and no logs at all."""
-    made = tmp_path / "logs"
-    made.mkdir()
+    actual = tmp_path / "logs"
+    actual.mkdir()
     days = [DAY + dt.timedelta(days=n) for n in range(2)]
     first, second = (logs.day_of_lines(day, clients=20) for day in days)
-    logs.write(made / "a.log", first)
-    logs.write(made / "a-grown.log", first + second)
-    logs.write(made / "b.log", [*logs.day_of_lines(days[1], clients=7), "no line of a log"])
-    with gzip.open(made / "c.log.gz", "wb") as packed:
+    logs.write(actual / "a.log", first)
+    logs.write(actual / "a-grown.log", first + second)
+    logs.write(actual / "b.log", [*logs.day_of_lines(days[1], clients=7), "no line of a log"])
+    with gzip.open(actual / "c.log.gz", "wb") as packed:
         packed.write("\n".join(logs.day_of_lines(days[0], clients=3)).encode())
-    (made / "d.log").write_bytes(os.urandom(3000))
-    (made / "e.log").write_bytes(b"")
-    return made
+    (actual / "d.log").write_bytes(os.urandom(3000))
+    (actual / "e.log").write_bytes(b"")
+    return actual
 
 
 def settings_of(state: Path, folder: Path) -> Settings:
@@ -143,15 +143,15 @@ def test_a_file_read_in_shares_is_the_same(
     wanted = refresh(settings_of(here, folder))
     shutil.copytree(here / "secrets", there / "secrets")
     (there / "secrets").chmod(0o700)
-    found = refresh(settings_of(there, folder), spread=cores)
+    refreshed = refresh(settings_of(there, folder), spread=cores)
     assert cores.shares == 5
-    ours, theirs = (report.landed[0] for report in (wanted, found))
+    ours, theirs = (report.landed[0] for report in (wanted, refreshed))
 
-    def told(file: LandedFile) -> LandedFile:
+    def answer(file: LandedFile) -> LandedFile:
         days = {day: replace(share, segments=(), digests=()) for day, share in file.days.items()}
         return replace(file, days=days)
 
-    assert told(theirs) == told(ours)
+    assert answer(theirs) == answer(ours)
     assert ours.lines > 60
     assert len(ours.days) >= 3
     several = False
@@ -219,7 +219,7 @@ def test_files_read_in_processes_are_the_same(tmp_path: Path, folder: Path) -> N
 def test_much_is_read_in_processes_which_say_how_far_they_are(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: dict[str, set[int]] = {}
+    answer: dict[str, set[int]] = {}
     calls = []
     monkeypatch.setattr(landing, "_MUCH", 1)
     monkeypatch.setattr(landing, "_read_here", lambda *_: calls.append("threads"))
@@ -228,12 +228,12 @@ def test_much_is_read_in_processes_which_say_how_far_they_are(
         sources=[{"path": str(folder), "host": "example.com"}],
         engine={"threads": 2},
     )
-    report = refresh(settings, lambda path, done, _: told.setdefault(path.name, set()).add(done))
+    report = refresh(settings, lambda path, done, _: answer.setdefault(path.name, set()).add(done))
     assert len(report.landed) == 5
     assert len(report.failed) == 1
     assert not calls
     size = (folder / "a-grown.log").stat().st_size
-    assert told["a-grown.log"] == {size}
+    assert answer["a-grown.log"] == {size}
 
 
 def test_what_nobody_wants_any_more_is_not_read_on_in_this_process(
@@ -242,12 +242,12 @@ def test_what_nobody_wants_any_more_is_not_read_on_in_this_process(
     settings = settings_of(tmp_path / "state", folder)
     inventory = Inventory.load(settings)
     reader = LogReader(settings, inventory, tmp_path, dt.datetime.now(dt.UTC))
-    told: list[Path] = []
-    processes = ReadingProcesses(1, lambda path, *_: told.append(path))
+    answer: list[Path] = []
+    processes = ReadingProcesses(1, lambda path, *_: answer.append(path))
     processes.close()
     with pytest.raises(EndedError):
         list(processes.spread(ReadApart.of(reader), inventory.pending(settings)))
-    assert not told
+    assert not answer
 
 
 def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
@@ -276,9 +276,9 @@ def test_a_reading_process_that_dies_is_a_sentence_and_nothing_is_lost(
 def test_logs_that_only_this_machine_sees_are_an_error(tmp_path: Path, folder: Path) -> None:
     def blind(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         hidden = folder.rename(tmp_path / "hidden")
-        found = list(elsewhere(function, items))
+        actual = list(elsewhere(function, items))
         hidden.rename(folder)
-        yield from found
+        yield from actual
 
     with pytest.raises(EngineError, match=r"log is there, and the executors do not see it: log"):
         refresh(settings_of(tmp_path / "state", folder), spread=blind)
@@ -289,10 +289,10 @@ def test_a_log_that_is_rotated_while_executors_read_is_no_error(
 ) -> None:
     def late(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         log = (folder / "b.log").rename(folder / "b.log.1")
-        found = list(elsewhere(function, items))
+        actual = list(elsewhere(function, items))
         logs.write(folder / "b.log", logs.day_of_lines(DAY, clients=1))
         assert (folder / "b.log").stat().st_size < log.stat().st_size
-        yield from found
+        yield from actual
 
     settings = settings_of(tmp_path / "state", folder)
     refresh(settings, spread=late)

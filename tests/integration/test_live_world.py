@@ -125,10 +125,10 @@ def crawled(
     repository: Path, web: Web, folder: Path, document: Document, **settings: Any
 ) -> dict[str, Any]:
     process = started(repository, web, folder, document, **settings)
-    said, told = process.communicate(timeout=120)
-    assert process.returncode == 0, told
-    stats: dict[str, Any] = json.loads(said.splitlines()[-1])
-    assert "temporal/errors" not in stats, told
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    stats: dict[str, Any] = json.loads(output.splitlines()[-1])
+    assert "temporal/errors" not in stats, errors
     return stats
 
 
@@ -147,10 +147,12 @@ def test_what_is_in_feeds_and_sitemaps_only_is_found(repository: Path, tmp_path:
             TEMPORAL_SEED=1, TEMPORAL_THROTTLE=False,
         )  # fmt: skip
     asked = set(web.asked())
-    found = Counter(article.url.split("/")[2] for article in world.articles if article.url in asked)
+    counter = Counter(
+        article.url.split("/")[2] for article in world.articles if article.url in asked
+    )
     born = Counter(article.url.split("/")[2] for article in world.articles)
     for host in HOSTS[1:]:
-        assert found[host] >= 0.8 * born[host], host
+        assert counter[host] >= 0.8 * born[host], host
     # A section that nobody knew: pages link it, and the feed of the portal announces its articles.
     ai = [article for article in world.articles if article.section == UNKNOWN_SECTION]
     assert sum(one.url in asked for one in ai) >= 0.8 * len(ai)
@@ -292,9 +294,11 @@ def test_hosts_are_treated_as_they_ask(repository: Path, tmp_path: Path) -> None
     assert web.asked().count("http://news.example/politics/gone") == 1  # 410: retired
     assert "http://news.example/politics/new" in web.asked()
     index = lines(tmp_path)
-    told = {line["url"]: line for line in index if line["status"] is None or line["status"] >= 400}
-    assert told["http://closed.example/"]["error"] == "robots.txt forbids it"
-    assert told["http://news.example/politics/gone"]["status"] == 410
+    answer = {
+        line["url"]: line for line in index if line["status"] is None or line["status"] >= 400
+    }
+    assert answer["http://closed.example/"]["error"] == "robots.txt forbids it"
+    assert answer["http://news.example/politics/gone"]["status"] == 410
     agents = {visit.headers["User-Agent"] for visit in web.visits}
     assert len(agents) == 1
     circle = [url for url in web.asked("broken.example") if "circle" in url]

@@ -30,17 +30,17 @@ def said_by(program: str, environment: dict[str, str]) -> str:
 
 def test_arrow_keeps_its_memory(environment: dict[str, str]) -> None:
     environment["MIMALLOC_VERBOSE"] = "1"
-    said = said_by("import pyarrow; pyarrow.allocate_buffer(1)", environment)
-    assert "'purge_delay': -1" in said
+    message = said_by("import pyarrow; pyarrow.allocate_buffer(1)", environment)
+    assert "'purge_delay': -1" in message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="DuckDB brings its allocator on Linux only")
 def test_duckdb_keeps_its_memory_for_a_while(environment: dict[str, str]) -> None:
     name = "DUCKDB_JE_MALLOC_CONF"
     environment[name] += ",confirm_conf:true"
-    said = said_by("import duckdb", environment)
-    assert "Set conf value: dirty_decay_ms:30000" in said
-    assert "Invalid" not in said
+    message = said_by("import duckdb", environment)
+    assert "Set conf value: dirty_decay_ms:30000" in message
+    assert "Invalid" not in message
 
 
 def test_what_is_said_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:

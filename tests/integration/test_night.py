@@ -31,7 +31,7 @@ def _next_hour(now: dt.datetime) -> dt.datetime:
     """The next full hour anywhere, in its zone."""
     local = [(now + AHEAD).astimezone(ZoneInfo(zone)) for zone in ZONES]
     return min(
-        one.replace(minute=0, second=0, microsecond=0) + dt.timedelta(hours=1) for one in local
+        hour.replace(minute=0, second=0, microsecond=0) + dt.timedelta(hours=1) for hour in local
     )
 
 

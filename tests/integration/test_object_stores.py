@@ -101,10 +101,10 @@ def test_rows_of_a_parquet_object_are_read_as_those_of_a_file(
         ]
         return [(file["format"], file["lines"], file["error"]) for file in report["files"]], rows
 
-    found = read(URL, "of-object")
-    assert found == read(str(local.parent), "of-file")
-    assert found[0] == [("parquet", 40, None)]
-    assert sum(map(len, found[1])) == 40
+    actual = read(URL, "of-object")
+    assert actual == read(str(local.parent), "of-file")
+    assert actual[0] == [("parquet", 40, None)]
+    assert sum(map(len, actual[1])) == 40
     keys = [f"/{BUCKET}/site/2026-01-02/part-0.parquet"] * 3
     assert store.keys_read == keys, "its beginning, a preview of rows, and the reading"
 
@@ -315,8 +315,8 @@ def test_globs_and_single_objects(store: ObjectStore, tmp_path: Path) -> None:
     store.put("site/2026/a.log", day_of_log(1))
     store.put("site/2026/a.txt", day_of_log(2))
     store.put("site/2027/b.log", day_of_log(3))
-    one = ingest(tmp_path / "one", f"{URL}/2026/a.txt")
-    assert [file["file"] for file in one["files"]] == [f"{URL}/2026/a.txt"]
+    single = ingest(tmp_path / "one", f"{URL}/2026/a.txt")
+    assert [file["file"] for file in single["files"]] == [f"{URL}/2026/a.txt"]
     some = ingest(tmp_path / "some", f"{URL}/*/*.log")
     assert sorted(Path(file["file"]).name for file in some["files"]) == ["a.log", "b.log"]
     folders = ingest(tmp_path / "folders", f"{URL}/*6")
@@ -372,7 +372,7 @@ def test_days_that_have_settled_are_not_listed_again(
         content = day_of_log(day)
         store.put(f"site/{name}", gzip.compress(content) if name.endswith(".gz") else content)
 
-    def found() -> int:
+    def actual() -> int:
         report = refresh(load_settings(state))
         assert report.failed == ()
         return len(report.landed)
@@ -384,23 +384,23 @@ def test_days_that_have_settled_are_not_listed_again(
     put(15, 11)  # copied into an old day
     asked: list[str] = []
     store.fault = lambda _method, path: asked.append(path)  # type: ignore[func-returns-value]
-    assert found() == 1
+    assert actual() == 1
     listed = [path for path in asked if "list-type" in path]
     assert len(listed) == 5, "three days before the last refresh, today and tomorrow"
-    assert found() == 0
+    assert actual() == 0
     assert json.loads(call("status", "--state", state, "--json").stdout)["log_files"]["new"] == 0
     file = state / "landing" / "listings.json"
     marks = unsealed(file.read_text())
     marks[URL]["listed"] = (dt.datetime.now(dt.UTC) - dt.timedelta(days=8)).isoformat()
     file.write_text(sealed(marks))
-    assert found() == 1, "once a week all of it is listed"
+    assert actual() == 1, "once a week all of it is listed"
     put(16, 12)
     assert len(ingest(state, URL)["files"]) == 1, "whoever names it has all of it listed"
     put(17, 13)
     file.write_text(
         re.sub(r"T(\d)", lambda hour: f"T{int(hour[1]) ^ 1}", file.read_text(), count=1)
     )
-    assert found() == 1, "a damaged watermark is none"
+    assert actual() == 1, "a damaged watermark is none"
     assert len(Inventory.load(load_settings(state)).active) == 11
 
 

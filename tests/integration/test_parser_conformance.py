@@ -221,10 +221,10 @@ CASES: dict[str, tuple[str, dict[str, int], dict[str, str | int | None]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_fixture_is_detected_and_read(shared_data: Path, name: str) -> None:
     expected, reasons, first = CASES[name]
-    found = read(shared_data / "parser_conformance" / name)
-    assert found.format == expected
-    assert found.reasons == reasons
-    assert {key: found.first.get(key) for key in first} == first
+    actual = read(shared_data / "parser_conformance" / name)
+    assert actual.format == expected
+    assert actual.reasons == reasons
+    assert {key: actual.first.get(key) for key in first} == first
 
 
 @pytest.mark.parametrize(
@@ -258,19 +258,19 @@ def test_a_pattern_reads_what_no_format_does(shared_data: Path) -> None:
         r'regex:(?P<ip>\S+) - - (?P<time>\S+) "(?P<request>[^"]*)" (?P<status>\d+) \d+ '
         r'"(?P<referrer>[^"]*)"'
     )
-    found = read(shared_data / "parser_conformance" / "awstats" / "testtime5.log", format=pattern)
-    assert found.reasons == {"none": 2}
-    assert found.first["time"] == "2001-01-01 23:55:10"
-    assert found.first["address"] == "80.8.55.10"
+    actual = read(shared_data / "parser_conformance" / "awstats" / "testtime5.log", format=pattern)
+    assert actual.reasons == {"none": 2}
+    assert actual.first["time"] == "2001-01-01 23:55:10"
+    assert actual.first["address"] == "80.8.55.10"
 
 
 def test_a_latin1_log_with_binary_garbage(shared_data: Path) -> None:
-    found = read(shared_data / "parser_conformance" / "advertools" / "combined_latin1_enc.log")
-    assert found.format == "combined"
+    actual = read(shared_data / "parser_conformance" / "advertools" / "combined_latin1_enc.log")
+    assert actual.format == "combined"
     # 169 log lines, then 31 pieces of a gzip file.
-    assert sum(found.reasons.values()) == 200
-    assert found.reasons["none"] + found.reasons["bad_request"] == 169
-    assert found.reasons["nul_bytes"] + found.reasons["not_the_format"] == 31
+    assert sum(actual.reasons.values()) == 200
+    assert actual.reasons["none"] + actual.reasons["bad_request"] == 169
+    assert actual.reasons["nul_bytes"] + actual.reasons["not_the_format"] == 31
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_latin1_log_with_binary_garbage(shared_data: Path) -> None:
 def test_real_logs_are_read_in_full(
     shared_data: Path, name: str, lines: int, rejected: int
 ) -> None:
-    found = read(shared_data / name)
-    assert found.format == "combined"
-    assert sum(found.reasons.values()) == lines
-    assert found.reasons["none"] == lines - rejected
+    actual = read(shared_data / name)
+    assert actual.format == "combined"
+    assert sum(actual.reasons.values()) == lines
+    assert actual.reasons["none"] == lines - rejected

@@ -69,9 +69,9 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     window = {"days": 20, "min_days": 1}
     log = visits(**shape)
     real = replace(SETS["mix_b"], name=request.param, read=lambda _: log, window=window, listed=())
-    found = real.build(Path(), tmp_path_factory.mktemp("poor"))
-    found.make(TABLES, found.days[-1])
-    return found
+    actual = real.build(Path(), tmp_path_factory.mktemp("poor"))
+    actual.make(TABLES, actual.days[-1])
+    return actual
 
 
 def numbers(table: pa.Table) -> Iterator[tuple[str, Any]]:
@@ -88,7 +88,9 @@ def test_every_table_keeps_its_promises_and_has_no_nan(built: Built) -> None:
         for column, values in numbers(table):
             assert pc.all(pc.is_finite(values)).as_py() is not False, (name, column)
         judged = inspector.inspect(contracts.table(name), [day])[day]
-        assert [one.name for one in judged if one.status is Status.BROKEN] == [], name
+        assert [
+            judgement.name for judgement in judged if judgement.status is Status.BROKEN
+        ] == [], name
 
 
 def test_every_page_and_hub_says_what_its_answer_rests_on(built: Built) -> None:

@@ -128,11 +128,11 @@ def test_the_daemon_works_off_a_backfill_of_three_days(site: Site) -> None:
         runs = instance.get_runs(dg.RunsFilter(job_name="daily"))
         assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
         shown = instance.fetch_materializations(dg.AssetKey("requests"), limit=10).records
-        (before,) = (one for one in shown if one.run_id == "")
+        (before,) = (partition for partition in shown if partition.run_id == "")
     # What SQLite's history knew is not lost.
-    made = before.asset_materialization
-    assert made is not None
-    assert made.description == "Published before this history of Dagster began."
+    actual = before.asset_materialization
+    assert actual is not None
+    assert actual.description == "Published before this history of Dagster began."
     # Runs, events and ticks are rows of PostgreSQL.
     for table in ("runs", "event_logs", "job_ticks", "bulk_actions"):
         ((rows,),) = site.server.ask(f"SELECT count(*) FROM {table}", "dagster")  # noqa: S608
@@ -146,7 +146,7 @@ def wait() -> None:
     with dg.DagsterInstance.from_config(home) as instance:
         while True:
             runs = instance.get_runs(dg.RunsFilter(job_name="daily"))
-            going = [one for one in instance.get_backfills() if one.status in ACTIVE]
+            going = [backfill for backfill in instance.get_backfills() if backfill.status in ACTIVE]
             if not going and len(runs) >= 2 and all(run.is_finished for run in runs):
                 return
             assert time.monotonic() < end, (going, runs)
@@ -185,8 +185,8 @@ def test_viewers_see_the_runs_and_change_nothing(site: Site) -> None:
 
     with served(load_settings(site.state), "--read-only") as address:
         runs = ask(address, "{ runsOrError { ... on Runs { results { jobName status } } } }")
-        found = json.loads(runs)["data"]["runsOrError"]["results"]
-        assert {"jobName": "daily", "status": "SUCCESS"} in found
+        document = json.loads(runs)["data"]["runsOrError"]["results"]
+        assert {"jobName": "daily", "status": "SUCCESS"} in document
         change = ask(address, 'mutation { terminateRun(runId: "x") { __typename } }')
         assert "UnauthorizedError" in change or "RunNotFound" in change
 

@@ -259,4 +259,6 @@ def test_reports_are_for_people_with_a_password(proxy: Proxy) -> None:
     assert proxy.ask("/report/evaluation-2026-03-01.html", password=None) == 401
     assert proxy.ask("/report/evaluation-2026-03-01.html") == 200
     # The folder is the root of its own server, which is not Dagster's.
-    assert [one.split()[:2] for one in proxy.reached] == [["GET", "/evaluation-2026-03-01.html"]]
+    assert [request.split()[:2] for request in proxy.reached] == [
+        ["GET", "/evaluation-2026-03-01.html"]
+    ]

@@ -105,12 +105,12 @@ def test_the_readme_is_one_that_people_read_to_its_end(repository: Path) -> None
 
 
 def test_no_page_names_a_folder_of_the_machine_it_was_written_on(pages: list[Path]) -> None:
-    found = [
+    names = [
         page.name
         for page in pages
         if re.search(r"(?<![\w.])/(?:tmp|home|root|work)/", page.read_text("utf-8"))
     ]
-    assert found == []
+    assert names == []
 
 
 def commands_in(text: str) -> set[str]:

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def small(shared_data: Path) -> Iterator[Judged]:
-    with judged(SETS["bbc_most_read_spring"], shared_data) as one:
-        yield one
+    with judged(SETS["bbc_most_read_spring"], shared_data) as judged_set:
+        yield judged_set
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_one_hub_of_the_set_reaches_what_every_order_of_it_reaches(
 ) -> None:
     """There is one page with links: whoever lists it cannot lose, whoever does not has nothing."""
     for _, ours, rest in tables["hubs"].rows:
-        assert ours.value == max(one.value for one in rest.values()) > 0.5
+        assert ours.value == max(order.value for order in rest.values()) > 0.5
 
 
 def test_labels_of_the_set_are_level_with_the_best_baseline(tables: dict[str, Table]) -> None:

@@ -60,7 +60,7 @@ def test_stretched_time_starts_at_midnight_and_keeps_proportions() -> None:
 
 
 def test_no_set_is_both_chosen_on_and_reported_on_under_one_name() -> None:
-    roles = {one.role for one in SETS.values()}
+    roles = {real_set.role for real_set in SETS.values()}
     assert roles == {"chosen on", "reported on"}
     assert all(name == one.name for name, one in SETS.items())
 

@@ -108,9 +108,9 @@ class Made:
             for daily in DERIVED:
                 build_derived(self.store, self.engine, daily, day)
         for window in WINDOW_ASSETS:
-            made = build(self.store, self.engine, self.settings, window, LAST)
+            manifest = build(self.store, self.engine, self.settings, window, LAST)
             if window is CRAWL_POLICY:
-                release_policy(self.store, self.settings, made.manifest)
+                release_policy(self.store, self.settings, manifest)
 
     def call(self, *arguments: object) -> Result:
         return CliRunner().invoke(
@@ -119,18 +119,20 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(tmp_path_factory.mktemp("report"))
 
 
-def test_everything_promised_holds(made: Made) -> None:
-    inspector = Inspector(made.store, made.engine, made.settings)
-    found = inspector.inspect(EVALUATION_REPORT.table, [LAST])[LAST]
-    assert [one for one in found if one.status not in (Status.HELD, Status.NOT_JUDGED)] == []
+def test_everything_promised_holds(finished: Made) -> None:
+    inspector = Inspector(finished.store, finished.engine, finished.settings)
+    findings = inspector.inspect(EVALUATION_REPORT.table, [LAST])[LAST]
+    assert [
+        finding for finding in findings if finding.status not in (Status.HELD, Status.NOT_JUDGED)
+    ] == []
 
 
-def test_every_table_and_figure_is_there_or_says_what_to_do(made: Made) -> None:
-    report = read_report(made.store, LAST)
+def test_every_table_and_figure_is_there_or_says_what_to_do(finished: Made) -> None:
+    report = read_report(finished.store, LAST)
     assert {section.id for section in report.sections} == PAPERS | OURS
     missing = {section.id for section in report.sections if section.missing}
     # Two weeks of one site, without a list, annotations or an earlier window.
@@ -141,8 +143,8 @@ def test_every_table_and_figure_is_there_or_says_what_to_do(made: Made) -> None:
             assert re.search(r"Not available: .+\. To get it: .+\.", section.missing), section.id
 
 
-def test_where_every_site_is_too_large_the_setting_is_named(made: Made, tmp_path: Path) -> None:
-    state = shutil.copytree(made.state, tmp_path / "state")
+def test_where_every_site_is_too_large_the_setting_is_named(finished: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(finished.state, tmp_path / "state")
     settings = load_settings(state, simulation={"most_pages": 5})
     store, engine = Store.open(settings), DuckDBEngine(settings)
     for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
@@ -155,8 +157,8 @@ def test_where_every_site_is_too_large_the_setting_is_named(made: Made, tmp_path
         )
 
 
-def test_layout_is_of_the_html_that_the_mirror_keeps(made: Made, tmp_path: Path) -> None:
-    state = shutil.copytree(made.state, tmp_path / "state")
+def test_layout_is_of_the_html_that_the_mirror_keeps(finished: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(finished.state, tmp_path / "state")
     keeper = HtmlKeeper(tmp_path / "html.parquet", most_bytes=10_000_000)
     builder = MirrorBuilder(keeper=keeper)
     for n in range(12):
@@ -169,7 +171,9 @@ def test_layout_is_of_the_html_that_the_mirror_keeps(made: Made, tmp_path: Path)
     store, engine = Store.open(settings), DuckDBEngine(settings)
     for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
         build(store, engine, settings, asset, LAST)
-    (section,) = (one for one in read_report(store, LAST).sections if one.id == "bb-table-4")
+    (section,) = (
+        section for section in read_report(store, LAST).sections if section.id == "bb-table-4"
+    )
     (table,) = section.blocks
     assert isinstance(table, Table)
     ours = table.rows[table.paper_rows :]
@@ -178,9 +182,9 @@ def test_layout_is_of_the_html_that_the_mirror_keeps(made: Made, tmp_path: Path)
     assert within["T_syn"] == 1.0 > within["T_tran"] > 0.3
 
 
-def test_page_and_json_are_those_of_the_table(made: Made) -> None:
-    report = read_report(made.store, LAST)
-    html = (made.state / FOLDER / HTML).read_text("utf-8")
+def test_page_and_json_are_those_of_the_table(finished: Made) -> None:
+    report = read_report(finished.store, LAST)
+    html = (finished.state / FOLDER / HTML).read_text("utf-8")
     assert html == page(report)
     assert len(html) < 5_000_000
     schema = files("temporal_assets.reports").joinpath("report.schema.json").read_text("utf-8")
@@ -191,19 +195,21 @@ def test_page_and_json_are_those_of_the_table(made: Made) -> None:
     assert data["Sites"] == "2"
 
 
-def test_thresholds_are_those_that_labels_were_made_with(made: Made, tmp_path: Path) -> None:
-    job = job_of(made.store, made.engine, made.settings, EVALUATION_REPORT, LAST, tmp_path)
-    labels = made.settings.labels.model_copy(update={"q": 0.5, "m": 2, "p": 1.5})
-    other = replace(job, settings=made.settings.model_copy(update={"labels": labels}))
+def test_thresholds_are_those_that_labels_were_made_with(finished: Made, tmp_path: Path) -> None:
+    job = job_of(
+        finished.store, finished.engine, finished.settings, EVALUATION_REPORT, LAST, tmp_path
+    )
+    labels = finished.settings.labels.model_copy(update={"q": 0.5, "m": 2, "p": 1.5})
+    other = replace(job, settings=finished.settings.model_copy(update={"labels": labels}))
     data = dict(compose(other).facts)
     assert data["Temporal"] == "more than 0.7 of the interest within 3 days"
     assert data["News"] == "concentration over 3 days > 1.91"
 
 
-def test_what_few_know_is_not_in_it(made: Made) -> None:
-    known = {row["url"] for row in made.store.read("page_labels", LAST).to_pylist()}
-    assert f"{SITE}{RARE}" in known  # read often enough for a label, by two
-    report = read_report(made.store, LAST)
+def test_what_few_know_is_not_in_it(finished: Made) -> None:
+    urls = {row["url"] for row in finished.store.read("page_labels", LAST).to_pylist()}
+    assert f"{SITE}{RARE}" in urls  # read often enough for a label, by two
+    report = read_report(finished.store, LAST)
     for text in (page(report), as_json(report)):
         assert "only-two-know" not in text
         assert "few.example" not in text
@@ -211,22 +217,22 @@ def test_what_few_know_is_not_in_it(made: Made) -> None:
         assert "news.example/news/" in text
 
 
-def test_the_command_writes_what_there_is(made: Made, tmp_path: Path) -> None:
+def test_the_command_writes_what_there_is(finished: Made, tmp_path: Path) -> None:
     target, numbers = tmp_path / "new" / "report.html", tmp_path / "report.json"
-    shown = made.call("--out", target, "--json", numbers)
+    shown = finished.call("--out", target, "--json", numbers)
     assert shown.exit_code == 0, shown.output
-    report = read_report(made.store, LAST)
+    report = read_report(finished.store, LAST)
     assert target.read_text("utf-8") == page(report)
     assert numbers.read_text("utf-8") == as_json(report)
     assert "sections, " in shown.stderr
-    printed = made.call("--json", "-")
+    printed = finished.call("--json", "-")
     assert json.loads(printed.stdout)["day"] == str(LAST)
-    wrong = made.call("--day", "2020-01-01")
+    wrong = finished.call("--day", "2020-01-01")
     assert (wrong.exit_code, "there is no day 2020-01-01" in wrong.stderr) == (1, True)
 
 
-def test_a_day_without_a_window_names_the_last_that_has_one(made: Made, tmp_path: Path) -> None:
-    state = shutil.copytree(made.state, tmp_path / "state")
+def test_a_day_without_a_window_names_the_last_that_has_one(finished: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(finished.state, tmp_path / "state")
     store, later = Store.open(load_settings(state)), LAST + dt.timedelta(days=100)
     with store.scratch() as scratch:
         views = scratch / "views.parquet"
@@ -240,10 +246,10 @@ def test_a_day_without_a_window_names_the_last_that_has_one(made: Made, tmp_path
     assert f"The last day with enough: temporal-assets report --day {LAST}" in text
 
 
-def test_settings_make_it_stale(made: Made) -> None:
-    other = load_settings(made.state, labels={"q": 0.6})
-    assert is_fresh(made.store, made.settings, EVALUATION_REPORT, LAST)
-    assert not is_fresh(made.store, other, EVALUATION_REPORT, LAST)
+def test_settings_make_it_stale(finished: Made) -> None:
+    other = load_settings(finished.state, labels={"q": 0.6})
+    assert is_fresh(finished.store, finished.settings, EVALUATION_REPORT, LAST)
+    assert not is_fresh(finished.store, other, EVALUATION_REPORT, LAST)
 
 
 @pytest.mark.parametrize(

@@ -71,24 +71,24 @@ class Installation:
 
     def clean(self) -> None:
         inventory = self.inventory
-        found = plan(self.store, inventory, self.settings)
-        carry_out(found, self.store, inventory, self.settings)
+        removals = plan(self.store, inventory, self.settings)
+        carry_out(removals, self.store, inventory, self.settings)
 
     def days(self) -> dict[str, list[dt.date]]:
         return {asset: self.store.days(asset) for asset in self.store.assets()}
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Installation:
+def installation(tmp_path: Path) -> Installation:
     return Installation(tmp_path)
 
 
-def test_every_kind_is_kept_for_its_own_time(made: Installation) -> None:
-    (made.state / "policy" / "latest").symlink_to(f"{DAYS[0]}-0123456789ab")
-    inventory = made.inventory
+def test_every_kind_is_kept_for_its_own_time(installation: Installation) -> None:
+    (installation.state / "policy" / "latest").symlink_to(f"{DAYS[0]}-0123456789ab")
+    inventory = installation.inventory
     before = {day: inventory.bytes_of(day) for day in DAYS}
-    made.clean()
-    assert made.days() == {
+    installation.clean()
+    assert installation.days() == {
         "page_totals": DAYS[-3:],
         "page_views": DAYS[-5:],
         "rejects": DAYS[-2:],
@@ -97,66 +97,86 @@ def test_every_kind_is_kept_for_its_own_time(made: Installation) -> None:
     }
     assert all(before.values())
     assert [day for day in DAYS if inventory.bytes_of(day)] == DAYS[-2:]
-    records = (made.state / "verdicts" / "page_views").iterdir()
+    records = (installation.state / "verdicts" / "page_views").iterdir()
     assert sorted(path.stem for path in records) == [str(day) for day in DAYS[-5:]]
     # What crawlers are told to load stays, however old it is.
-    policies = sorted(path.name[:10] for path in (made.state / "policy").glob("2026-*"))
+    policies = sorted(path.name[:10] for path in (installation.state / "policy").glob("2026-*"))
     assert policies == [str(day) for day in (DAYS[0], *DAYS[-3:])]
-    pages = sorted(path.name for path in (made.state / "report").glob("*.html"))
+    pages = sorted(path.name for path in (installation.state / "report").glob("*.html"))
     assert pages == [*(f"evaluation-{day}.html" for day in DAYS[-3:]), "evaluation-of-mine.html"]
-    assert plan(made.store, made.inventory, made.settings).old == ()
+    assert plan(installation.store, installation.inventory, installation.settings).old == ()
 
 
-def test_nothing_is_removed_that_has_no_limit(made: Installation) -> None:
-    settings = load_settings(made.state, **SHORT)
-    assert plan(made.store, made.inventory, settings).old == ()
+def test_nothing_is_removed_that_has_no_limit(installation: Installation) -> None:
+    settings = load_settings(installation.state, **SHORT)
+    assert plan(installation.store, installation.inventory, settings).old == ()
 
 
-def test_what_is_gone_is_not_made_again(made: Installation) -> None:
-    made.clean()
-    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+def test_what_is_gone_is_not_made_again(installation: Installation) -> None:
+    installation.clean()
+    assert set(
+        map(
+            tuple, stale(installation.store, installation.inventory, installation.settings).values()
+        )
+    ) == {()}
     late = logs.line(dt.datetime.combine(DAYS[0], dt.time(9)), "/late", "192.0.2.99")
-    logs.write(made.logs / "late.log", [late])
-    assert refresh(made.settings).days == (DAYS[0],)
-    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    logs.write(installation.logs / "late.log", [late])
+    assert refresh(installation.settings).days == (DAYS[0],)
+    assert set(
+        map(
+            tuple, stale(installation.store, installation.inventory, installation.settings).values()
+        )
+    ) == {()}
     with pytest.raises(NoLogs, match=f"{DAYS[0]} were removed .* from {DAYS[-2]} on"):
-        build_requests(made.store, made.engine, made.settings, DAYS[0], made.inventory)
-    made.clean()
-    assert made.inventory.bytes_of(DAYS[0]) == 0
+        build_requests(
+            installation.store,
+            installation.engine,
+            installation.settings,
+            DAYS[0],
+            installation.inventory,
+        )
+    installation.clean()
+    assert installation.inventory.bytes_of(DAYS[0]) == 0
 
 
-def test_views_that_are_gone_are_not_made_again_of_requests_that_stay(made: Installation) -> None:
-    configure(made, "[retention]\ndaily_days = 5\n")
-    made.settings = load_settings(made.state)
-    made.clean()
-    days = made.days()
+def test_views_that_are_gone_are_not_made_again_of_requests_that_stay(
+    installation: Installation,
+) -> None:
+    configure(installation, "[retention]\ndaily_days = 5\n")
+    installation.settings = load_settings(installation.state)
+    installation.clean()
+    days = installation.days()
     assert (days["requests"], days["page_views"], days["transits"]) == (DAYS, DAYS[3:], DAYS[3:])
-    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
+    assert set(
+        map(
+            tuple, stale(installation.store, installation.inventory, installation.settings).values()
+        )
+    ) == {()}
     late = logs.line(dt.datetime.combine(DAYS[0], dt.time(9)), "/late", "192.0.2.99")
-    logs.write(made.logs / "late.log", [late])
-    refresh(made.settings)
-    found = stale(made.store, made.inventory, made.settings)
-    assert found == {"requests": [DAYS[0]], "page_views": [], "transits": []}
-    (batch,) = batches(found, 30)
+    logs.write(installation.logs / "late.log", [late])
+    refresh(installation.settings)
+    stale_days = stale(installation.store, installation.inventory, installation.settings)
+    assert stale_days == {"requests": [DAYS[0]], "page_views": [], "transits": []}
+    (batch,) = batches(stale_days, 30)
     assert (batch.days, batch.assets) == ((DAYS[0],), ("requests", "rejects"))
 
 
-def test_the_command_makes_no_views_that_are_gone(made: Installation) -> None:
-    configure(made, "[retention]\ndaily_days = 5\n")
-    assert clean(made, "--yes").exit_code == 0
+def test_the_command_makes_no_views_that_are_gone(installation: Installation) -> None:
+    configure(installation, "[retention]\ndaily_days = 5\n")
+    assert clean(installation, "--yes").exit_code == 0
     options = ["requests", "page_views", "transits", "--from", str(DAYS[0]), "--to", str(DAYS[3])]
-    result = CliRunner().invoke(app, ["materialize", "--state", str(made.state), *options])
+    result = CliRunner().invoke(app, ["materialize", "--state", str(installation.state), *options])
     assert result.exit_code == 0, result.output
     assert f"are kept from {DAYS[3]} on" in " ".join(result.output.split())
-    assert (made.days()["requests"], made.days()["transits"]) == (DAYS, DAYS[3:])
+    assert (installation.days()["requests"], installation.days()["transits"]) == (DAYS, DAYS[3:])
 
 
-def test_windows_go_on(made: Installation) -> None:
-    made.clean()
+def test_windows_go_on(installation: Installation) -> None:
+    installation.clean()
     day = DAYS[-1] + dt.timedelta(days=1)
-    logs.write_days(made.logs, day, 1)
-    refresh(made.settings)
-    assert stale(made.store, made.inventory, made.settings) == {
+    logs.write_days(installation.logs, day, 1)
+    refresh(installation.settings)
+    assert stale(installation.store, installation.inventory, installation.settings) == {
         "requests": [day],
         "page_views": [day],
         "transits": [day],
@@ -164,100 +184,108 @@ def test_windows_go_on(made: Installation) -> None:
 
 
 def test_stopped_half_way_the_next_call_finishes(
-    made: Installation, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(asset: str, day: dt.date) -> None:
         # As after a kill: the pointer is gone, the data is still there.
-        (made.state / "tables" / asset / f"day={day}" / "manifest.json").unlink()
+        (installation.state / "tables" / asset / f"day={day}" / "manifest.json").unlink()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(made.store, "remove", stop)
+        patch.setattr(installation.store, "remove", stop)
         with pytest.raises(KeyboardInterrupt):
-            made.clean()
-    assert set(map(tuple, stale(made.store, made.inventory, made.settings).values())) == {()}
-    made.clean()
-    folders = sorted((made.state / "tables" / "requests").iterdir())
+            installation.clean()
+    assert set(
+        map(
+            tuple, stale(installation.store, installation.inventory, installation.settings).values()
+        )
+    ) == {()}
+    installation.clean()
+    folders = sorted((installation.state / "tables" / "requests").iterdir())
     assert [folder.name for folder in folders] == [f"day={day}" for day in DAYS[-2:]]
 
 
 @pytest.mark.parametrize(("name", "days", "least"), [("daily_days", 4, 5), ("windows_days", 2, 3)])
-def test_what_windows_read_cannot_go(made: Installation, name: str, days: int, least: int) -> None:
-    settings = load_settings(made.state, retention={name: days}, **SHORT)
+def test_what_windows_read_cannot_go(
+    installation: Installation, name: str, days: int, least: int
+) -> None:
+    settings = load_settings(installation.state, retention={name: days}, **SHORT)
     with pytest.raises(SettingsError, match=f"retention.{name} is {days}.* set it to {least}"):
-        plan(made.store, made.inventory, settings)
+        plan(installation.store, installation.inventory, settings)
 
 
 # The command ----------------------------------------------------------------------------------
 
 
-def clean(made: Installation, *options: str) -> Result:
-    return CliRunner().invoke(app, ["doctor", "clean", "--state", str(made.state), *options])
+def clean(installation: Installation, *options: str) -> Result:
+    return CliRunner().invoke(
+        app, ["doctor", "clean", "--state", str(installation.state), *options]
+    )
 
 
-def configure(made: Installation, text: str) -> None:
-    (made.state / "settings.toml").write_text(
-        f'[[sources]]\npath = "{made.logs}"\nhost = "example.com"\n'
+def configure(installation: Installation, text: str) -> None:
+    (installation.state / "settings.toml").write_text(
+        f'[[sources]]\npath = "{installation.logs}"\nhost = "example.com"\n'
         "[window]\ndays = 3\nmin_days = 1\n[evaluation]\nhorizons = [1]\nsettle_days = 1\n" + text
     )
 
 
-def test_the_command_shows_before_it_removes(made: Installation) -> None:
-    configure(made, "[retention]\nrequests_days = 2\n")
-    shown = clean(made)
+def test_the_command_shows_before_it_removes(installation: Installation) -> None:
+    configure(installation, "[retention]\nrequests_days = 2\n")
+    shown = clean(installation)
     assert shown.exit_code == 0, shown.output
     assert "2026-03-01..2026-03-06" in shown.output
     assert "clean --yes" in shown.output
-    assert made.store.days("requests") == DAYS
-    report = json.loads(clean(made, "--yes", "--json").stdout)
-    assert {one["name"]: len(one["days"]) for one in report["old"]} == {
+    assert installation.store.days("requests") == DAYS
+    report = json.loads(clean(installation, "--yes", "--json").stdout)
+    assert {kind["name"]: len(kind["days"]) for kind in report["old"]} == {
         "requests": 6,
         "rejects": 6,
         "landing": 6,
     }
-    assert made.store.days("requests") == DAYS[-2:]
-    assert "Nothing is older" in clean(made).output
+    assert installation.store.days("requests") == DAYS[-2:]
+    assert "Nothing is older" in clean(installation).output
 
 
-def test_days_that_were_never_made_of_their_lines_are_named(made: Installation) -> None:
-    configure(made, "[retention]\nrequests_days = 2\ndaily_days = 5\n")
-    made.store.remove("page_views", DAYS[0])  # goes anyway
-    assert json.loads(clean(made, "--json").stdout)["unmade"] == []
-    made.store.remove("page_views", DAYS[4])
-    made.store.remove("transits", DAYS[7])  # its lines stay
-    logs.write_days(made.logs / "late", DAYS[5], 1, clients=5)
-    refresh(made.settings)
+def test_days_that_were_never_made_of_their_lines_are_named(installation: Installation) -> None:
+    configure(installation, "[retention]\nrequests_days = 2\ndaily_days = 5\n")
+    installation.store.remove("page_views", DAYS[0])  # goes anyway
+    assert json.loads(clean(installation, "--json").stdout)["unmade"] == []
+    installation.store.remove("page_views", DAYS[4])
+    installation.store.remove("transits", DAYS[7])  # its lines stay
+    logs.write_days(installation.logs / "late", DAYS[5], 1, clients=5)
+    refresh(installation.settings)
     named = [str(DAYS[4]), str(DAYS[5])]
-    assert json.loads(clean(made, "--json").stdout)["unmade"] == named
-    assert "2026-03-05..2026-03-06 are missing or out of date" in clean(made).output
-    assert "their log lines are gone now" in clean(made, "--yes").output
-    assert json.loads(clean(made, "--yes", "--json").stdout)["unmade"] == []
+    assert json.loads(clean(installation, "--json").stdout)["unmade"] == named
+    assert "2026-03-05..2026-03-06 are missing or out of date" in clean(installation).output
+    assert "their log lines are gone now" in clean(installation, "--yes").output
+    assert json.loads(clean(installation, "--yes", "--json").stdout)["unmade"] == []
 
 
-def test_without_limits_the_command_says_how_to_set_them(made: Installation) -> None:
-    configure(made, "")
-    assert "[retention]" in clean(made, "--yes").output
-    assert made.store.days("requests") == DAYS
+def test_without_limits_the_command_says_how_to_set_them(installation: Installation) -> None:
+    configure(installation, "")
+    assert "[retention]" in clean(installation, "--yes").output
+    assert installation.store.days("requests") == DAYS
 
 
-def test_lines_that_come_too_late_are_told(made: Installation, tmp_path: Path) -> None:
-    made.clean()
+def test_lines_that_come_too_late_are_told(installation: Installation, tmp_path: Path) -> None:
+    installation.clean()
     late = tmp_path / "late"
     logs.write_days(late, FIRST, 2, clients=5)
-    with (made.state / "settings.toml").open("w") as file:
-        for path in (made.logs, late):
+    with (installation.state / "settings.toml").open("w") as file:
+        for path in (installation.logs, late):
             file.write(f'[[sources]]\npath = "{path}"\nhost = "example.com"\n')
-    settings = load_settings(made.state)
-    (said,) = refresh(settings).warnings
-    assert re.match(r"log lines of 2026-03-01 to 2026-03-02 come too late \(\d+ in all\)", said)
-    assert "kept from 2026-03-07 on" in said
+    settings = load_settings(installation.state)
+    (message,) = refresh(settings).warnings
+    assert re.match(r"log lines of 2026-03-01 to 2026-03-02 come too late \(\d+ in all\)", message)
+    assert "kept from 2026-03-07 on" in message
     assert refresh(settings).warnings == ()
 
 
-def test_what_was_read_before_it_was_removed_is_not_told_again(made: Installation) -> None:
-    made.clean()
-    (log, *_) = sorted(made.logs.iterdir())
+def test_what_was_read_before_it_was_removed_is_not_told_again(installation: Installation) -> None:
+    installation.clean()
+    (log, *_) = sorted(installation.logs.iterdir())
     with log.open("a") as file:
         file.write(log.read_text().splitlines()[-1] + "\n")
-    (said,) = refresh(made.settings).warnings
-    assert said.startswith("log lines of 2026-03-01 come too late (1 in all)")
+    (message,) = refresh(installation.settings).warnings
+    assert message.startswith("log lines of 2026-03-01 come too late (1 in all)")

@@ -106,8 +106,8 @@ def run(
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    actual: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return actual
 
 
 def test_one_crawl_in_the_order_of_the_policy(repository: Path, tmp_path: Path) -> None:
@@ -370,7 +370,8 @@ def test_hubs_are_visited_while_a_new_policy_is_loaded(tmp_path: Path) -> None:
     written(tmp_path, after)
     assert crawl._source.reload()
     assert [(one.meta[HUB], one.meta[TIER]) for one in crawl._due()] == [
-        (one["url"], one["tier"]) for one in sorted(doc["hubs"], key=lambda hub: hub["tier"])
+        (hub_url["url"], hub_url["tier"])
+        for hub_url in sorted(doc["hubs"], key=lambda hub: hub["tier"])
     ]
     crawl._use_policy()
     (request,) = crawl._due()

@@ -52,13 +52,13 @@ def _sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def _imports(tree: ast.Module) -> set[str]:
-    found = set()
+    actual = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            actual |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.split(".")[0])
-    return found
+            actual.add(node.module.split(".")[0])
+    return actual
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
@@ -123,9 +123,9 @@ def private(tmp_path: Path) -> Iterator[Settings]:
 
 
 def test_nothing_is_opened_to_others_than_the_umask_allows(private: Settings) -> None:
-    made = [path for path in private.state.rglob("*") if path.is_file()]
-    assert any(path.suffix == ".parquet" for path in made)
-    assert any(path.name == "manifest.json" for path in made)
+    paths = [path for path in private.state.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".parquet" for path in paths)
+    assert any(path.name == "manifest.json" for path in paths)
     open_to_others = [
         str(path)
         for path in private.state.rglob("*")
@@ -219,10 +219,10 @@ def test_names_of_log_files_are_text(tmp_path: Path, name: str) -> None:
         f'[[sources]]\npath = "{tmp_path / "logs"}"\nhost = "example.com"\n'
     )
     refresh(load_settings(state))
-    said = CliRunner().invoke(app, ["status", "--state", str(state)]).output
-    assert {c for c in said if not c.isprintable()} == {"\n"}
-    assert "no known format fits" in said
-    assert not [line for line in said.splitlines() if line.startswith("5 of 5 checks passed.log")]
+    text = CliRunner().invoke(app, ["status", "--state", str(state)]).output
+    assert {c for c in text if not c.isprintable()} == {"\n"}
+    assert "no known format fits" in text
+    assert not [line for line in text.splitlines() if line.startswith("5 of 5 checks passed.log")]
     report = CliRunner().invoke(app, ["status", "--json", "--state", str(state)])
     assert report.exit_code == 1  # the source gives nothing
     assert len(json.loads(report.stdout)["log_files"]["unreadable"]) == 1
@@ -271,15 +271,15 @@ PAGES = (
 @pytest.mark.parametrize("page", PAGES, ids=[page[:8] for page in PAGES])
 def test_pages_made_to_keep_a_parser_busy_do_not(page: str) -> None:
     """Each took minutes to days: parsers look through all open elements, or all attributes."""
-    found = list(html_links("https://a.example/", f"{page}<a href=end>".encode()))
-    assert all(len(url) < 10_000 for url, _ in found)
+    actual = list(html_links("https://a.example/", f"{page}<a href=end>".encode()))
+    assert all(len(url) < 10_000 for url, _ in actual)
     tag_paths(page)
 
 
 def test_links_of_a_page_nested_too_deep_are_read_all_the_same() -> None:
     page = "<div>" * 20_000 + "<a href='/one'>1</a><area href=/two><a rel=nofollow href=/three>"
-    found = list(html_links("https://a.example/", page.encode()))
-    assert found == [
+    actual = list(html_links("https://a.example/", page.encode()))
+    assert actual == [
         ("https://a.example/one", False),
         ("https://a.example/two", False),
         ("https://a.example/three", True),

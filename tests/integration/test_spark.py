@@ -42,8 +42,8 @@ def wanted(lines: Path) -> Store:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with Cluster(tmp_path) as found:
-        yield found
+    with Cluster(tmp_path) as actual:
+        yield actual
 
 
 def test_every_asset_is_the_same_over_connect(lines: Path, wanted: Store, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_a_cancelled_run_leaves_nothing_on_the_cluster(tmp_path: Path) -> None:
             assert running_jobs(ui) == []
             cluster.go_on()
             wait(lambda: not cluster.applications(), "the application is still on the cluster")
-            said = log_of(client, run)
-    assert any(f"at {cluster.url}, UI http://127.0.0.1:{ui}" in line for line in said), said
+            log = log_of(client, run)
+    assert any(f"at {cluster.url}, UI http://127.0.0.1:{ui}" in line for line in log), log
     assert Store.open(load_settings(state)).days("page_views") == []
 
 
@@ -128,8 +128,12 @@ def served(state: Path, home: Path) -> Iterator[int]:
 def running_jobs(ui: int) -> list[Any]:
     """Those of an asset, of the driver whose UI is there; none where there is no driver."""
     api = f"http://127.0.0.1:{ui}/api/v1/applications"
-    found = asked(api) or []
-    jobs = [job for one in found for job in asked(f"{api}/{one['id']}/jobs?status=running") or []]
+    applications = asked(api) or []
+    jobs = [
+        job
+        for application in applications
+        for job in asked(f"{api}/{application['id']}/jobs?status=running") or []
+    ]
     return [job for job in jobs if "temporal-assets-" in " ".join(job.get("jobTags", ()))]
 
 
@@ -138,8 +142,8 @@ def log_of(client: Any, run: str) -> list[str]:
         "query Q($run: ID!) { logsForRun(runId: $run) { ... on EventConnection"
         " { events { ... on MessageEvent { message } } } } }"
     )
-    found = client._execute(query, {"run": run})
-    return [event.get("message", "") for event in found["logsForRun"]["events"]]
+    execute = client._execute(query, {"run": run})
+    return [event.get("message", "") for event in execute["logsForRun"]["events"]]
 
 
 def asked(url: str) -> Any:

@@ -73,8 +73,8 @@ def store(settings: Settings) -> Store:
 
 
 def ways(settings: Settings) -> dict[str, tuple[Way, int]]:
-    found = plan(Store.open(settings), Inventory.load(settings), settings)
-    return {one.asset: (one.way, len(one.days)) for one in found}
+    steps = plan(Store.open(settings), Inventory.load(settings), settings)
+    return {step.asset: (step.way, len(step.days)) for step in steps}
 
 
 def cli(settings: Settings, *arguments: str) -> Any:
@@ -85,9 +85,9 @@ def cli(settings: Settings, *arguments: str) -> Any:
 
 def test_what_is_of_this_release_needs_nothing(settings: Settings) -> None:
     assert ways(settings) == {}
-    said = cli(settings, "doctor", "upgrade")
-    assert said["unfinished"]["days"] == {}
-    assert (said["migrated"], said["outdated"], said["checks"]) == (0, [], [])
+    output = cli(settings, "doctor", "upgrade")
+    assert output["unfinished"]["days"] == {}
+    assert (output["migrated"], output["outdated"], output["checks"]) == (0, [], [])
 
 
 def test_an_older_schema_is_never_read_as_this_one(settings: Settings, store: Store) -> None:
@@ -106,8 +106,8 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
     for day in DAYS[:2]:
         written_in(store, "page_views", day, 0)
     assert ways(settings) == {"page_views": (Way.REBUILD, 2)}
-    (said,) = cli(settings, "status")["outdated"]
-    assert (said["asset"], said["way"], said["days"]) == (
+    (text,) = cli(settings, "status")["outdated"]
+    assert (text["asset"], text["way"], text["days"]) == (
         "page_views",
         "rebuild",
         ["2026-03-01", "2026-03-02"],
@@ -116,7 +116,7 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
         app, ["doctor", "upgrade", "--state", str(settings.state)], env={"COLUMNS": "200"}
     )
     assert "materialize page_views --from 2026-03-01 --to 2026-03-02" in shown.output
-    (doctor,) = (one for one in cli(settings, "doctor") if one["check"] == "schema versions")
+    (doctor,) = (check for check in cli(settings, "doctor") if check["check"] == "schema versions")
     assert doctor["status"] == "warning"
     assert "2 partitions of page_views" in doctor["detail"]
     # `materialize` without a name, the sensor and the nightly run find the same days.
@@ -130,8 +130,8 @@ def test_days_whose_logs_are_gone(settings: Settings, store: Store) -> None:
     for asset in ("requests", "page_views"):
         written_in(store, asset, DAYS[0], 0)
     written_in(store, "page_views", DAYS[1], 0)
-    found = plan(store, Inventory.load(settings), settings)
-    assert [(one.asset, one.way, one.days) for one in found] == [
+    steps = plan(store, Inventory.load(settings), settings)
+    assert [(step.asset, step.way, step.days) for step in steps] == [
         ("requests", Way.LOST, (DAYS[0],)),
         ("page_views", Way.LOST, (DAYS[0],)),
         ("page_views", Way.REBUILD, (DAYS[1],)),
@@ -192,7 +192,7 @@ def test_labels_of_earlier_versions_are_migrated(
     assert (content["migrated"], content["outdated"]) == (1, [])
     # Its histories are not there to be compared with: what cannot be judged is said, not passed.
     assert done.exit_code == 1
-    assert all("the check could not be done" in one["message"] for one in content["checks"])
+    assert all("the check could not be done" in check["message"] for check in content["checks"])
     assert store.read("page_labels", DAY).to_pylist() == [
         {"thresholds": "settings"}
         | row
@@ -210,7 +210,7 @@ def test_labels_of_earlier_versions_are_migrated(
 
 def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) -> None:
     """As an earlier release has left them, of requests that are gone: the same bytes as today."""
-    made = store.require("transits", DAYS[0])
+    manifest = store.require("transits", DAYS[0])
     rows = store.read("transits", DAYS[0])
     with store.scratch() as scratch:
         pq.write_table(rows, scratch / "old.parquet")
@@ -218,9 +218,9 @@ def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) 
             "transits",
             DAYS[0],
             [scratch / "old.parquet"],
-            inputs=made.inputs,
-            settings_digest=made.settings_digest,
-            extra=made.extra,
+            inputs=manifest.inputs,
+            settings_digest=manifest.settings_digest,
+            extra=manifest.extra,
         )
     written_in(store, "transits", DAYS[0], 1)
     written_in(store, "transits", DAYS[1], 1)
@@ -228,27 +228,27 @@ def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) 
     shutil.rmtree(settings.state / "landing")
     for day in DAYS[:2]:
         store.remove("requests", day)
-    found = plan(store, Inventory.load(settings), settings)
+    actual = plan(store, Inventory.load(settings), settings)
     # Without its pages, nobody knows which URLs of a day were opened.
-    assert [(one.way, one.days) for one in found] == [
+    assert [(one.way, one.days) for one in actual] == [
         (Way.MIGRATE, (DAYS[0],)),
         (Way.LOST, (DAYS[1],)),
     ]
     CliRunner().invoke(app, ["doctor", "upgrade", "--yes", "--state", str(settings.state)])
-    assert store.require("transits", DAYS[0]) == made
+    assert store.require("transits", DAYS[0]) == manifest
     assert store.read("transits", DAYS[0]) == rows
 
 
 def test_migrations_are_of_earlier_versions_of_tables_there_are() -> None:
     named = [re.fullmatch(r"migrate_(.+)_from_(\d+)", name) for name in sql_names()]
-    found = [(one[1], int(one[2])) for one in named if one]
-    assert ("page_labels", 1) in found
-    for asset, version in found:
+    actual = [(name[1], int(name[2])) for name in named if name]
+    assert ("page_labels", 1) in actual
+    for asset, version in actual:
         assert version < contracts.table(asset).version
     # Logs may be gone, so that of these there must be one for every version there has been.
     for asset in ("requests", "page_views", "transits"):
         for version in range(1, contracts.table(asset).version):
-            assert (asset, version) in found
+            assert (asset, version) in actual
 
 
 def test_lines_of_an_earlier_reader_count_where_their_logs_are_gone(

@@ -109,10 +109,10 @@ class Ticks:
 
     def tick(self) -> Told:
         now = self.now or dt.datetime.now(dt.UTC)
-        told = tell(self.project.instance, self.project.installation, self.ears, self.cursor, now)
-        if told.moved:
-            self.cursor = json.dumps({name: asdict(one) for name, one in told.places.items()})
-        return told
+        answer = tell(self.project.instance, self.project.installation, self.ears, self.cursor, now)
+        if answer.moved:
+            self.cursor = json.dumps({name: asdict(one) for name, one in answer.places.items()})
+        return answer
 
 
 @pytest.fixture(scope="module")
@@ -334,8 +334,8 @@ def test_the_nightly_run_waits_for_its_day_and_no_other_run_does(
 ) -> None:
     run = SimpleNamespace(job_name=job, tags={"dagster/partition": "2026-03-01"} if days else {})
     settings = project.with_settings(alerts={"max_age_days": limit})
-    found = checks._expected_day(SimpleNamespace(run=run), settings)  # type: ignore[arg-type]
-    assert found == (dt.date.fromisoformat(expected) if expected else None)
+    expected_day = checks._expected_day(SimpleNamespace(run=run), settings)  # type: ignore[arg-type]
+    assert expected_day == (dt.date.fromisoformat(expected) if expected else None)
 
 
 @pytest.mark.parametrize(
@@ -352,8 +352,8 @@ def test_status_warns_of_old_data_only_where_something_is_switched_on(
     project: Project, latest: dt.date | None, on: tuple[str, ...], limit: int, is_old: bool
 ) -> None:
     settings = project.with_settings(alerts={"max_age_days": limit})
-    found = status._recency(settings, latest, on)
-    assert (found["is_old"], found["latest_day"]) == (is_old, latest)
+    recency = status._recency(settings, latest, on)
+    assert (recency["is_old"], recency["latest_day"]) == (is_old, latest)
 
 
 def test_nothing_is_switched_on_where_there_is_no_dagster(project: Project) -> None:
@@ -383,10 +383,10 @@ def test_who_may_not_write_is_told_the_rest(
     (project.settings.state / "dagster" / "schedules").mkdir(parents=True)
     monkeypatch.setattr("temporal_assets.operate.prepare_home", refused)
     damages: list[str] = []
-    found = status._recency(project.settings, DAY, status._switched_on(project.settings, damages))
+    recency = status._recency(project.settings, DAY, status._switched_on(project.settings, damages))
     assert damages == []  # nothing is broken
-    assert (found["switched_on"], found["is_old"]) == (None, False)
-    status._show_recency(found)
+    assert (recency["switched_on"], recency["is_old"]) == (None, False)
+    status._show_recency(recency)
     assert "unknown, because Dagster's history cannot be read" in capsys.readouterr().err
 
 

@@ -44,10 +44,12 @@ class Ticks:
         data = defs.resolve_sensor_def("new_log_files").evaluate_tick(context)
         self.cursor, self.skipped = data.cursor, data.skip_message
         asked = [
-            one for one in data.run_requests or [] if self.windows or one.job_name != "windows"
+            request
+            for request in data.run_requests or []
+            if self.windows or request.job_name != "windows"
         ]
-        new = [one for one in asked if one.run_key not in self.keys]
-        self.keys |= {one.run_key or "" for one in new}
+        new = [request for request in asked if request.run_key not in self.keys]
+        self.keys |= {item.run_key or "" for item in new}
         return new
 
     def execute(self, requests: Sequence[dg.RunRequest]) -> bool:
@@ -201,7 +203,7 @@ def test_a_day_that_fails_is_not_asked_for_again_with_its_neighbours(ticks: Tick
     assert not ticks.execute(ticks.tick())
     # The step failed, so that nothing was made of the good days; they go on.
     rest = ticks.tick()
-    assert [days_of(one) for one in rest] == [[days[0]], [days[2]]]
+    assert [days_of(order) for order in rest] == [[days[0]], [days[2]]]
     assert ticks.execute(rest)
     assert ticks.tick() == []  # but for the window of the good days
     assert ticks.tick() == []
@@ -403,8 +405,10 @@ def test_where_the_logs_have_ended_the_nightly_run_says_how_old_they_are(running
         instance=running.instance, tags=dict(request.tags), asset_selection=request.asset_selection
     )
     assert result.success
-    old = [one for one in result.get_asset_check_evaluations() if not one.passed]
-    assert [one.check_name for one in old] == ["days_recent"]
+    old = [
+        evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed
+    ]
+    assert [kind.check_name for kind in old] == ["days_recent"]
 
 
 @pytest.mark.slow

@@ -68,9 +68,9 @@ def test_a_broken_invariant_stops_what_is_downstream(running: Project) -> None:
     result = running.run("daily", partition=DAY)
     assert not result.success
     failed = {
-        (one.asset_key.to_user_string(), one.check_name): one.severity
-        for one in result.get_asset_check_evaluations()
-        if not one.passed
+        (evaluation.asset_key.to_user_string(), evaluation.check_name): evaluation.severity
+        for evaluation in result.get_asset_check_evaluations()
+        if not evaluation.passed
     }
     assert failed == {("requests", "site_is_host"): dg.AssetCheckSeverity.ERROR}
     assert running.store.days("requests") == [DAY]
@@ -111,7 +111,9 @@ def test_a_run_over_several_days_lists_those_that_failed(running: Project) -> No
     days = logs.write_days(running.logs, DAY, 3)
     running.run("ingest")
     result = running.run("daily", tags.of_range(days))
-    (failed,) = (one for one in result.get_asset_check_evaluations() if not one.passed)
+    (failed,) = (
+        evaluation for evaluation in result.get_asset_check_evaluations() if not evaluation.passed
+    )
     assert failed.metadata["days"].value == 3
     assert failed.metadata["partitions"].value == "2026-03-01 to 2026-03-03"
     assert failed.metadata["days_not_passed"].value == 1
@@ -209,7 +211,7 @@ def test_last_checks_are_those_of_what_is_published_now(
     manifest = project.store.manifest("requests", DAY)
     assert manifest is not None
     publish_requests(project.store, manifest, site="elsewhere.org")
-    left = {one.day for one in last_checks(project.settings) if one.asset == "requests"}
+    left = {check.day for check in last_checks(project.settings) if check.asset == "requests"}
     assert left == {NEXT, dt.date(2026, 3, 3)}
 
 

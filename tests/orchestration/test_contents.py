@@ -93,13 +93,13 @@ def test_a_flipped_bit_is_found_in_every_kind_of_file(copied: Settings) -> None:
     for path in files_of(copied.state):
         before = path.read_bytes()
         flip(path, dice)
-        found = [damage.path for damage in damages(copied)]
+        paths = [damage.path for damage in damages(copied)]
         # Of a list of sums and the files it is of, one is wrong, and nobody can tell which.
         names = [str(path.parent if path.name == "SHA256SUMS" else path)]
         if path.name == NOTES:
             names.append(str(path.parent / "secrets"))
-        if not any(one in name or name in one for one in found for name in names):
-            missed.append(f"{path.relative_to(copied.state)}: {found}")
+        if not any(path in name or name in path for path in paths for name in names):
+            missed.append(f"{path.relative_to(copied.state)}: {paths}")
         path.write_bytes(before)
     assert missed == []
 
@@ -127,10 +127,10 @@ def test_doctor_says_which_file_it_is_and_what_to_do(copied: Settings) -> None:
     done = CliRunner().invoke(app, ["doctor", "--contents", "--json", "--state", str(copied.state)])
     victim.write_bytes(before)
     assert done.exit_code == 1
-    (found,) = [one for one in json.loads(done.output) if one["check"] == "contents"]
-    assert found["status"] == "broken"
-    assert str(victim) in found["detail"]
-    assert "materialize crawl_policy --day 2026-03-04" in found["detail"]
+    (actual,) = [one for one in json.loads(done.output) if one["check"] == "contents"]
+    assert actual["status"] == "broken"
+    assert str(victim) in actual["detail"]
+    assert "materialize crawl_policy --day 2026-03-04" in actual["detail"]
 
 
 def test_a_footer_that_cannot_be_read_is_found_without_reading_contents(copied: Settings) -> None:
@@ -139,8 +139,8 @@ def test_a_footer_that_cannot_be_read_is_found_without_reading_contents(copied: 
     victim.write_bytes(before[:-6] + bytes([before[-6] ^ 128]) + before[-5:])
     done = CliRunner().invoke(app, ["doctor", "--json", "--state", str(copied.state)])
     victim.write_bytes(before)
-    (found,) = [one for one in json.loads(done.output) if one["check"] == "published files"]
-    assert (found["status"], str(victim) in found["detail"]) == ("broken", True)
+    (actual,) = [one for one in json.loads(done.output) if one["check"] == "published files"]
+    assert (actual["status"], str(victim) in actual["detail"]) == ("broken", True)
 
 
 SQL = "SELECT * FROM page_views ORDER BY ALL"
@@ -183,10 +183,10 @@ def test_a_footer_that_cannot_be_read_stops_its_own_view_alone(copied: Settings)
     victim.write_bytes(before[:-6] + bytes([before[-6] ^ 128]) + before[-5:])
     try:
         catalogue.refresh(Store.open(copied))
-        found = temporal_assets.open(copied.state)
-        assert found.query("SELECT count(*) AS n FROM page_views").num_rows == 1
+        actual = temporal_assets.open(copied.state)
+        assert actual.query("SELECT count(*) AS n FROM page_views").num_rows == 1
         with pytest.raises(DamagedPartition):
-            found.query("SELECT * FROM pattern_ranks")
+            actual.query("SELECT * FROM pattern_ranks")
     finally:
         victim.write_bytes(before)
         catalogue.refresh(Store.open(copied))
@@ -196,13 +196,13 @@ def test_a_day_that_goes_while_views_are_made_is_no_damage(
     copied: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`clean` had removed it between the look at manifests and the view: it is asked again."""
-    store, made = Store.open(copied), catalogue.create_view
+    store, actual = Store.open(copied), catalogue.create_view
     first = store.days("page_views")[0]
 
     def late(connection: object, name: str, files: object) -> None:
         if name == "page_views" and first in store.days("page_views"):
             store.remove("page_views", first)
-        made(connection, name, files)  # type: ignore[arg-type]
+        actual(connection, name, files)  # type: ignore[arg-type]
 
     monkeypatch.setattr(catalogue, "create_view", late)
     sql = "SELECT min(day) AS day FROM page_views"

@@ -70,9 +70,9 @@ def test_a_suite_validates_the_rows_of_a_published_table(project: Project, tmp_p
     suite = context.suites.get("page_views rows")
     asset = context.data_sources.get(ROWS).get_asset("page_views")
     for day in days:
-        found = asset.get_batch_definition(str(day)).get_batch().validate(suite)
-        assert found.success, found
-        assert found.statistics["evaluated_expectations"] == len(suite.expectations)
+        actual = asset.get_batch_definition(str(day)).get_batch().validate(suite)
+        assert actual.success, actual
+        assert actual.statistics["evaluated_expectations"] == len(suite.expectations)
     rows = project.store.read("page_views", days[0]).to_pandas()
     wrong = rows.assign(views=0, url=rows["url"].iloc[0])
     source = package.get_context(mode="ephemeral").data_sources.add_pandas("spoiled")

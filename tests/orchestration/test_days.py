@@ -89,10 +89,10 @@ def test_a_web_server_loads_the_days_again_when_they_have_changed() -> None:
     reloads: list[str] = []
 
     def look() -> str:
-        found = next(spans)
-        if isinstance(found, OSError):
-            raise found
-        return found
+        actual = next(spans)
+        if isinstance(actual, OSError):
+            raise actual
+        return actual
 
     def wait(_: float) -> None:
         log.append(len(reloads))

@@ -57,10 +57,10 @@ def graph_of(defs: dg.Definitions) -> dict[str, Any]:
 
 
 def test_the_asset_graph_is_the_one_that_is_meant(state: Path) -> None:
-    found = graph_of(build_defs(load_settings(state)))
+    graph = graph_of(build_defs(load_settings(state)))
     if os.environ.get(UPDATE):
-        SNAPSHOT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    assert found == json.loads(SNAPSHOT.read_text("utf-8")), (
+        SNAPSHOT.write_text(json.dumps(graph, indent=1) + "\n", "utf-8")
+    assert graph == json.loads(SNAPSHOT.read_text("utf-8")), (
         f"if the change is meant: {UPDATE}=1 pytest {Path(__file__).name}"
     )
 
@@ -196,10 +196,10 @@ def test_the_entry_point_runs_steps_in_the_process_of_their_run(
 
 
 def script(name: str) -> str:
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
+    actual = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+    if actual is None:
         pytest.skip(f"{name} is not installed")
-    return found
+    return actual
 
 
 def call(command: list[str], folder: Path, **variables: str) -> str:
@@ -225,8 +225,8 @@ def test_dagster_loads_the_workspace_where_nothing_exists(repository: Path, tmp_
         [script("dagster"), "definitions", "validate"], tmp_path, PYTHONPATH=str(repository)
     )
     assert "All code locations passed validation" in output
-    made = {path.name for path in tmp_path.iterdir()} - {"workspace.yaml", "dagster.yaml"}
-    assert made <= {"temporal_state"}
+    actual = {path.name for path in tmp_path.iterdir()} - {"workspace.yaml", "dagster.yaml"}
+    assert actual <= {"temporal_state"}
     assert not (tmp_path / "temporal_state" / "landing").exists()
 
 

@@ -109,9 +109,9 @@ def test_a_new_history_is_shown_what_is_published(running: Project) -> None:
         assert new.get_materialized_partitions(dg.AssetKey("requests")) == days
         assert new.get_materialized_partitions(dg.AssetKey("page_views")) == set()
         before = new.fetch_materializations(dg.AssetKey("requests"), limit=2).records[0]
-        made = before.asset_materialization
-        assert made is not None
-        assert made.description == "Published before this history of Dagster began."
+        actual = before.asset_materialization
+        assert actual is not None
+        assert actual.description == "Published before this history of Dagster began."
         # Once: a run that begins makes it a history like any other.
         new.create_run_for_job(running.defs().resolve_job_def("daily"))
         new.wipe_assets([dg.AssetKey("requests")])

@@ -152,12 +152,12 @@ def ask(port: int, method: str = "GET", **headers: str) -> http.client.HTTPRespo
 
 
 def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
-    found = ask(port)
-    assert found.status == 200
-    policy = found.headers["Content-Security-Policy"]
+    actual = ask(port)
+    assert actual.status == 200
+    policy = actual.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "script-src" not in policy
-    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    assert actual.headers["X-Content-Type-Options"] == "nosniff"
     assert ask(port, Host="evil.example").status == 403
     assert ask(port, Origin="https://evil.example").status == 403
     assert ask(port, "POST").status == 501

@@ -56,14 +56,14 @@ def test_the_page_asks_and_is_answered(address: str) -> None:
 
 
 def test_the_report_of_a_day_stands_beside_dagster_and_nothing_else_does(address: str) -> None:
-    def found(path: str) -> bytes:
+    def actual(path: str) -> bytes:
         with urlopen(address + path, timeout=60) as answer:  # noqa: S310 - our own server
             return bytes(answer.read())
 
-    assert found("/report/evaluation-2026-03-01.html") == b"<!doctype html>"
+    assert actual("/report/evaluation-2026-03-01.html") == b"<!doctype html>"
     for path in ("/report/private.html", "/report/..%2fsettings.toml", "/report/%2e%2e/key"):
-        assert b"secret" not in found(path)
-        assert b"dagster" in found(path).lower()  # Dagster's own page for what it does not know
+        assert b"secret" not in actual(path)
+        assert b"dagster" in actual(path).lower()  # Dagster's own page for what it does not know
     assert ask(address, "GET", "/report/evaluation-2026-03-01.html", Host="evil.example") == 403
 
 

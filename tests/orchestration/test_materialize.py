@@ -75,7 +75,7 @@ def test_a_day_without_logs_among_others_is_an_empty_day_and_no_failure(project:
     daily = ["log_files", "requests", "page_views", "transits"]
     outcome = project.materialize([DAY, gap, last], daily)
     assert outcome.ok, outcome
-    assert {one.rows for one in outcome.materialized if one.day == gap} == {0}
+    assert {published.rows for published in outcome.materialized if published.day == gap} == {0}
     failed = [check for check in outcome.checks if not check.passed and check.day == gap]
     assert {(one.asset, one.check) for one in failed} == {
         ("requests", "has_rows"),
@@ -88,7 +88,9 @@ def test_what_is_published_is_what_was_logged(project: Project, three_days: list
     outcome = project.materialize(three_days, ["log_files", "requests", "page_views", "transits"])
     assert outcome.ok, outcome
     assert len(outcome.run_ids) == 2
-    assert {(one.asset, one.day): one.rows for one in outcome.materialized} == {
+    assert {
+        (published.asset, published.day): published.rows for published in outcome.materialized
+    } == {
         (asset, day): rows
         for day in three_days
         for asset, rows in (("requests", 6), ("rejects", 0), ("page_views", 2), ("transits", 6))
@@ -116,17 +118,17 @@ def test_the_event_log_is_what_dagster_would_have_written(
     project: Project, three_days: list[dt.date], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two runs, one in batches and one as Dagster writes by itself; only moments differ."""
-    told = []
+    answer = []
     for is_ours in (True, False):
         if not is_ours:
             monkeypatch.setattr(event_log, "in_batches", lambda reference: reference)
         outcome = project.materialize(three_days, ["log_files", "requests", "page_views"])
         assert outcome.ok
         with dg.DagsterInstance.from_config(str(project.settings.state / "dagster")) as instance:
-            told.append(_told(instance, outcome.run_ids[-1]))
+            answer.append(_told(instance, outcome.run_ids[-1]))
             partitions = instance.get_materialized_partitions(dg.AssetKey("page_views"))
             assert partitions == {day.isoformat() for day in three_days}
-    assert told[0] == told[1]
+    assert answer[0] == answer[1]
 
 
 def _told(instance: dg.DagsterInstance, run: str) -> list[tuple[object, ...]]:
@@ -166,7 +168,7 @@ def test_one_bad_day_loses_no_other(project: Project) -> None:
     (failure,) = outcome.failures
     assert (failure.asset, failure.days) == ("requests", (NEXT,))
     assert failure.message.startswith("20 of 26 log lines")
-    published = {(one.asset, one.day) for one in outcome.materialized}
+    published = {(published.asset, published.day) for published in outcome.materialized}
     assert published == {
         ("requests", DAY),
         ("rejects", DAY),
@@ -180,13 +182,13 @@ def test_one_bad_day_loses_no_other(project: Project) -> None:
 def test_days_made_side_by_side_are_those_made_one_after_the_other(project: Project) -> None:
     days = logs.write_days(project.logs, DAY, 9)
     logs.write(project.logs / "bad.log", [*logs.day_of_lines(days[4]), *garbage(20)])
-    made, events = [], list[Event]()
+    actual, events = [], list[Event]()
     for threads in (2, 1):
         project.settings = project.with_settings("combined", engine={"threads": threads})
         assets = ["log_files", "requests", "page_views", "transits"]
         outcome = materialize(project.settings, days, assets, events.append)
         assert {failure.days for failure in outcome.failures} == {(days[4],)}
-        made.append(
+        actual.append(
             {
                 (asset, day): manifest.digest
                 for asset in ("requests", "rejects", "page_views", "transits")
@@ -194,15 +196,15 @@ def test_days_made_side_by_side_are_those_made_one_after_the_other(project: Proj
                 if (manifest := project.store.manifest(asset, day))
             }
         )
-    assert made[0] == made[1]
-    assert len(made[0]) == 4 * 9 - 3
+    assert actual[0] == actual[1]
+    assert len(actual[0]) == 4 * 9 - 3
     kinds = ("published", "failed")
-    said = [
+    message = [
         (event.kind, event.day)
         for event in events
         if event.asset == "requests" and event.kind in kinds
     ]
-    assert said == [("failed" if day == days[4] else "published", day) for day in days] * 2
+    assert message == [("failed" if day == days[4] else "published", day) for day in days] * 2
 
 
 def test_the_error_of_a_run_names_the_days(running: Project) -> None:
@@ -239,8 +241,8 @@ def test_days_that_are_no_partitions_are_skipped_with_a_reason(project: Project)
     project.materialize([], ["log_files"])
     outcome = project.materialize([DAY - dt.timedelta(days=9), day, dt.date(2999, 1, 1)])
     assert outcome.ok
-    assert {one.day for one in outcome.materialized} == {day}
-    assert [(one.day, one.reason) for one in outcome.skipped] == [
+    assert {published.day for published in outcome.materialized} == {day}
+    assert [(rule.day, rule.reason) for rule in outcome.skipped] == [
         (dt.date(2026, 2, 20), "the first partition is 2026-03-01"),
         (dt.date(2999, 1, 1), "the day has not begun"),
     ]
@@ -268,20 +270,20 @@ def test_transits_of_a_format_without_referrers_are_unknown_not_wrong(running: P
     result = running.run("daily", partition=DAY)
     assert result.success
     assert materialization(result, "transits", DAY)["referrers"] == NO_REFERRERS
-    found = {
-        one.check_name: one
-        for one in result.get_asset_check_evaluations()
-        if one.asset_key == dg.AssetKey("transits")
+    actual = {
+        evaluation.check_name: evaluation
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.asset_key == dg.AssetKey("transits")
     }
-    known = found["referrers_known"]
+    known = actual["referrers_known"]
     assert known.passed
     assert known.description == NO_REFERRERS
     assert "transits" in NO_REFERRERS
     assert "unknown" in NO_REFERRERS
     (kept,) = (
-        one
-        for one in last_checks(running.settings)
-        if (one.asset, one.check) == ("transits", "referrers_known")
+        entry
+        for entry in last_checks(running.settings)
+        if (entry.asset, entry.check) == ("transits", "referrers_known")
     )
     assert (kept.passed, kept.message) == (True, NO_REFERRERS)
 
@@ -295,7 +297,11 @@ def test_empty_referrers_of_a_format_that_has_them_are_a_warning(project: Projec
         outcome = project.materialize([day], ["log_files", "requests", "transits"])
         assert outcome.ok
         failed.append(
-            [(one.asset, one.check, one.blocking) for one in outcome.checks if not one.passed]
+            [
+                (entry.asset, entry.check, entry.blocking)
+                for entry in outcome.checks
+                if not entry.passed
+            ]
         )
     few, many = failed
     assert not few, "of nine visits none need have come by a link"

@@ -117,9 +117,9 @@ def test_runs_of_the_command_line_are_among_those_of_their_job(running: Project)
     refresh(running.settings)
     assert running.materialize([DAY]).ok
     label = "__repository__@temporal_assets.definitions"
-    found = running.instance.get_runs(dg.RunsFilter(tags={".dagster/repository": label}))
-    assert len(found) == len(running.instance.get_runs()) > 0
-    for run in found:
+    runs = running.instance.get_runs(dg.RunsFilter(tags={".dagster/repository": label}))
+    assert len(runs) == len(running.instance.get_runs()) > 0
+    for run in runs:
         assert run.remote_job_origin is not None
         assert run.remote_job_origin.location_name == "temporal_assets.definitions"
         assert run.remote_job_origin.repository_origin.repository_name == "__repository__"

@@ -55,17 +55,19 @@ def release(settings: Settings, instance: dg.DagsterInstance) -> dg.ExecuteInPro
 def test_a_release_is_a_materialisation_of_its_own(
     waiting: Settings, instance: dg.DagsterInstance
 ) -> None:
-    found = due(Store.open(waiting), waiting)
-    assert found is not None
-    assert (found.day, found.assets) == (LAST, ("released_policy",))
+    due_window = due(Store.open(waiting), waiting)
+    assert due_window is not None
+    assert (due_window.day, due_window.assets) == (LAST, ("released_policy",))
     result = release(waiting, instance)
     assert result.success
-    (made,) = result.asset_materializations_for_node("released_policy")
-    assert made.partition == LAST.isoformat()
-    assert made.metadata["crawlers_have"].value == "this policy"
+    (asset_materializations,) = result.asset_materializations_for_node("released_policy")
+    assert asset_materializations.partition == LAST.isoformat()
+    assert asset_materializations.metadata["crawlers_have"].value == "this policy"
     latest = latest_of(waiting.state / "policy")
     assert latest is not None
-    assert made.metadata["folder"].value == str(waiting.state / "policy" / latest.name)
+    assert asset_materializations.metadata["folder"].value == str(
+        waiting.state / "policy" / latest.name
+    )
     assert due(Store.open(waiting), waiting) is None
 
 
@@ -75,7 +77,7 @@ def test_what_breaks_an_invariant_is_not_released(
     """Also where the check failed in an earlier run, which Dagster alone would not remember."""
     manifest = Store.open(waiting).require("crawl_policy", LAST)
     judged = verdicts.read(waiting.state, manifest)
-    broken = next(one for one in judged if one.blocking)
+    broken = next(judgement for judgement in judged if judgement.blocking)
     verdicts.record(waiting.state, manifest, [replace(broken, passed=False, message="broken")])
     assert not release(waiting, instance).success
     assert latest_of(waiting.state / "policy") is None

@@ -56,12 +56,12 @@ def test_the_steps_of_a_run_share_an_engine(
     running: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that the session of a cluster is started once a run."""
-    made: list[Engine] = []
+    actual: list[Engine] = []
     used: list[int] = []
 
     def engine_of(settings: Settings) -> Engine:
-        made.append(DuckDBEngine(settings))
-        return made[-1]
+        actual.append(DuckDBEngine(settings))
+        return actual[-1]
 
     monkeypatch.setattr("temporal_assets.defs.resources.engine_of", engine_of)
 
@@ -75,5 +75,5 @@ def test_the_steps_of_a_run_share_an_engine(
 
     resources = dict(running.defs().resources or {})
     assert dg.materialize([first, second], instance=running.instance, resources=resources).success
-    assert used == [id(made[0])] * 2
-    assert len(made) == 1
+    assert used == [id(actual[0])] * 2
+    assert len(actual) == 1

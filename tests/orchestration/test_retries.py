@@ -52,7 +52,7 @@ class Fault:
         self.raises: dict[dt.date, list[Exception]] = {}
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        day = next(one for one in given if isinstance(one, dt.date))
+        day = next(argument for argument in given if isinstance(argument, dt.date))
         self.calls.append(day)
         if self.raises.get(day):
             raise self.raises[day].pop(0)
@@ -61,9 +61,9 @@ class Fault:
 
 @pytest.fixture
 def fault(monkeypatch: pytest.MonkeyPatch) -> Fault:
-    found = Fault(daily.requests_steps)
-    monkeypatch.setattr(daily, "requests_steps", found)
-    return found
+    actual = Fault(daily.requests_steps)
+    monkeypatch.setattr(daily, "requests_steps", actual)
+    return actual
 
 
 def run(project: Project) -> dg.ExecuteInProcessResult:
@@ -162,9 +162,9 @@ def test_what_has_failed_for_good_is_not_repeated_with_what_may_pass(
     assert fault.calls == [*DAYS, DAYS[2]]
     assert landed.store.days("requests") == DAYS[1:]
     (failure,) = (event for event in result.all_events if event.is_step_failure)
-    said = failure.step_failure_data.user_failure_data
-    assert said is not None
-    assert (said.description or "").startswith("1 of 3 days failed: 2026-03-01.")
+    message = failure.step_failure_data.user_failure_data
+    assert message is not None
+    assert (message.description or "").startswith("1 of 3 days failed: 2026-03-01.")
 
 
 def test_each_wait_is_longer_than_the_one_before(

@@ -99,7 +99,7 @@ def by_ui(settings: Settings) -> dict[str, Said]:
 
 def _of_ui(node: dict[str, Any]) -> Said:
     ranges = node["assetPartitionStatuses"].get("ranges", [])
-    made = {
+    days = {
         day
         for one in ranges
         if one["status"] == "MATERIALIZED"
@@ -110,8 +110,8 @@ def _of_ui(node: dict[str, Any]) -> Said:
     checks = node["assetChecksOrError"].get("checks", [])
     last = {check["name"]: check["executionForLatestMaterialization"] for check in checks}
     return Said(
-        made=made,
-        missing=set(DAYS) - made,
+        made=days,
+        missing=set(DAYS) - days,
         stale={day for day, status in stale if status == "STALE"},
         failed={name for name, one in last.items() if one and not one["evaluation"]["success"]},
     )
@@ -150,8 +150,8 @@ def test_days_that_are_there_and_days_that_are_not(
 
 
 def test_a_late_file_is_seen_by_both(by_ui: dict[str, Said], by_status: dict[str, Any]) -> None:
-    said = {asset: (by_ui[asset].stale, of_status(by_status, asset).stale) for asset in ASSETS}
-    assert said == {
+    message = {asset: (by_ui[asset].stale, of_status(by_status, asset).stale) for asset in ASSETS}
+    assert message == {
         "requests": ({LATE}, {LATE}),
         "rejects": ({LATE}, set()),  # made with the requests, which status names
         "page_views": (set(), {LATE}),

@@ -92,13 +92,13 @@ def test_a_policy_that_was_judged_and_not_released_is_released(
 
 
 def test_status_and_doctor_name_it(killed: Settings) -> None:
-    said = json.loads(run("status", "--json", settings=killed))["unfinished"]
-    assert set(said["days"]) == set(LOST)
+    document = json.loads(run("status", "--json", settings=killed))["unfinished"]
+    assert set(document["days"]) == set(LOST)
     assert "not judged, or not released" in run("status", settings=killed)
     done = CliRunner().invoke(app, ["doctor", "--json", "--state", str(killed.state)])
-    (found,) = [one for one in json.loads(done.output) if one["check"] == "unfinished work"]
-    assert found["status"] == "warning"
-    assert "requests of 2026-03-01..2026-03-04" in found["detail"]
+    (actual,) = [one for one in json.loads(done.output) if one["check"] == "unfinished work"]
+    assert actual["status"] == "warning"
+    assert "requests of 2026-03-01..2026-03-04" in actual["detail"]
 
 
 def test_a_tick_of_the_sensor_that_is_always_on_finishes_it(whole: Path, killed: Settings) -> None:

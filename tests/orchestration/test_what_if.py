@@ -85,21 +85,21 @@ def test_what_differs_is_made_beside_what_is_there(state: Path) -> None:
         "report",
         "settings.toml",
     }
-    found = trial(state, labels__p="1e6")
+    trial_outcome = trial(state, labels__p="1e6")
     assert published(state) == before
     news = {
         name: Store.open(settings).read("page_labels", DAY)["is_news"].to_pylist()
-        for name, settings in (("now", load_settings(state)), ("then", found.settings))
+        for name, settings in (("now", load_settings(state)), ("then", trial_outcome.settings))
     }
     assert any(news["now"])
     assert not any(news["then"])
-    changed = {difference.asset: difference for difference in found.differences}
+    changed = {difference.asset: difference for difference in trial_outcome.differences}
     labels = changed["page_labels"]
     assert (labels.before, labels.after, labels.changed) == (7, 7, 7)
     assert {"page_totals", "interest_curves", "page_views"}.isdisjoint(changed)
-    own = Store.open(found.settings)
+    own = Store.open(trial_outcome.settings)
     assert own.days("page_views") == [FIRST + dt.timedelta(days=n) for n in range(6)]
-    assert stale(own, found.settings, DAY) == ()
+    assert stale(own, trial_outcome.settings, DAY) == ()
 
 
 def test_a_trial_can_be_looked_at_and_made_again(state: Path) -> None:
@@ -131,8 +131,12 @@ def test_equal_trials_at_once_wait_for_each_other(
 
 
 def test_settings_as_they_are_change_nothing(state: Path) -> None:
-    found = trial(state, labels__q="0.7")
-    assert (found.differences, found.outdated, found.warning()) == ((), (), None)
+    trial_outcome = trial(state, labels__q="0.7")
+    assert (trial_outcome.differences, trial_outcome.outdated, trial_outcome.warning()) == (
+        (),
+        (),
+        None,
+    )
 
 
 def test_what_was_never_made_is_no_difference(state: Path, tmp_path: Path) -> None:
@@ -141,9 +145,9 @@ def test_what_was_never_made_is_no_difference(state: Path, tmp_path: Path) -> No
     for name in ("seed_evaluation", "crawl_simulation", "evaluation_report"):
         shutil.rmtree(own / "tables" / name)
     assert trial(own, labels__q="0.7").differences == ()
-    found = {difference.asset for difference in trial(own, labels__p="1e6").differences}
-    assert "page_labels" in found
-    assert found.isdisjoint({"seed_evaluation", "crawl_simulation", "evaluation_report"})
+    assets = {difference.asset for difference in trial(own, labels__p="1e6").differences}
+    assert "page_labels" in assets
+    assert assets.isdisjoint({"seed_evaluation", "crawl_simulation", "evaluation_report"})
 
 
 def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> None:
@@ -151,9 +155,9 @@ def test_what_differs_for_other_reasons_is_told(state: Path, tmp_path: Path) -> 
     shutil.copytree(state, own, symlinks=True, ignore=shutil.ignore_patterns("what_if"))
     with (own / "settings.toml").open("a") as file:
         file.write("[labels]\nq = 0.3\n")
-    found = trial(own, sites__top_k="99")
-    assert "page_labels" in found.outdated
-    assert "page_totals" not in found.outdated
+    trial_outcome = trial(own, sites__top_k="99")
+    assert "page_labels" in trial_outcome.outdated
+    assert "page_totals" not in trial_outcome.outdated
     result = call("try", "settings", "sites.top_k=99", "--state", own)
     text = " ".join(result.stderr.split())
     assert "not all of this is of the settings tried" in text
@@ -172,11 +176,11 @@ def test_files_beside_the_state_folder_are_found(state: Path, tmp_path: Path) ->
     with (own / "settings.toml").open("a") as file:
         file.write('[baseline]\npath = "../lists/b.txt"\n')
         file.write('[calibration]\nannotated = "../lists/a.csv"\n')
-    found = trial(own, labels__p="1e6").settings
-    assert "baseline" in Store.open(found).read("seed_evaluation", DAY)["method"].to_pylist()
-    read = [found.baseline.path, found.calibration.annotated]
+    own_settings = trial(own, labels__p="1e6").settings
+    assert "baseline" in Store.open(own_settings).read("seed_evaluation", DAY)["method"].to_pylist()
+    read = [own_settings.baseline.path, own_settings.calibration.annotated]
     assert [path and path.resolve() for path in read] == [lists / "b.txt", lists / "a.csv"]
-    assert load_settings(found.state).baseline == found.baseline
+    assert load_settings(own_settings.state).baseline == own_settings.baseline
     # A trial of another list names it in the same way.
     other = trial(own, baseline__path="../lists/c.txt").settings.baseline.path
     assert other is not None
@@ -189,9 +193,9 @@ def test_a_trial_is_under_the_environment_like_what_it_asks_about(
     (state / "list.txt").write_text("example.com\n")
     monkeypatch.setenv("TEMPORAL_ASSETS_BASELINE__PATH", "list.txt")
     monkeypatch.setenv("TEMPORAL_ASSETS_LABELS__M", "2")
-    found = trial(state, labels__p="1e6").settings
-    assert (found.labels.m, found.labels.p) == (2, 1e6)
-    assert found.baseline.path == state / "list.txt"
+    own_settings = trial(state, labels__p="1e6").settings
+    assert (own_settings.labels.m, own_settings.labels.p) == (2, 1e6)
+    assert own_settings.baseline.path == state / "list.txt"
 
 
 def test_a_trial_reads_the_stored_mirror_and_writes_none(state: Path, tmp_path: Path) -> None:
@@ -201,10 +205,10 @@ def test_a_trial_reads_the_stored_mirror_and_writes_none(state: Path, tmp_path: 
     builder = MirrorBuilder()
     builder.link("https://example.com/", "https://example.com/news/2026-03-01")
     save(builder.build(), own)
-    found = trial(own, labels__p="1e6").settings
-    assert found.simulation.mirror == own / "mirror"
-    assert not (found.state / "mirror").exists()
-    assert stored_identity(found) == stored_identity(load_settings(own))
+    own_settings = trial(own, labels__p="1e6").settings
+    assert own_settings.simulation.mirror == own / "mirror"
+    assert not (own_settings.state / "mirror").exists()
+    assert stored_identity(own_settings) == stored_identity(load_settings(own))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +244,7 @@ def test_the_command(state: Path) -> None:
     assert "2026-03-06, if labels.p = 1e6" in shown.output
     report = json.loads(call("try", "settings", "labels.p=1e6", "--state", state, "--json").stdout)
     assert report["changes"] == {"labels.p": "1e6"}
-    assert "page_labels" in {one["asset"] for one in report["assets"]}
+    assert "page_labels" in {asset["asset"] for asset in report["assets"]}
     for wrong in ("labels.p", "labels.p=0", "labels.q=2", "labels.pp=1", "reading.sample_lines=2"):
         assert call("try", "settings", wrong, "--state", state).exit_code == 2, wrong
 

@@ -68,18 +68,18 @@ def upstream(settings: Settings, asset: str, of: str, day: dt.date) -> list[str]
     key, parent = dg.AssetKey(asset), dg.AssetKey(of)
     partitions, parents = graph.get(key).partitions_def, graph.get(parent).partitions_def
     assert partitions is not None
-    found = (
+    actual = (
         graph.get_partition_mapping(key, parent)
         .get_upstream_mapped_partitions_result_for_partitions(
             partitions.empty_subset().with_partition_keys([day.isoformat()]), partitions, parents
         )
         .partitions_subset
     )
-    return sorted(found.get_partition_keys())
+    return sorted(actual.get_partition_keys())
 
 
 @pytest.mark.parametrize(
-    ("asset", "read"), [(one.name, read) for one in WINDOW_ASSETS for read in one.daily]
+    ("asset", "read"), [(asset.name, read) for asset in WINDOW_ASSETS for read in asset.daily]
 )
 def test_dagster_knows_the_days_of_a_window(state: object, asset: str, read: str) -> None:
     settings = load_settings(str(state), orchestration=OPEN)
@@ -125,11 +125,15 @@ def test_only_the_latest_window_is_kept_up_to_date(tmp_path: Path) -> None:
     five_days.materialize(days[3:4], ["page_histories"])
     before = five_days.store.manifest("page_histories", days[3])
     outcome = five_days.materialize([], ["log_files"])
-    assert [one.asset for one in outcome.materialized] == []
+    assert [published.asset for published in outcome.materialized] == []
     logs.write(five_days.logs / "late.log", logs.day_of_lines(days[2], clients=9)[-2:])
     outcome = five_days.materialize([days[2]], ["log_files", *DAILY])
     outcome = five_days.materialize([days[2]])
-    windows = [(one.asset, one.day) for one in outcome.materialized if one.asset in WINDOW_NAMES]
+    windows = [
+        (published.asset, published.day)
+        for published in outcome.materialized
+        if published.asset in WINDOW_NAMES
+    ]
     # Those that read the same files follow each other.
     assert windows == [(asset, days[4]) for asset in WINDOW_NAMES]
     assert five_days.store.manifest("page_histories", days[3]) == before
@@ -138,7 +142,10 @@ def test_only_the_latest_window_is_kept_up_to_date(tmp_path: Path) -> None:
 def test_what_a_window_asset_is_made_from_is_made_with_it(five_days: Project) -> None:
     outcome = five_days.materialize([DAY + 3 * ONE], ["page_histories"])
     assert outcome.ok, outcome
-    assert [one.asset for one in outcome.materialized] == ["page_totals", "page_histories"]
+    assert [published.asset for published in outcome.materialized] == [
+        "page_totals",
+        "page_histories",
+    ]
 
 
 def test_windows_that_are_too_short_fail_and_stop_no_others(five_days: Project) -> None:
@@ -193,8 +200,8 @@ def asked_after(
         dagster_instance=project.instance,
         dagster_run=night.dagster_run,
     )
-    found = next(one for one in defs.sensors or () if one.name == NIGHTLY_WINDOWS)
-    return found(context, installation=project.installation)
+    actual = next(sensor for sensor in defs.sensors or () if sensor.name == NIGHTLY_WINDOWS)
+    return actual(context, installation=project.installation)
 
 
 def test_windows_begin_with_the_first_that_has_a_report(five_days: Project) -> None:
@@ -224,7 +231,7 @@ def test_crawlers_get_no_policy_that_breaks_an_invariant(
 ) -> None:
     day, root = DAY + 4 * ONE, five_days.settings.state / "policy"
 
-    def made(skip_share: float) -> tuple[bool, str]:
+    def actual(skip_share: float) -> tuple[bool, str]:
         """Whether a policy with a threshold of its own passed, and the threshold crawlers have."""
         five_days.settings = five_days.with_settings(
             window=WINDOW, policy={"skip_share": skip_share}
@@ -234,16 +241,16 @@ def test_crawlers_get_no_policy_that_breaks_an_invariant(
         latest = json.loads((root / "latest" / "policy.json").read_text("utf-8"))
         return outcome.ok, str(latest["settings"]["policy"]["skip_share"])
 
-    assert made(0.02) == (True, "0.02")
+    assert actual(0.02) == (True, "0.02")
     wrong = {
         "kind": "site", "place": 1, "site": "a.example", "name": "a.example", "decision": "now",
         "tier": 16, "score": None, "interval_seconds": None,
     }  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(crawl_policy, "_rows", lambda _: [wrong])
-        assert made(0.03) == (False, "0.02")
+        assert actual(0.03) == (False, "0.02")
     assert sorted(path.name[:10] for path in root.glob("2*")) == [day.isoformat()] * 2
-    assert made(0.04) == (True, "0.04")
+    assert actual(0.04) == (True, "0.04")
 
 
 def daily_and_then(ticks: Ticks, days: Sequence[dt.date]) -> None:
@@ -352,14 +359,14 @@ def test_windows_say_how_much_of_them_there_was_and_what_they_hold(running: Proj
     running.run_well("ingest")
     running.run_well("daily", tags.of_range([DAY + n * ONE for n in range(4)]))
     result = running.run_well("windows", partition=DAY + 3 * ONE)
-    said = {
+    message = {
         event.materialization.asset_key.to_user_string(): event.materialization.metadata
         for event in result.get_asset_materialization_events()
     }
-    histories = {name: value.value for name, value in said["page_histories"].items()}
+    histories = {name: value.value for name, value in message["page_histories"].items()}
     assert (histories["window_days_expected"], histories["window_days_present"]) == (5, 4)
     assert histories["missing_days"] == "2026-02-28"
-    curves, labels = said["interest_curves"], said["page_labels"]
+    curves, labels = message["interest_curves"], message["page_labels"]
     # There are fewer than the five days that a curve needs.
     assert (curves["too_young"].value, curves["converged_percent"].value) == (1, 0.0)
     assert (labels["temporal_percent"].value, labels["agreement_percent"].value) == (0.0, 100.0)

@@ -32,11 +32,11 @@ def test_arrows_point_down(repository: Path) -> None:
 def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
     """Return groups of names that import each other in a circle, found by depth-first search."""
     finished: set[str] = set()
-    found: list[list[str]] = []
+    rings: list[list[str]] = []
 
     def visit(name: str, above: list[str]) -> None:
         if name in above:
-            found.append(above[above.index(name) :])
+            rings.append(above[above.index(name) :])
         elif name not in finished:
             for other in sorted(arrows.get(name, ())):
                 visit(other, [*above, name])
@@ -44,7 +44,7 @@ def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
 
     for name in sorted(arrows):
         visit(name, [])
-    return found
+    return rings
 
 
 def test_circles_are_found() -> None:
@@ -110,13 +110,13 @@ ELSEWHERE = re.compile(r"(?:Not here:|one module each) .*?(?:\.(?= |$)|$)")
 def test_modules_that_docstrings_send_to_are_there(repository: Path) -> None:
     package = repository / "temporal_assets"
     there = {path.stem for path in package.rglob("*") if path.is_dir() or path.suffix == ".py"}
-    said = {
+    message = {
         path: " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split())
         for _, path in modules(repository)
     }
     gone = {
         f"{path.relative_to(repository)}: {name}"
-        for path, text in said.items()
+        for path, text in message.items()
         for sentence in ELSEWHERE.findall(text)
         for name in re.findall(r"`([a-z_]+)`", sentence)
         if name not in there

@@ -37,13 +37,13 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_docstrings_are_no_fragments(repository: Path) -> None:
     package = repository / "temporal_assets"
-    found = [
+    actual = [
         (f"{path.relative_to(repository)}:{line}", text.partition("\n")[0])
         for path in sorted(package.rglob("*.py"))
         for line, text in docstrings(ast.parse(path.read_text("utf-8")))
     ]
-    fragments = [(place, text) for place, text in found if FRAGMENT.match(text)]
-    assert len(fragments) <= MOST * len(found), fragments
+    fragments = [(place, text) for place, text in actual if FRAGMENT.match(text)]
+    assert len(fragments) <= MOST * len(actual), fragments
 
 
 def test_fragments_are_found() -> None:

@@ -36,8 +36,8 @@ def ingested(log: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
         assert result.exit_code == 0
         return json.loads(result.stdout)
 
-    folder, said = own_copy(tmp_path_factory, "ingested", make)
-    return folder / STATE, said
+    folder, message = own_copy(tmp_path_factory, "ingested", make)
+    return folder / STATE, message
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +57,8 @@ def _built_of(
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
-    folder, said = own_copy(tmp_path_factory, name, make)
-    return folder / STATE, said
+    folder, message = own_copy(tmp_path_factory, name, make)
+    return folder / STATE, message
 
 
 @pytest.fixture(scope="session")

@@ -65,14 +65,14 @@ def test_every_kind_of_result_becomes_fetches_and_is_shown(built_windows: Path) 
     with (state / "settings.toml").open("a") as settings:
         settings.write('[crawls]\nresults = ["results"]\n')
     assets = ("fetches", "sources", "crawl_policy", "evaluation_report")
-    made = call("materialize", *assets, "--state", state)
-    assert made.exit_code == 0, made.output
+    actual = call("materialize", *assets, "--state", state)
+    assert actual.exit_code == 0, actual.output
 
     def rows(sql: str) -> list[dict[str, Any]]:
-        said = call("query", sql, "--json", "--state", state)
-        assert said.exit_code == 0, said.output
-        found: list[dict[str, Any]] = json.loads(said.stdout)
-        return found
+        message = call("query", sql, "--json", "--state", state)
+        assert message.exit_code == 0, message.output
+        document: list[dict[str, Any]] = json.loads(message.stdout)
+        return document
 
     fetched = {row["url"] for row in rows("SELECT url FROM fetches")}
     for name in ("news/1", "scrapy", "cdx", "warc"):

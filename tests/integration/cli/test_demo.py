@@ -25,7 +25,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 def test_the_demo_goes_from_logs_to_every_asset(demo: tuple[Path, Any]) -> None:
     state, report = demo
     assert report["days"] == ["2025-03-03", "2025-03-04"]
-    assert {one["asset"] for one in report["built"]} == {
+    assert {built_asset["asset"] for built_asset in report["built"]} == {
         "requests",
         "rejects",
         "page_views",

@@ -113,13 +113,13 @@ def test_the_doctor_tries_other_channels_after_an_error_that_nobody_thought_of(
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__TO", '["ops@example.org"]')
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__SMTP_PORT", str(server.port))
         content = json.loads(call("doctor", "--json", "--alert", "--state", state).stdout)
-    (said,) = (one for one in content if one["check"] == "alerts")
-    poor, good = said["detail"].splitlines()
-    assert said["status"] == "broken"
+    (message,) = (one for one in content if one["check"] == "alerts")
+    poor, good = message["detail"].splitlines()
+    assert message["status"] == "broken"
     assert poor.startswith("not sent to the webhook at a.example: RuntimeError at test_doctor.py:")
     assert good.startswith("sent to ")
     assert len(server.mails) == 1
-    assert "SECRET" not in said["detail"]
+    assert "SECRET" not in message["detail"]
 
 
 def test_the_doctor_finds_what_is_broken(state: Path) -> None:
@@ -146,11 +146,11 @@ def test_the_doctor_finds_a_damaged_policy(state: Path) -> None:
     for damaged in (text.replace(b'"rank":1', b'"rank":3', 1), text[:100], None):
         file.unlink() if damaged is None else file.write_bytes(damaged)
         result = call("doctor", "--json", "--state", state)
-        (found,) = (one for one in json.loads(result.stdout) if one["check"] == "policy")
+        (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "policy")
         assert result.exit_code == 1
-        assert found["status"] == doctor.BROKEN
-        assert str(published) in found["detail"]
-        assert "materialize crawl_policy --day 2025-05-01" in found["detail"]
+        assert actual["status"] == doctor.BROKEN
+        assert str(published) in actual["detail"]
+        assert "materialize crawl_policy --day 2025-05-01" in actual["detail"]
 
 
 def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:
@@ -159,10 +159,10 @@ def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:
         '[[sources]]\npath = "/no/such/logs"\nformat = "combind"\n'
     )
     result = call("doctor", "--json", "--state", state)
-    (found,) = (one for one in json.loads(result.stdout) if one["check"] == "settings")
+    (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "settings")
     assert result.exit_code == 1
-    assert found["status"] == doctor.BROKEN
-    assert found["detail"].startswith("source /no/such/logs: format 'combind' is not known")
+    assert actual["status"] == doctor.BROKEN
+    assert actual["detail"].startswith("source /no/such/logs: format 'combind' is not known")
 
 
 def test_the_doctor_says_what_to_do_about_rights(
@@ -173,9 +173,11 @@ def test_the_doctor_says_what_to_do_about_rights(
 
     monkeypatch.setattr(doctor, "_keys", denied)
     result = call("doctor", "--json", "--state", state)
-    (found,) = (one for one in json.loads(result.stdout) if one["check"] == "keys")
-    assert found["status"] == doctor.BROKEN
-    assert found["detail"].startswith(f"{state / 'secrets'}: permission denied. Run the command as")
+    (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "keys")
+    assert actual["status"] == doctor.BROKEN
+    assert actual["detail"].startswith(
+        f"{state / 'secrets'}: permission denied. Run the command as"
+    )
 
 
 def test_the_doctor_creates_nothing(state: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_query_that_takes_long_is_ended_at_once(built: tuple[Path, Any], endin
 def _end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     # As terminals and service managers do it: all processes of the command are told.
     os.killpg(process.pid, number)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130, said
-    assert "Stopped." in said
-    assert "Traceback" not in said
+    _, output = process.communicate(timeout=120)
+    assert process.returncode == 130, output
+    assert "Stopped." in output
+    assert "Traceback" not in output

@@ -18,9 +18,9 @@ from tests.command_line import call
 
 def test_commands_that_people_are_told_to_type_are_there(repository: Path) -> None:
     """Three hints named commands that had been renamed."""
-    told = re.compile(r"""invocation\(\s*f?["']([a-z-]+)""")
+    answer = re.compile(r"""invocation\(\s*f?["']([a-z-]+)""")
     code = (repository / "temporal_assets").rglob("*.py")
-    named = {name for file in code for name in told.findall(file.read_text("utf-8"))}
+    named = {name for file in code for name in answer.findall(file.read_text("utf-8"))}
     assert {"materialize", "show", "evaluate"} <= named <= set(SUMMARIES)
 
 
@@ -134,7 +134,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_every_option_says_what_it_is_for() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    parts = [one for name in PARTS for one in commands[name].commands.items()]
+    parts = [command for name in PARTS for command in commands[name].commands.items()]
     assert len(parts) == sum(map(len, PARTS.values()))
     silent = [
         f"{name} {option.name}"

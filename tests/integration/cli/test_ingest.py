@@ -86,7 +86,7 @@ def test_standard_input_is_read_once_under_its_name(state: Path) -> None:
     """Input that comes again is known, more of it replaces it, and no source is left behind."""
     lines = [line("192.0.2.1", f"30 10:{n:02}:00", f"GET /{n}") for n in range(30)]
     given = ("ingest", "-", "--name", "old.log", "--host", "a.example", "--state", state)
-    text = "".join(f"{one}\n" for one in lines)
+    text = "".join(f"{log_line}\n" for log_line in lines)
     first = call(*given, "--json", stdin=text)
     (file,) = json.loads(first.stdout)["files"]
     assert (file["lines"], Path(file["file"]).parts[-2:]) == (30, ("standard-input", "old.log"))
@@ -124,12 +124,12 @@ def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> No
 
 
 def test_ingest_says_what_is_left_to_build(four_days: Path, all_built: tuple[Path, Any]) -> None:
-    def said(state: Path) -> str:
+    def message(state: Path) -> str:
         log = four_days.parent / "four.log"
         return str(call("ingest", log, "--host", "a.example", "--state", state).stderr)
 
-    assert "Next: " in said(four_days)
-    assert "Nothing to build. What is there: " in said(all_built[0])
+    assert "Next: " in message(four_days)
+    assert "Nothing to build. What is there: " in message(all_built[0])
 
 
 def test_an_unreadable_file_fails_but_does_not_stop_the_others(

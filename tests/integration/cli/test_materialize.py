@@ -42,8 +42,11 @@ def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
     _, report = built
     assert report["ok"] is True
     assert report["days"] == ["2026-01-30", "2026-01-31"]
-    made = {(one["asset"], one["day"]): one["rows"] for one in report["built"]}
-    of_days = {key: rows for key, rows in made.items() if key[0] not in STEP_NAMES}
+    actual = {
+        (built_asset["asset"], built_asset["day"]): built_asset["rows"]
+        for built_asset in report["built"]
+    }
+    of_days = {key: rows for key, rows in actual.items() if key[0] not in STEP_NAMES}
     assert of_days == {
         ("requests", "2026-01-30"): 4,
         ("rejects", "2026-01-30"): 5,
@@ -55,7 +58,7 @@ def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
         ("transits", "2026-01-31"): 1,
     }
     # Of the first days, all but what judges lists.
-    windows = {(asset, day) for asset, day in made if asset in WINDOW_NAMES}
+    windows = {(asset, day) for asset, day in actual if asset in WINDOW_NAMES}
     assert windows == {(asset, "2026-01-31") for asset in EARLY_NAMES}
     assert [check for check in report["checks"] if check["blocking"] and not check["passed"]] == []
 
@@ -117,7 +120,11 @@ def test_one_day_and_one_asset_can_be_built(log: Path, state: Path) -> None:
     chosen = ("requests", "page_views", "--from", "2026-01-31", "--to", "2026-02-05")
     report = json.loads(call("materialize", *chosen, "--json", "--state", state).stdout)
     assert report["days"] == ["2026-01-31"]
-    assert {one["asset"] for one in report["built"]} == {"requests", "rejects", "page_views"}
+    assert {built_asset["asset"] for built_asset in report["built"]} == {
+        "requests",
+        "rejects",
+        "page_views",
+    }
     missing = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
     assert missing["requests"]["missing"] == ["2026-01-30"]
     assert missing["transits"]["missing"] == ["2026-01-30", "2026-01-31"]
@@ -129,9 +136,9 @@ def test_materialize_makes_the_window_of_the_latest_day(
     state, built = all_built
     of_pages = ("page_totals", "page_histories", "page_labels")
     assert [
-        (one["asset"], one["day"], one["rows"])
-        for one in built["built"]
-        if one["asset"] in of_pages
+        (built_asset["asset"], built_asset["day"], built_asset["rows"])
+        for built_asset in built["built"]
+        if built_asset["asset"] in of_pages
     ] == [
         ("page_totals", "2026-01-04", 3),
         ("page_histories", "2026-01-04", 2),
@@ -155,8 +162,10 @@ def test_what_is_named_is_made_with_what_it_is_made_from(
     call("ingest", late, "--host", "a.example", "--state", windows)
     built = json.loads(call("materialize", "crawl_policy", "--json", "--state", windows).stdout)
     assert built["days"] == ["2026-01-05"]
-    assert ("crawl_policy", "2026-01-05") in {(one["asset"], one["day"]) for one in built["built"]}
-    assert "evaluation_report" not in {one["asset"] for one in built["built"]}
+    assert ("crawl_policy", "2026-01-05") in {
+        (built_asset["asset"], built_asset["day"]) for built_asset in built["built"]
+    }
+    assert "evaluation_report" not in {built_asset["asset"] for built_asset in built["built"]}
     again = call("materialize", "crawl_policy", "--state", windows)
     assert "Nothing to build" in again.stderr
 
@@ -164,7 +173,11 @@ def test_what_is_named_is_made_with_what_it_is_made_from(
 def test_a_daily_asset_brings_its_own_source(windows: Path) -> None:
     built = json.loads(call("materialize", "page_views", "--json", "--state", windows).stdout)
     assert built["ok"]
-    assert {one["asset"] for one in built["built"]} == {"requests", "rejects", "page_views"}
+    assert {built_asset["asset"] for built_asset in built["built"]} == {
+        "requests",
+        "rejects",
+        "page_views",
+    }
     assert len(built["days"]) == 4
     # Windows are due now, and nobody asked for one.
     again = call("materialize", "page_views", "--state", windows)
@@ -175,7 +188,11 @@ def test_an_asset_is_made_again_for_its_own_late_days_alone(windows: Path, tmp_p
     def built(*names: str) -> set[tuple[str, str]]:
         report = json.loads(call("materialize", *names, "--json", "--state", windows).stdout)
         assert report["ok"]
-        return {(one["asset"], one["day"]) for one in report["built"] if one["asset"] != "rejects"}
+        return {
+            (built_asset["asset"], built_asset["day"])
+            for built_asset in report["built"]
+            if built_asset["asset"] != "rejects"
+        }
 
     days = [f"2026-01-{day:02}" for day in range(1, 5)]
     assert built("requests") == {("requests", day) for day in days}
@@ -190,7 +207,7 @@ def test_an_asset_is_made_again_for_its_own_late_days_alone(windows: Path, tmp_p
 def test_windows_of_other_days_are_made_when_both_are_named(built_windows: Path) -> None:
     chosen = ("page_histories", "--day", "2026-01-03", "--json", "--state", built_windows)
     built = json.loads(call("materialize", *chosen).stdout)
-    assert [(one["asset"], one["day"]) for one in built["built"]] == [
+    assert [(built_asset["asset"], built_asset["day"]) for built_asset in built["built"]] == [
         ("page_totals", "2026-01-03"),
         ("page_histories", "2026-01-03"),
     ]

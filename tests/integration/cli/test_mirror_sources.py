@@ -27,10 +27,10 @@ def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_pa
     assert "pages.parquet: " in result.stderr
     # A name that says nothing, or is of nothing, is a wrong call.
     (tmp_path / "links.txt").write_text("source,target\n")
-    for name, said in (("links.txt", "a mirror is made of"), ("gone.csv", "there is no ")):
+    for name, message in (("links.txt", "a mirror is made of"), ("gone.csv", "there is no ")):
         result = call("evaluate", "mirror", tmp_path / name, "--state", state)
         assert result.exit_code == 2
-        assert said in result.stderr
+        assert message in result.stderr
         assert result.stderr.count(name) == 1
     result = call("evaluate", "mirror", "--demo", "--state", state)
     assert result.exit_code == 2

@@ -77,9 +77,9 @@ def test_a_policy_of_another_day_is_shown_or_said_how_to_make(
     assert json.loads(shown.stdout) == newest
     missing = call("policy", "--day", "2026-01-02", "--state", state)
     assert missing.exit_code == 1
-    said = " ".join(missing.stderr.split())
-    assert f"there is no policy of 2026-01-02; there are policies of {latest}" in said
-    assert "materialize crawl_policy --day 2026-01-02" in said
+    message = " ".join(missing.stderr.split())
+    assert f"there is no policy of 2026-01-02; there are policies of {latest}" in message
+    assert "materialize crawl_policy --day 2026-01-02" in message
     named = call("policy", "--day", latest, "--policy", state / "policy", "--state", state)
     assert named.exit_code == 2
     assert "--policy and --day exclude each other" in named.stderr
@@ -87,8 +87,8 @@ def test_a_policy_of_another_day_is_shown_or_said_how_to_make(
 
 def test_an_earlier_day_has_the_policy_that_was_made_for_it(built_windows: Path) -> None:
     state, day = built_windows, "2026-01-03"
-    made = call("materialize", "crawl_policy", "--day", day, "--state", state)
-    assert made.exit_code == 0, made.output
+    actual = call("materialize", "crawl_policy", "--day", day, "--state", state)
+    assert actual.exit_code == 0, actual.output
     earlier = json.loads(call("policy", "--day", day, "--json", "--state", state).stdout)
     latest = json.loads(call("policy", "--json", "--state", state).stdout)
     assert (earlier["day"], latest["day"]) == (day, "2026-01-04")

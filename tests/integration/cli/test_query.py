@@ -78,8 +78,8 @@ def test_sql_that_is_no_utf8_is_named(built: tuple[Path, Any], tmp_path: Path, n
     file = name if name == "-" else str(tmp_path / name)
     result = CliRunner().invoke(app, ["query", "-f", file, "--state", str(state)], input=content)
     assert result.exit_code == 2, result.output
-    said = "standard input" if name == "-" else file
-    assert f"{said}: line 2 is no UTF-8" in result.stderr
+    message = "standard input" if name == "-" else file
+    assert f"{message}: line 2 is no UTF-8" in result.stderr
 
 
 def test_sql_of_the_command_line_that_is_no_utf8_is_refused(built: tuple[Path, Any]) -> None:
@@ -150,7 +150,7 @@ def test_a_damaged_day_is_no_wrong_call(built: tuple[Path, Any], tmp_path: Path)
         part.write_bytes(part.read_bytes()[:100])
     result = call("query", "SELECT count(*) FROM page_views", "--state", state)
     assert result.exit_code == 1
-    said = re.sub(r"\s+", " ", result.stderr)
-    assert "cannot be used: make it again (temporal-assets materialize page_views --day" in said
-    assert "Invalid Input Error" not in said
+    message = re.sub(r"\s+", " ", result.stderr)
+    assert "cannot be used: make it again (temporal-assets materialize page_views --day" in message
+    assert "Invalid Input Error" not in message
     assert call("query", "SELECT 1 FROM nothing", "--state", state).exit_code == 2

@@ -62,7 +62,7 @@ def test_status_for_people(built: tuple[Path, Any]) -> None:
 def test_status_tells_of_the_latest_window(windows: Path) -> None:
     call("materialize", "page_views", "requests", "--state", windows)
 
-    def said() -> Any:
+    def message() -> Any:
         assets = json.loads(call("status", "--json", "--state", windows).stdout)["assets"]
         return {
             name: (assets[name]["missing"], assets[name]["stale"])
@@ -70,11 +70,11 @@ def test_status_tells_of_the_latest_window(windows: Path) -> None:
         }
 
     latest = ["2026-01-04"]
-    assert said() == {"page_totals": (latest, []), "page_histories": (latest, [])}
+    assert message() == {"page_totals": (latest, []), "page_histories": (latest, [])}
     call("materialize", "page_histories", "--state", windows)
-    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+    assert message() == {"page_totals": ([], []), "page_histories": ([], [])}
     call("materialize", "page_histories", "--day", "2026-01-02", "--state", windows)
-    assert said() == {"page_totals": ([], []), "page_histories": ([], [])}
+    assert message() == {"page_totals": ([], []), "page_histories": ([], [])}
 
 
 def test_settings_are_utf_8(state: Path) -> None:

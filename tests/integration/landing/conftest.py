@@ -15,20 +15,20 @@ from temporal_assets.settings import Reading
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where the web server writes its logs."""
-    made = tmp_path / "logs"
-    made.mkdir()
-    return made
+    actual = tmp_path / "logs"
+    actual.mkdir()
+    return actual
 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """For every time that a log is opened, the lengths of others that it is compared with."""
-    found = []
+    actual = []
     opened = streams.open_stream
 
     def noting(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
-        found.append(tuple(checkpoints))
+        actual.append(tuple(checkpoints))
         return opened(path, reading, checkpoints)
 
     monkeypatch.setattr(streams, "open_stream", noting)
-    return found
+    return actual

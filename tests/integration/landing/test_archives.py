@@ -24,7 +24,7 @@ def test_an_archive_that_breaks_within_its_first_line_says_so(state: Path, folde
 
 def test_a_truncated_archive_gives_what_is_readable_and_says_so(state: Path, folder: Path) -> None:
     lines = logs.day_of_lines(DAY, clients=120)
-    packed = gzip.compress("".join(f"{one}\n" for one in lines).encode())
+    packed = gzip.compress("".join(f"{line}\n" for line in lines).encode())
     (folder / "access.log.gz").write_bytes(packed[: len(packed) * 2 // 3])
     settings = settings_of(state, folder)
     (file,) = refresh(settings).landed
@@ -54,7 +54,7 @@ def test_an_archive_that_was_read_without_its_last_bytes_is_whole_later(
 
 
 def test_copies_of_which_one_is_truncated_have_no_problem(state: Path, folder: Path) -> None:
-    packed = gzip.compress("".join(f"{one}\n" for one in logs.day_of_lines(DAY)).encode())
+    packed = gzip.compress("".join(f"{line}\n" for line in logs.day_of_lines(DAY)).encode())
     (folder / "a.log.gz").write_bytes(packed[:-8])
     (folder / "b.log.gz").write_bytes(packed)
     (folder / "c.log.gz").write_bytes(packed[:-8])

@@ -59,7 +59,7 @@ def test_logs_without_addresses_are_read_by_agents_or_refused(
     (file,) = refresh(apart).landed
     assert (file.format, file.days[DAY].rows) == ("combined", 3)
     segments = (state / "landing" / "segments").rglob("*.parquet")
-    clients = [one for path in segments for one in pq.read_table(path)["client"].to_pylist()]
+    clients = [row for path in segments for row in pq.read_table(path)["client"].to_pylist()]
     assert len(set(clients)) == 2
     # One line that names somebody, and the file is as any other: the rest is one client.
     log.write_text(f"{lines[0]}\n192.0.2.7{lines[1][1:]}\n")

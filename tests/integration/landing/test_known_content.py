@@ -101,8 +101,8 @@ def test_what_looks_only_nearly_like_a_known_log_is_read(
     then = log.stat().st_mtime_ns + is_younger
     log.unlink()
     os.utime(logs.write(folder / "other.log", lines), ns=(then, then))
-    (found,) = refresh(settings).landed
-    assert found.lines == len(lines)
+    (actual,) = refresh(settings).landed
+    assert actual.lines == len(lines)
 
 
 def test_the_first_source_of_a_file_decides_for_good(state: Path, folder: Path) -> None:

@@ -107,15 +107,15 @@ def test_days_written_side_by_side_are_the_same_files(
         for n in range(40_000)
     ]
     logs.write(folder / "access.log", lines)
-    found = []
+    actual = []
     for root, workers in ((state, 4), (tmp_path / "other", 1)):
         settings = settings_of(root, folder, engine={"threads": workers})
         if root != state:
             shutil.copytree(state / "secrets", root / "secrets")
         (file,) = refresh(settings).landed
-        found.append({day: (share.segments, share.digests) for day, share in file.days.items()})
-    assert found[0] == found[1]
-    assert len(found[0]) > 2 * 3
+        actual.append({day: (share.segments, share.digests) for day, share in file.days.items()})
+    assert actual[0] == actual[1]
+    assert len(actual[0]) > 2 * 3
 
 
 def test_logs_of_another_age_are_not_read(state: Path, folder: Path) -> None:

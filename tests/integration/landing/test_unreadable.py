@@ -169,7 +169,7 @@ def test_who_may_not_read_a_file_does_not_try_all_the_time(
 def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
     state: Path, folder: Path
 ) -> None:
-    good = "".join(f"{one}\n" for one in logs.day_of_lines(DAY)).encode()
+    good = "".join(f"{line}\n" for line in logs.day_of_lines(DAY)).encode()
     path = folder / "access.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"\x01" * (len(good) - 1) + b"\n")

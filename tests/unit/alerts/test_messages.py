@@ -34,9 +34,9 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
 
 
 def message_of(report: RunReport, warnings: bool = True) -> Message:
-    found = messages.of_run(report, UI, warnings=warnings)
-    assert found is not None
-    return found
+    actual = messages.of_run(report, UI, warnings=warnings)
+    assert actual is not None
+    return actual
 
 
 def test_a_failed_run_is_told_in_plain_words() -> None:

@@ -76,15 +76,15 @@ def test_words_are_never_broken(
 ) -> None:
     monkeypatch.setattr(console, "_WIDE", room)
     url = "https://news.example/politics/2026/a-long-story-about-nothing.html?page=2"
-    said = "Most requests come from one address; if it is a proxy, say so in the settings"
-    console.show_table("", ("hub", "temporal_pages", "what to do"), [(url, 1234567, said)])
+    message = "Most requests come from one address; if it is a proxy, say so in the settings"
+    console.show_table("", ("hub", "temporal_pages", "what to do"), [(url, 1234567, message)])
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= room
     words = set(re.findall(r"[\w,]+", shown))
     for word in (*re.findall(r"[\w,]+", url), "1,234,567"):
         assert word in words
     if room == 80:
-        assert set(re.findall(r"[\w,]+", said)) <= words
+        assert set(re.findall(r"[\w,]+", message)) <= words
 
 
 def test_columns_that_do_not_fit_are_left_out_and_named(
@@ -133,10 +133,10 @@ def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[
     from temporal_assets.operate import Outcome, Skipped
 
     show_outcome(Outcome(skipped=(Skipped(dt.date(2999, 1, 1), "the day has not begun"),)))
-    said = capsys.readouterr().err
-    assert "Nothing was built." in said
-    assert "2999-01-01 was left out: the day has not begun" in said
-    assert "rows" not in said
+    message = capsys.readouterr().err
+    assert "Nothing was built." in message
+    assert "2999-01-01 was left out: the day has not begun" in message
+    assert "rows" not in message
 
 
 @pytest.mark.parametrize("parts", [[], [[]], [[{"a": 1}]], [[1, {"a": [2]}], [], [{}, [], "\n]"]]])

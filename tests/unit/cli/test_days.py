@@ -55,11 +55,11 @@ def test_long_lists_of_ranges_are_cut_and_say_so() -> None:
 @given(st.sets(st.dates(), min_size=1, max_size=30))
 def test_ranges_lose_no_day(days: set[dt.date]) -> None:
     text = ranges(sorted(days), limit=1000)
-    found: set[dt.date] = set()
+    actual: set[dt.date] = set()
     for part in text.split(", "):
         first, _, last = part.partition("..")
-        found.update(span(day(first), day(last or first)))
-    assert found == days
+        actual.update(span(day(first), day(last or first)))
+    assert actual == days
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "2026-02-30", ""])

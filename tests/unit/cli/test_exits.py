@@ -85,5 +85,5 @@ def test_an_end_in_a_callback_of_a_library_ends_the_command_without_a_traceback(
     with pytest.raises(typer.Exit) as ended:
         run()
     assert ended.value.exit_code == INTERRUPTED
-    said = capfd.readouterr()
-    assert "Traceback" not in said.out + said.err
+    output = capfd.readouterr()
+    assert "Traceback" not in output.out + output.err

@@ -54,10 +54,10 @@ class View:
             return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
 
 
-def measured(one: Rule, of: str, query: str) -> float | None:
+def measured(checked: Rule, of: str, query: str) -> float | None:
     engine: Any = View(of, query)
     values = parameters(DAY, load_settings("/nowhere"))
-    return measure(engine, table(name=of), [one], {}, values)[one.name]
+    return measure(engine, table(name=of), [checked], {}, values)[checked.name]
 
 
 def requests_value(rule: Rule, **changes: str) -> float | None:
@@ -67,8 +67,8 @@ def requests_value(rule: Rule, **changes: str) -> float | None:
 
 
 def rule(name: str) -> Rule:
-    (found,) = (one for one in contracts.REQUESTS.rules if one.name == name)
-    return found
+    (actual,) = (table_rule for table_rule in contracts.REQUESTS.rules if table_rule.name == name)
+    return actual
 
 
 def test_the_shape_of_a_table_is_checked_without_a_rule_of_its_own() -> None:
@@ -80,12 +80,12 @@ def test_the_shape_of_a_table_is_checked_without_a_rule_of_its_own() -> None:
     a_table = table(columns=columns, key=("day", "n"))
     assert a_table.check_names == ("no_nulls", "day_is_partition", "key_is_unique")
     rows = "SELECT DATE '2026-03-01' AS day, unnest([1, 1, NULL]) AS n, NULL AS note"
-    assert [measured(one, "t", rows) for one in a_table.rules] == [1, 0, 1]
+    assert [measured(table_rule, "t", rows) for table_rule in a_table.rules] == [1, 0, 1]
     assert table(columns=columns).check_names == ("no_nulls", "day_is_partition")
 
 
 def test_every_table_is_found_by_its_name() -> None:
-    assert [one.name for one in contracts.TABLES] == [
+    assert [contract.name for contract in contracts.TABLES] == [
         "requests",
         "rejects",
         "page_views",
@@ -117,8 +117,8 @@ def test_every_table_is_found_by_its_name() -> None:
         "timely_simulation",
         "evaluation_report",
     ]
-    for one in contracts.TABLES:
-        assert contracts.table(one.name) is one
+    for contract in contracts.TABLES:
+        assert contracts.table(contract.name) is contract
     with pytest.raises(KeyError, match="no contract for a table named 'views'"):
         contracts.table("views")
 
@@ -137,19 +137,19 @@ def test_types_of_requests() -> None:
 
 
 def test_every_table_stores_its_day_and_says_what_a_column_is() -> None:
-    for one in contracts.TABLES:
-        assert one.columns[0].name == "day"
-        assert "day_is_partition" in one.check_names
-        for column in one.columns:
-            assert column.description.endswith("."), (one.name, column.name)
-        for check in one.checks:
-            assert check.protects, (one.name, check.name)
-            assert check.remedy, (one.name, check.name)
+    for contract in contracts.TABLES:
+        assert contract.columns[0].name == "day"
+        assert "day_is_partition" in contract.check_names
+        for column in contract.columns:
+            assert column.description.endswith("."), (contract.name, column.name)
+        for check in contract.checks:
+            assert check.protects, (contract.name, check.name)
+            assert check.remedy, (contract.name, check.name)
 
 
 def test_lineage_names_columns_that_exist() -> None:
-    for one in contracts.TABLES:
-        for column in one.columns:
+    for contract in contracts.TABLES:
+        for column in contract.columns:
             for source in column.sources:
                 name, origin = source.split(".")
                 assert origin in contracts.table(name).column_names
@@ -227,7 +227,9 @@ HISTORY = {
     ],
 )
 def test_rules_of_page_histories(name: str, changes: dict[str, str], offenders: int) -> None:
-    (one,) = (one for one in contracts.PAGE_HISTORIES.rules if one.name == name)
+    (one,) = (
+        table_rule for table_rule in contracts.PAGE_HISTORIES.rules if table_rule.name == name
+    )
     columns = ", ".join(f"{value} AS {column}" for column, value in (HISTORY | changes).items())
     assert measured(one, "page_histories", f"SELECT {columns}") == offenders
 
@@ -284,7 +286,9 @@ CURVE = {
     ],
 )
 def test_rules_of_interest_curves(name: str, changes: dict[str, str], offenders: int) -> None:
-    (one,) = (one for one in contracts.INTEREST_CURVES.rules if one.name == name)
+    (one,) = (
+        table_rule for table_rule in contracts.INTEREST_CURVES.rules if table_rule.name == name
+    )
     columns = ", ".join(f"{value} AS {column}" for column, value in (CURVE | changes).items())
     assert measured(one, "interest_curves", f"SELECT {columns}") == offenders
 
@@ -294,7 +298,11 @@ def test_rules_of_interest_curves(name: str, changes: dict[str, str], offenders:
     [("2026-01-01", 0), ("2025-12-31", 1), ("2026-03-01", 0), ("2026-03-02", 1)],
 )
 def test_births_lie_in_the_window(birth: str, offenders: int) -> None:
-    (one,) = (one for one in contracts.PAGE_TOTALS.rules if one.name == "birth_in_window")
+    (one,) = (
+        table_rule
+        for table_rule in contracts.PAGE_TOTALS.rules
+        if table_rule.name == "birth_in_window"
+    )
     row = f"SELECT DATE '2026-03-01' AS day, DATE '{birth}' AS birth"
     assert measured(one, "page_totals", row) == offenders
 
@@ -311,7 +319,11 @@ def test_births_lie_in_the_window(birth: str, offenders: int) -> None:
     ],
 )
 def test_pages_are_seen_from_their_birth_on(birth: str, seen: int, offenders: int) -> None:
-    (one,) = (one for one in contracts.PAGE_TOTALS.rules if one.name == "seen_from_birth")
+    (one,) = (
+        table_rule
+        for table_rule in contracts.PAGE_TOTALS.rules
+        if table_rule.name == "seen_from_birth"
+    )
     row = f"SELECT DATE '2026-03-01' AS day, DATE '{birth}' AS birth, {seen} AS seen"
     assert measured(one, "page_totals", row) == offenders
 
@@ -347,10 +359,10 @@ def test_the_page_of_the_contracts_is_current(repository: Path) -> None:
 
 def test_the_page_names_every_column_and_check() -> None:
     page = markdown.page(contracts.TABLES)
-    for one in contracts.TABLES:
-        for name in one.column_names:
+    for contract in contracts.TABLES:
+        for name in contract.column_names:
             assert f"| `{name}` |" in page
-        for name in one.check_names:
+        for name in contract.check_names:
             assert f"`{name}`" in page
 
 
@@ -358,7 +370,11 @@ def test_the_page_names_every_column_and_check() -> None:
 def test_a_site_of_young_pages_alone_has_a_tree_and_no_labels(
     pages: int, labels: int, wrong: int
 ) -> None:
-    (one,) = (one for one in contracts.PREFIX_TREES.rules if one.name == "roots_count_the_site")
+    (one,) = (
+        table_rule
+        for table_rule in contracts.PREFIX_TREES.rules
+        if table_rule.name == "roots_count_the_site"
+    )
     nothing = "0 AS depth, 0 AS temporal_pages, 0 AS news_pages"
     of_none = "false AS is_temporal, false AS is_news"
     query = (

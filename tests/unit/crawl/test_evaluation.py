@@ -147,12 +147,12 @@ def corpus(tmp_path_factory):
 
 
 def test_links_read_from_the_html_of_the_demo_are_the_links_it_says(corpus):
-    made = []
+    actual = []
     for name in ("pages", "links"):
         builder = MirrorBuilder()
         read_sources([corpus / f"{name}.parquet"], builder)
-        made.append(builder.build())
-    by_html, by_list = made
+        actual.append(builder.build())
+    by_html, by_list = actual
     assert by_html.urls.equals(by_list.urls)
     assert by_html.links.first.tolist() == by_list.links.first.tolist()
     for page in range(len(by_html)):

@@ -373,15 +373,15 @@ def test_a_host_has_no_more_sources_than_some(tmp_path: Path) -> None:
 
 def test_thompson_sampling_finds_the_arm_that_pays() -> None:
     random = np.random.default_rng(1)
-    shares, told = (0.1, 0.8, 0.2), [(0.0, 0.0)] * 3
+    shares, answer = (0.1, 0.8, 0.2), [(0.0, 0.0)] * 3
     tried = [0, 0, 0]
     for _ in range(300):
-        arm = exploration.choose(*zip(*told, strict=True), random)  # type: ignore[arg-type]
+        arm = exploration.choose(*zip(*answer, strict=True), random)  # type: ignore[arg-type]
         tried[arm] += 1
-        told[arm] = exploration.learned(*told[arm], paid=bool(random.random() < shares[arm]))
+        answer[arm] = exploration.learned(*answer[arm], paid=bool(random.random() < shares[arm]))
     assert tried[1] > 200
     assert min(tried) > 0
-    wins, losses = told[1]
+    wins, losses = answer[1]
     assert wins / (wins + losses) == pytest.approx(0.8, abs=0.15)
 
 
@@ -398,7 +398,7 @@ def test_exploration_keeps_to_its_share_and_remembers_what_paid(tmp_path: Path) 
             taken.append(candidate)
             explorer.learned(candidate.arm, paid=True)
     assert len(taken) == 10  # of 200
-    assert [one.url[-2:] for one in taken[:2]] == ["38", "36"]  # new ones, the last first
+    assert [choice.url[-2:] for choice in taken[:2]] == ["38", "36"]  # new ones, the last first
     assert Explorer(memory, 0.05)._arms["section:a.example/new"][0] > 8
 
 

@@ -124,10 +124,10 @@ def test_the_mirror_of_traffic_at_once_is_that_of_the_builder():
     transits = pa.table({"referrer": came_from, "target": targets})
     builder = MirrorBuilder()
     add_transits(Traffic(pages, transits), builder)
-    made = builder.build()
-    assert_same(mirror_of(Traffic(pages, transits)), made)
-    assert (made.counts["pages"], made.counts["outside"]) == (6, 1)
-    assert "duplicate" not in made.counts
+    actual = builder.build()
+    assert_same(mirror_of(Traffic(pages, transits)), actual)
+    assert (actual.counts["pages"], actual.counts["outside"]) == (6, 1)
+    assert "duplicate" not in actual.counts
     with pytest.raises(NoMirror):
         mirror_of(Traffic(pages.slice(0, 0), transits))
 
@@ -140,7 +140,7 @@ def test_every_pair_once(pairs):
     source, target = (np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1))
     flag = np.array([pair[2] for pair in pairs], np.bool_)
     graph, flags = distinct_links(6, source, target, flag)
-    found = [(page, goal) for page in range(6) for goal in graph.of(page).tolist()]
-    assert found == sorted({pair[:2] for pair in pairs})
-    wanted = [all(one[2] for one in pairs if one[:2] == pair) for pair in found]
+    actual = [(page, goal) for page in range(6) for goal in graph.of(page).tolist()]
+    assert actual == sorted({pair[:2] for pair in pairs})
+    wanted = [all(own_pair[2] for own_pair in pairs if own_pair[:2] == pair) for pair in actual]
     assert flags.tolist() == wanted

@@ -125,8 +125,8 @@ def test_broken_records_are_counted_and_the_rest_is_read(tmp_path):
 def longer(one, by):
     """A record that says it has so many more bytes than it has."""
     head, length, rest = one.partition(b"Content-Length: ")
-    said, line, body = rest.partition(b"\r\n")
-    return head + length + str(int(said) + by).encode() + line + body
+    message, line, body = rest.partition(b"\r\n")
+    return head + length + str(int(message) + by).encode() + line + body
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -136,7 +136,11 @@ def test_a_length_that_is_too_large_takes_no_other_page_with_it(tmp_path, packed
     wrong = longer(record("http://a.example/wrong", http(b"<a href=/>up</a>")), by)
     records = [*ALL[:place], wrong, *ALL[place:]]
     path = tmp_path / ("w.warc.gz" if packed else "w.warc")
-    path.write_bytes(b"".join(gzip.compress(one) if packed else one for one in records))
+    path.write_bytes(
+        b"".join(
+            gzip.compress(packed_record) if packed else packed_record for packed_record in records
+        )
+    )
     mirror = mirror_of(path)
     assert {link for link in links_of(mirror) if "/wrong" not in link[0]} == EXPECTED
     assert place == len(ALL) or mirror.counts["broken"] >= 1
@@ -544,10 +548,10 @@ def test_html_is_kept_within_its_bound(tmp_path):
     urls = ["https://a.example/x", "https://b.example/0", "https://none.example/"]
     folder = stored_folder(tmp_path / FOLDER)
     rows = page_html.html_of(folder, pa.array(urls), most=10).to_pylist()
-    found = {row["url"]: row["html"] for row in rows}
-    assert found["https://a.example/x"] == '<base href="/deep/"><a href="../y">y</a>'
-    assert len(found["https://b.example/0"]) == page_html.MOST_OF_PAGE
-    assert found.keys() == set(urls[:2])
+    actual = {row["url"]: row["html"] for row in rows}
+    assert actual["https://a.example/x"] == '<base href="/deep/"><a href="../y">y</a>'
+    assert len(actual["https://b.example/0"]) == page_html.MOST_OF_PAGE
+    assert actual.keys() == set(urls[:2])
     everything = pa.array(builder.build().urls.to_pylist())
     assert 90 < len(page_html.html_of(folder, everything, most=100)) <= 100
     save(builder.build(), tmp_path)

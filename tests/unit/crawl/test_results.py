@@ -126,9 +126,14 @@ def test_rows_that_name_no_url_or_time_are_none(row: dict[str, object]) -> None:
 
 def test_values_of_rows() -> None:
     row = {**ROW, "kind": "feed", "changed": "false", "new_links": "7", "seconds": "x"}
-    found = fetch_of(row)
-    assert found is not None
-    assert (found.kind, found.changed, found.new_links, found.seconds) == ("feed", False, 7, None)
+    actual = fetch_of(row)
+    assert actual is not None
+    assert (actual.kind, actual.changed, actual.new_links, actual.seconds) == (
+        "feed",
+        False,
+        7,
+        None,
+    )
     unchanged = fetch_of({**ROW, "status": 304, "kind": "other"})
     assert unchanged is not None
     assert (unchanged.kind, unchanged.changed) == ("page", False)
@@ -141,7 +146,7 @@ def test_pages_are_credited_to_the_source_that_showed_them_first() -> None:
         return Fetch(time, f"https://a.example{url}", **{"status": 200, **values})  # type: ignore[arg-type]
 
     feed, hub = "https://a.example/rss", "https://a.example/"
-    found = tallies(
+    actual = tallies(
         [
             at(3, "/2?utm_source=x", source=hub),
             at(0, "/rss", kind="feed", source=feed),
@@ -157,12 +162,12 @@ def test_pages_are_credited_to_the_source_that_showed_them_first() -> None:
         {"https://b.example/sitemap.xml": "sitemap"},
         UrlRules(),
     )
-    assert list(found[feed].pages) == ["https://a.example/1"]
-    assert list(found[hub].pages) == ["https://a.example/2"]
-    assert (found[feed].visits, found[feed].unchanged, found[feed].is_gone) == (2, 1, False)
-    assert (found[hub].visits, found[hub].failures, found[hub].is_gone) == (3, 2, True)
-    assert found["https://b.example/sitemap.xml"].is_listed
-    assert len(found) == 3
+    assert list(actual[feed].pages) == ["https://a.example/1"]
+    assert list(actual[hub].pages) == ["https://a.example/2"]
+    assert (actual[feed].visits, actual[feed].unchanged, actual[feed].is_gone) == (2, 1, False)
+    assert (actual[hub].visits, actual[hub].failures, actual[hub].is_gone) == (3, 2, True)
+    assert actual["https://b.example/sitemap.xml"].is_listed
+    assert len(actual) == 3
 
 
 def test_three_times_not_found_is_gone() -> None:
@@ -247,6 +252,6 @@ def test_sources_enter_the_policy_unless_they_are_gone_or_fail(tmp_path: Path) -
     file = tmp_path / "sources.parquet"
     pq.write_table(pa.Table.from_pylist(rows, contracts.SOURCES.arrow_schema), file)
     engine = DuckDBEngine(Settings(state=tmp_path))
-    found = engine.rows(crawl_policy._SOURCES, {"sources": [str(file)]}, 100)
-    assert [row["url"].rsplit("/")[-1] for row in found] == ["good", "listed"]
-    assert (found[0]["interval_seconds"], found[0]["new_per_day"]) == (1200, 4.0)
+    actual = engine.rows(crawl_policy._SOURCES, {"sources": [str(file)]}, 100)
+    assert [row["url"].rsplit("/")[-1] for row in actual] == ["good", "listed"]
+    assert (actual[0]["interval_seconds"], actual[0]["new_per_day"]) == (1200, 4.0)

@@ -153,8 +153,8 @@ def test_feeds_of_a_page() -> None:
 
 def test_guesses_are_of_what_is_not_known() -> None:
     assert not guesses("https://a.example", has_feed=True, has_sitemap=True)
-    found = guesses("https://a.example", has_feed=True, has_sitemap=False)
-    assert found == [("https://a.example/sitemap.xml", "sitemap")]
+    actual = guesses("https://a.example", has_feed=True, has_sitemap=False)
+    assert actual == [("https://a.example/sitemap.xml", "sitemap")]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,10 @@ def test_greedy_discovery_is_that_of_a_slow_one(web) -> None:
     goals = {page: {b for a, b in links if a == page} for page in range(len(value))}
     seen, waiting = {0}, [0]
     for page in fetched:
-        gain = {one: sum(value[goal] for goal in goals[one] - seen) for one in waiting}
+        gain = {
+            waiting_page: sum(value[goal] for goal in goals[waiting_page] - seen)
+            for waiting_page in waiting
+        }
         assert gain[page] == max(gain.values())
         waiting.remove(page)
         new = goals[page] - seen

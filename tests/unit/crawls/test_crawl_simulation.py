@@ -69,20 +69,20 @@ def worlds(draw):
 @given(worlds())
 def test_a_crawl_is_the_slow_crawl(world):
     pages, links, start, score = world
-    found = crawl(graph_of(pages, links), start, score)
+    order = crawl(graph_of(pages, links), start, score)
     fetched, seen, seen_after = slow_crawl(pages, links, start, score)
-    assert found.fetched.tolist() == fetched
-    assert found.seen.tolist() == seen
-    assert found.seen_after.tolist() == seen_after
+    assert order.fetched.tolist() == fetched
+    assert order.seen.tolist() == seen
+    assert order.seen_after.tolist() == seen_after
 
 
 @given(worlds(), st.integers(1, 4), st.integers(1, 3), st.integers(1, 12))
 def test_limits_of_hosts_are_those_of_the_slow_crawl(world, hosts, most, fetches):
     pages, links, start, score = world
     host = np.arange(pages, dtype=np.int32) % hosts
-    found = crawl(graph_of(pages, links), start, score, HostLimit(host, most, fetches))
+    order = crawl(graph_of(pages, links), start, score, HostLimit(host, most, fetches))
     slow = slow_crawl(pages, links, start, score, host, most, fetches)
-    assert (found.fetched.tolist(), found.seen.tolist(), found.seen_after.tolist()) == slow
+    assert (order.fetched.tolist(), order.seen.tolist(), order.seen_after.tolist()) == slow
 
 
 @given(worlds(), st.randoms())
@@ -90,12 +90,12 @@ def test_no_order_exceeds_the_bounds(world, random):
     pages, links, start, score = world
     traffic = np.array([random.randrange(10) for _ in range(pages)], np.float64)
     graph = graph_of(pages, links)
-    found = crawl(graph, start[:1], score)
-    assert (found.fetched_traffic(traffic) <= fetch_bound(graph, start[:1], traffic) + 1e-9).all()
-    assert (found.seen_traffic(traffic) <= seen_bound(graph, start[:1], traffic) + 1e-9).all()
+    order = crawl(graph, start[:1], score)
+    assert (order.fetched_traffic(traffic) <= fetch_bound(graph, start[:1], traffic) + 1e-9).all()
+    assert (order.seen_traffic(traffic) <= seen_bound(graph, start[:1], traffic) + 1e-9).all()
     both = crawl(graph, start, score)
     assert (both.seen_traffic(traffic) <= seen_bound(graph, start, traffic) + 1e-9).all()
-    assert sorted(found.fetched) == sorted(reachable(graph, start[:1]))
+    assert sorted(order.fetched) == sorted(reachable(graph, start[:1]))
 
 
 def test_a_crawl_by_hand():

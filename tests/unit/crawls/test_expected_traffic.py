@@ -31,9 +31,9 @@ def order(scores):
 
 
 def test_without_a_past_the_prior_decides():
-    found = evidence([4.0, 0.0, 2.0], pattern=[0.0, 6.0, 0.0])
-    assert expected_traffic(found).tolist() == [2.0, 3.0, 1.0]
-    assert expected_traffic(found, found, np.zeros(3)).tolist() == [2.0, 3.0, 1.0]
+    shares = evidence([4.0, 0.0, 2.0], pattern=[0.0, 6.0, 0.0])
+    assert expected_traffic(shares).tolist() == [2.0, 3.0, 1.0]
+    assert expected_traffic(shares, shares, np.zeros(3)).tolist() == [2.0, 3.0, 1.0]
 
 
 def test_where_links_tell_the_future_links_decide():
@@ -99,6 +99,6 @@ def test_expected_traffic_is_in_the_unit_of_the_counts():
 
 
 def test_readers_who_follow_links_at_random_tell_unopened_pages_apart() -> None:
-    found = with_random_readers(np.array([8.0, 0.0, 0.0]), np.array([0.2, 0.5, 0.3]))
+    actual = with_random_readers(np.array([8.0, 0.0, 0.0]), np.array([0.2, 0.5, 0.3]))
     # As many readers as half of those expected, where the links lead them.
-    assert found == pytest.approx([8.8, 2.0, 1.2])
+    assert actual == pytest.approx([8.8, 2.0, 1.2])

@@ -25,7 +25,9 @@ def slow_opic(pages, links, start):
         cash[page] = 1.0
     while len(fetched) < len(seen):
         waiting = [page for page in seen if page not in fetched]
-        page = max(waiting, key=lambda one: (cash[one], -seen.index(one)))
+        page = max(
+            waiting, key=lambda waiting_page: (cash[waiting_page], -seen.index(waiting_page))
+        )
         fetched.append(page)
         for goal in of[page]:
             if goal in fetched:

@@ -133,14 +133,14 @@ def test_every_strategy_keeps_to_the_budget():
         fronts=np.array([True, False, False, False, False]),
         listed=np.array([True, True, False, False, True]),
     )
-    made = strategies(world(), knowledge, 4.0)
-    assert list(made) == ["baseline", "breadth_first", "page_rank", "nutch", "ours"]
+    actual = strategies(world(), knowledge, 4.0)
+    assert list(actual) == ["baseline", "breadth_first", "page_rank", "nutch", "ours"]
     # 3.5 of 4 fetches an hour are left for hubs: 2.625 for the first, 0.875 for the other.
-    assert made["ours"].interval.tolist() == pytest.approx([8 / 21, NEVER, 8 / 7, NEVER, NEVER])
-    assert made["baseline"].interval.tolist() == [0.25, *[NEVER] * 4]
-    assert made["baseline"].is_allowed.tolist() == [True, True, False, False, True]
-    assert (1 / made["page_rank"].interval).sum() == pytest.approx(4.0)
-    assert made["nutch"].interval.tolist() == [24.0] * 5
+    assert actual["ours"].interval.tolist() == pytest.approx([8 / 21, NEVER, 8 / 7, NEVER, NEVER])
+    assert actual["baseline"].interval.tolist() == [0.25, *[NEVER] * 4]
+    assert actual["baseline"].is_allowed.tolist() == [True, True, False, False, True]
+    assert (1 / actual["page_rank"].interval).sum() == pytest.approx(4.0)
+    assert actual["nutch"].interval.tolist() == [24.0] * 5
 
 
 def test_the_lead_of_a_crawl_is_judged_on_the_same_pages():
@@ -169,11 +169,11 @@ def test_ours_visits_hubs_at_the_best_intervals_for_what_is_left_of_the_budget()
     facts = HubFacts(np.array([0, 2]), rates, views, half_lives, np.full(2, leave))
     # The suggested intervals were for another number of visits: their ratios are not the best.
     knowledge = Knowledge(np.array([1.0, NEVER, 1.0, NEVER, NEVER]), np.ones(5), 0.5, hubs=facts)
-    made = strategies(world(), knowledge, 1.0)["ours"].interval
+    actual = strategies(world(), knowledge, 1.0)["ours"].interval
     best = intervals(rates, views, half_lives, 0.5 * 24, 1 / 60 / 24, 7.0, leave) * 24
-    np.testing.assert_allclose(made[[0, 2]], best)
-    assert (1 / made[[0, 2]]).sum() == pytest.approx(0.5)
-    assert np.isinf(made[[1, 3, 4]]).all()
+    np.testing.assert_allclose(actual[[0, 2]], best)
+    assert (1 / actual[[0, 2]]).sum() == pytest.approx(0.5)
+    assert np.isinf(actual[[1, 3, 4]]).all()
 
 
 def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
@@ -181,18 +181,18 @@ def test_the_split_visits_hubs_and_leaves_pages_that_are_not_worth_it():
     knowledge = Knowledge(
         np.full(5, NEVER), np.array([0.0, 10, 10, 0.001, 10]), 1.0, None, None, facts
     )
-    made = strategies(world(), knowledge, 2.0)["split"]
-    assert made.is_allowed.tolist() == [True, True, True, False, True]
+    actual = strategies(world(), knowledge, 2.0)["split"]
+    assert actual.is_allowed.tolist() == [True, True, True, False, True]
     # Two fetches an hour: one for the page that is born in each, and less than one for the hub.
-    assert 0.95 < made.interval[0] < 2.0
-    assert np.isinf(made.interval[1:]).all()
+    assert 0.95 < actual.interval[0] < 2.0
+    assert np.isinf(actual.interval[1:]).all()
 
 
 def test_what_is_not_known_is_not_used():
     knowledge = Knowledge(np.full(5, NEVER), np.zeros(5), 100.0)
-    made = strategies(world(), knowledge, 1.0)
-    assert "baseline" not in made
-    assert simulate_timely(world(), made["ours"], 1.0, 10.0).fetches == 0
+    actual = strategies(world(), knowledge, 1.0)
+    assert "baseline" not in actual
+    assert simulate_timely(world(), actual["ours"], 1.0, 10.0).fetches == 0
     # However many pages are born, a fifth of the budget is for hubs.
     assert stretched(np.array([2.0, 2.0]), 0.2).tolist() == [10.0, 10.0]
 
@@ -264,10 +264,10 @@ def test_looking_at_what_is_new_finds_what_looking_at_everything_finds(seed, new
     interval = np.where(dice.random(pages) < 0.7, dice.integers(1, 9, pages) / 2, NEVER)
     allowed = dice.random(pages) < 0.8
     plan = Strategy(interval, dice.integers(0, 3, pages) * 1.0, new_first, adaptive, allowed)
-    found = simulate_timely(the, plan, budget=2.0, hours=20.0)
+    simulation = simulate_timely(the, plan, budget=2.0, hours=20.0)
     first_fetch, fetches, wasted = slowly(the, plan, budget=2.0, hours=20.0)
-    assert found.first_fetch.tolist() == pytest.approx(first_fetch.tolist(), nan_ok=True)
-    assert (found.fetches, found.wasted) == (fetches, wasted)
+    assert simulation.first_fetch.tolist() == pytest.approx(first_fetch.tolist(), nan_ok=True)
+    assert (simulation.fetches, simulation.wasted) == (fetches, wasted)
 
 
 def test_links_out_of_order_are_refused():

@@ -61,7 +61,7 @@ print(digest.hexdigest())
 def test_the_process_that_compiles_tells_the_same_digits(tmp_path: Path) -> None:
     """As one that loads what was compiled: equal histories are equal bytes, on every day."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    said = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", _DIGITS],
             env=environment,
@@ -71,7 +71,7 @@ def test_the_process_that_compiles_tells_the_same_digits(tmp_path: Path) -> None
         ).stdout
         for _ in range(2)
     ]
-    assert said[0] == said[1]
+    assert outputs[0] == outputs[1]
 
 
 @pytest.mark.parametrize("method", METHODS)

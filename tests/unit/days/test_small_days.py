@@ -75,11 +75,11 @@ def test_days_together_are_the_same_files_as_each_alone(
                 statement = Statement(sql, own, parameters, table, out)
                 statements.setdefault(way, []).append(statement)
         alone = [engine.query(*statement) for statement in statements["alone"]]
-        for made, wanted in zip(engine.query_each(statements["together"]), alone, strict=True):
+        for actual, wanted in zip(engine.query_each(statements["together"]), alone, strict=True):
             if table.is_passing:
-                assert pq.read_table(made).equals(pq.read_table(wanted))
+                assert pq.read_table(actual).equals(pq.read_table(wanted))
             else:
-                assert [path.read_bytes() for path in made] == [p.read_bytes() for p in wanted]
+                assert [path.read_bytes() for path in actual] == [p.read_bytes() for p in wanted]
         return [[str(path) for path in files] for files in alone]
 
     read = [[path] for path in records]
@@ -114,11 +114,11 @@ class Answers:
 
 def work(name: str, *asked: str) -> Steps[list[str]]:
     """Work of a day that asks some statements."""
-    found = []
+    actual = []
     for sql in asked:
         (path,) = yield Statement(sql, {}, {}, contracts.REQUESTS, Path(name))
-        found.append(str(path))
-    return found
+        actual.append(str(path))
+    return actual
 
 
 def test_days_that_ask_the_same_are_answered_at_once_and_others_on_their_own() -> None:
@@ -136,10 +136,10 @@ def test_days_that_ask_the_same_are_answered_at_once_and_others_on_their_own() -
 
 def test_a_day_that_fails_costs_no_other() -> None:
     engine: Any = Answers()
-    made = run_together(engine, [work("a", "x"), work("broken", "x"), work("c", "x", "y")])
-    assert made[0] == ["a/x"]
-    assert made[2] == ["c/x", "c/y"]
-    assert str(made[1]) == "broken cannot be read"
+    together = run_together(engine, [work("a", "x"), work("broken", "x"), work("c", "x", "y")])
+    assert together[0] == ["a/x"]
+    assert together[2] == ["c/x", "c/y"]
+    assert str(together[1]) == "broken cannot be read"
     with pytest.raises(OSError, match="broken cannot be read"):
         run(engine, work("broken", "x"))
 

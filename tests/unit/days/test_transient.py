@@ -70,6 +70,6 @@ def test_faults_that_happen_again(error: Exception) -> None:
 
 
 def test_a_circle_of_causes_ends() -> None:
-    one, other = ValueError("one"), ValueError("other")
-    one.__cause__, other.__cause__ = other, one
-    assert not is_transient(one)
+    first, other = ValueError("one"), ValueError("other")
+    first.__cause__, other.__cause__ = other, first
+    assert not is_transient(first)

@@ -108,11 +108,11 @@ def test_a_corpus_moved_by_weeks_is_the_same(corpus, tmp_path):
 
 
 def test_sources_cover_every_file_and_format(corpus):
-    found = [path for source in corpus.sources for path in logs(source)]
+    paths = [path for source in corpus.sources for path in logs(source)]
     every = [path for path in (corpus.folder / "logs").rglob("*") if path.is_file()]
-    assert sorted(found) == sorted(every)
+    assert sorted(paths) == sorted(every)
     assert {source.format for source in corpus.sources} == set(LAYOUTS)
-    assert {path.suffix for path in found} == {".gz", ".zst", ".log"}
+    assert {path.suffix for path in paths} == {".gz", ".zst", ".log"}
 
 
 def test_every_log_is_detected_as_its_format(corpus):
@@ -202,8 +202,8 @@ def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
 
 @pytest.fixture(scope="module")
 def reading(corpus) -> Found:
-    found = Found()
-    for number, requests in clean_requests(corpus, found).items():
+    actual = Found()
+    for number, requests in clean_requests(corpus, actual).items():
         minutes = Counter((address, minute) for minute, address, _, _ in requests)
         pages = Counter(address for _, address, _, _ in requests)
         fastest: Counter = Counter()
@@ -213,20 +213,20 @@ def reading(corpus) -> Found:
         robots = {a for a in pages if fastest[a] > ROBOT_PAGES_PER_MINUTE} | {
             a for a in pages if a not in referred and pages[a] >= ROBOT_PAGES_WITHOUT_REFERRER
         }
-        found.dropped["script"] += sum(pages[address] for address in robots)
+        actual.dropped["script"] += sum(pages[address] for address in robots)
         honest = pages.keys() - robots
-        found.busiest_honest_minute = max(
-            [found.busiest_honest_minute, *(fastest[a] for a in honest)]
+        actual.busiest_honest_minute = max(
+            [actual.busiest_honest_minute, *(fastest[a] for a in honest)]
         )
-        found.most_unreferred_honest_pages = max(
-            [found.most_unreferred_honest_pages, *(pages[a] for a in honest - referred)]
+        actual.most_unreferred_honest_pages = max(
+            [actual.most_unreferred_honest_pages, *(pages[a] for a in honest - referred)]
         )
         day = dt.date(1970, 1, 1) + dt.timedelta(number)
         people = [request for request in requests if request[1] not in robots]
         for _, url in {(address, url) for _, address, url, _ in people}:
-            found.views[day, site_of(url), url] += 1
-        found.transits |= {(day, r, url, a) for _, a, url, r in people if r != url}
-    return found
+            actual.views[day, site_of(url), url] += 1
+        actual.transits |= {(day, r, url, a) for _, a, url, r in people if r != url}
+    return actual
 
 
 def test_true_views_are_those_in_the_logs(corpus, reading):
@@ -256,9 +256,9 @@ def test_readers_stay_far_below_the_limits_of_robots(reading):
 
 def test_busiest_allowed_readers_are_not_taken_for_robots(tmp_path):
     options = DemoOptions(days=2, sites=7, pages=700, clients=40, requests=4_000)  # 50 a day each
-    found = Found()
+    actual = Found()
     corpus = generate(options, tmp_path)
-    for requests in clean_requests(corpus, found).values():
+    for requests in clean_requests(corpus, actual).values():
         readers = [r for r in requests if r[1].startswith(("198.18.", "198.19.", "2001:db8::"))]
         minutes = Counter((address, minute) for minute, address, _, _ in readers)
         pages = Counter(address for _, address, _, _ in readers)
@@ -408,13 +408,13 @@ def test_large_sites_have_as_many_sections_as_real_ones():
 
 
 def test_published_marginals(tmp_path):
-    found = measure(generate(DemoOptions(mirror=False), tmp_path))
+    actual = measure(generate(DemoOptions(mirror=False), tmp_path))
     # TW 4.2: 13.9 %; NP 4.1: 9.11, 1.86 and 91.9 %. A small corpus has 700 reliable pages.
-    assert found.reliable > 500
-    assert 0.10 < found.temporal_share < 0.18
-    assert 7.5 < found.news_concentration < 11.0
-    assert 1.6 < found.other_concentration < 2.1
-    assert 0.88 < found.others_below < 0.95
+    assert actual.reliable > 500
+    assert 0.10 < actual.temporal_share < 0.18
+    assert 7.5 < actual.news_concentration < 11.0
+    assert 1.6 < actual.other_concentration < 2.1
+    assert 0.88 < actual.others_below < 0.95
 
 
 # Folders and progress ------------------------------------------------------------------------

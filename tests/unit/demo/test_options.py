@@ -54,9 +54,9 @@ def test_sites_share_out_the_pages(name):
 
 @pytest.mark.parametrize(("sites", "pages"), [(1, 40), (2_000, 80_000), (7, 280)])
 def test_sites_of_the_smallest_corpora_have_pages(sites, pages):
-    made = make_sites(DemoOptions(sites=sites, pages=pages))
-    assert sum(site.pages for site in made) == pages
-    assert min(site.pages for site in made) >= 20
+    listed_sites = make_sites(DemoOptions(sites=sites, pages=pages))
+    assert sum(site.pages for site in listed_sites) == pages
+    assert min(site.pages for site in listed_sites) >= 20
 
 
 def test_default_corpus_has_every_kind_of_site():

@@ -56,8 +56,8 @@ def test_every_statistic_of_the_real_sets_is_measured_on_the_demo(
     demo: Measured, shared_data: Path
 ) -> None:
     real = of_real_sets(shared_data)
-    known = set().union(*demo.values())
-    assert known >= set().union(*real.values())
+    measured = set().union(*demo.values())
+    assert measured >= set().union(*real.values())
     assert real["globo"]["interest within 24 h"] == pytest.approx(0.876, abs=0.01)
     assert real["bbc"]["links on the front page after 6 h"] == pytest.approx(0.375, abs=0.01)
 
@@ -75,14 +75,14 @@ def test_statistics_of_views_by_hand() -> None:
         "views of the first page": 0.6,
     }
     assert len(views.between(1, 2).page) == 2
-    found = sources(views, 4)
-    assert found["first 10 sources there after 1 d"] == 0.0
-    assert found["steps from pages younger than 2 d"] == 1.0
+    actual = sources(views, 4)
+    assert actual["first 10 sources there after 1 d"] == 0.0
+    assert actual["steps from pages younger than 2 d"] == 1.0
 
 
 def test_a_burst_is_a_day_with_far_more_views_than_usual() -> None:
     daily = np.full((2, 70), 100.0)
     daily[0, 30] = 350.0
-    found = daily_noise(daily, np.arange(70) % 7, 50)
-    assert found["pages with a day above 3 times the usual"] == 0.5
-    assert found["pages with a day above 4 times the usual"] == 0.0
+    actual = daily_noise(daily, np.arange(70) % 7, 50)
+    assert actual["pages with a day above 3 times the usual"] == 0.5
+    assert actual["pages with a day above 4 times the usual"] == 0.0

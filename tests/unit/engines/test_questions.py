@@ -173,15 +173,15 @@ class Session:
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> Session:
-    made = Session()
+    actual = Session()
 
     @contextmanager
     def job(_engine: SparkEngine, _name: str) -> Iterator[Session]:
-        yield made
+        yield actual
 
     monkeypatch.setattr(SparkEngine, "_job", job)
     monkeypatch.setattr(spark, "read", lambda _session, name, _paths: name)
-    return made
+    return actual
 
 
 QUESTION = "SELECT 'duckdb' AS answered_by, count(*) AS rows FROM t"

@@ -109,8 +109,8 @@ def test_a_cluster_that_is_not_there(
     ],
 )
 def test_errors_of_spark_have_words(error: str, says: str) -> None:
-    said = explained(RuntimeError(f"Job aborted.\n{error}\n\tat java.lang.Thread"))
-    assert says in str(said)
+    message = explained(RuntimeError(f"Job aborted.\n{error}\n\tat java.lang.Thread"))
+    assert says in str(message)
 
 
 def test_other_errors_are_not_explained_away() -> None:

@@ -21,7 +21,7 @@ def test_results_keep_their_places() -> None:
     first, second = outcomes(one_by, [4, 2, 0], iter([places(2), places(1, 0)]))
     assert [first.schema.names, first["place"].to_pylist()] == [["place", "outcome"], [2]]
     assert second["place"].to_pylist() == [1, 0]
-    assert [result_of(one) for one in second["outcome"].to_pylist()] == [0.5, 0.25]
+    assert [result_of(row) for row in second["outcome"].to_pylist()] == [0.5, 0.25]
 
 
 def test_an_error_of_one_item_is_raised_where_its_result_is_wanted() -> None:

@@ -44,8 +44,8 @@ def test_a_surplus_parameter_is_an_error() -> None:
     ],
 )
 def test_literals_mean_the_value(value: object) -> None:
-    (found,) = duckdb.sql(f"SELECT {literal(value)}").fetchall()[0]
-    assert found == value
+    (actual,) = duckdb.sql(f"SELECT {literal(value)}").fetchall()[0]
+    assert actual == value
 
 
 def test_what_has_no_literal_is_refused() -> None:

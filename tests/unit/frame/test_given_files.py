@@ -15,12 +15,12 @@ def test_files_are_named_below_the_state_folder() -> None:
 
 
 def test_a_file_is_told_by_its_bytes(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_bytes(b"\xffa")
+    first, other = tmp_path / "one", tmp_path / "other"
+    first.write_bytes(b"\xffa")
     other.write_bytes(b"\xffa")
     assert content_of_file(None) is None
-    assert content_of_file(one) == content_of_file(other)
+    assert content_of_file(first) == content_of_file(other)
     other.write_bytes(b"\xffb")
-    contents = {content_of_file(path) for path in (one, other, tmp_path / "none", tmp_path)}
+    contents = {content_of_file(path) for path in (first, other, tmp_path / "none", tmp_path)}
     assert len(contents) == 3
     assert "cannot be read" in contents

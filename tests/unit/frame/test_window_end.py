@@ -43,14 +43,14 @@ def test_a_handful_of_late_lines_is_no_last_day(requests: list[int], stray: int)
 def test_all_commands_say_the_same_of_days() -> None:
     day = dt.date(2026, 1, 4)
     late = (day + dt.timedelta(3), day + dt.timedelta(4), day + dt.timedelta(9))
-    found = Standing(WindowEnd(day, late, 5, 1200), 4, 7)
-    first, second = found.sentences
+    standing = Standing(WindowEnd(day, late, 5, 1200), 4, 7)
+    first, second = standing.sentences
     assert first.startswith("4 days are there, and 7 are needed (`window.min_days`)")
     assert "come with 3 more days" in first
     assert second == (
         "The window ends with 2026-01-04, the last day with a usual amount of requests (about"
         " 1,200). Left out behind it: 2026-01-07 to 2026-01-08, 2026-01-13, with 5 in all."
     )
-    assert found.report["stray_days"] == list(late)
+    assert standing.report["stray_days"] == list(late)
     assert Standing(WindowEnd(day), 7, 7).sentences == []
     assert Standing(None, 0, 7).sentences == ["No day of the logs has been built yet."]

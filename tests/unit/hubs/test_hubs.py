@@ -98,8 +98,8 @@ def test_greedy_reaches_its_share_of_the_best(graph: Graph, k: int) -> None:
         len(set().union(*(graph[hub] for hub in chosen)))
         for chosen in itertools.combinations(sorted(graph), min(k, len(graph)))
     )
-    found = int(greedy_order(links(graph), range(12), k).gain.sum())
-    assert found >= (1 - 1 / math.e) * best
+    actual = int(greedy_order(links(graph), range(12), k).gain.sum())
+    assert actual >= (1 - 1 / math.e) * best
 
 
 @given(graph=graphs)
@@ -130,9 +130,9 @@ def test_the_papers_order_can_be_ahead() -> None:
         2: {15, 16, 17, 18, 19, 24, 25, 26, 27},
         3: {20, 21, 22, 24, 25},
     }
-    found = links(graph, 30)
-    assert paper_order(found, range(4), 3).covered.tolist() == [10, 14, 18]
-    assert greedy_order(found, range(4), 3).covered.tolist() == [10, 15, 17]
+    actual = links(graph, 30)
+    assert paper_order(actual, range(4), 3).covered.tolist() == [10, 14, 18]
+    assert greedy_order(actual, range(4), 3).covered.tolist() == [10, 15, 17]
 
 
 def test_reach_by_hand() -> None:
@@ -187,15 +187,15 @@ def test_yields_are_those_of_a_slow_witness(days: int) -> None:
     dice = np.random.default_rng(days)
     table = dice.poisson(dice.gamma(0.5, 2.0, (40, 1)) * np.ones(days))
     table[:, 0] = 0  # what is seen on the first day may be older
-    found = learn(new_links(table), np.ones(days, bool))
+    actual = learn(new_links(table), np.ones(days, bool))
     fits = {
         half_life: slow_fit(table, half_life, 0.1)[0]
         for half_life in (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 14.0, 28.0)
     }
-    assert fits[found.half_life] == pytest.approx(max(fits.values()))
-    _, level, scatter = slow_fit(table, found.half_life, found.prior)
-    assert (found.level, found.scatter) == pytest.approx((level, scatter))
-    assert found.outcomes == min(14, (days - 1) // 2)
+    assert fits[actual.half_life] == pytest.approx(max(fits.values()))
+    _, level, scatter = slow_fit(table, actual.half_life, actual.prior)
+    assert (actual.level, actual.scatter) == pytest.approx((level, scatter))
+    assert actual.outcomes == min(14, (days - 1) // 2)
 
 
 def test_half_lives_follow_the_hubs() -> None:
@@ -206,9 +206,9 @@ def test_half_lives_follow_the_hubs() -> None:
     brief = np.zeros((400, 40), np.int64)
     for hub, row in enumerate(brief):
         row[hub // 10 :][:2] = dice.poisson(dice.gamma(1.0, 5.0), 2)[: 40 - hub // 10]
-    found = learn(new_links(brief), np.ones(40, bool))
-    assert found.half_life <= 1
-    assert found.level < 1  # half of those seen yesterday lead to nothing any more
+    actual = learn(new_links(brief), np.ones(40, bool))
+    assert actual.half_life <= 1
+    assert actual.level < 1  # half of those seen yesterday lead to nothing any more
 
 
 def test_expected_numbers_come_true_and_their_intervals_hold() -> None:
@@ -230,13 +230,13 @@ def test_expected_numbers_come_true_and_their_intervals_hold() -> None:
 
 @pytest.mark.parametrize("days", [1, 2, 3])
 def test_too_few_days_to_learn_from(days: int) -> None:
-    found = learn(new_links(np.ones((3, days))), np.ones(days, bool))
-    assert (found.outcomes, found.half_life) == (0, 1.0)
-    expected = found.expected(np.array([0, UNIT * UNIT]))
+    actual = learn(new_links(np.ones((3, days))), np.ones(days, bool))
+    assert (actual.outcomes, actual.half_life) == (0, 1.0)
+    expected = actual.expected(np.array([0, UNIT * UNIT]))
     assert (expected > 0).all()
     assert np.isfinite(expected).all()
     assert expected[1] > expected[0]
-    assert all(np.isfinite(bound).all() for bound in found.interval(expected))
+    assert all(np.isfinite(bound).all() for bound in actual.interval(expected))
 
 
 def test_nothing_new_on_any_day() -> None:
@@ -262,15 +262,15 @@ def test_births_a_day_by_hand() -> None:
 
 
 def test_equal_hubs_share_equally() -> None:
-    found = intervals([5, 5, 5, 5], [10] * 4, [1.0] * 4, visits=8, shortest=0.01, longest=7)
-    assert found == pytest.approx([0.5] * 4)
+    actual = intervals([5, 5, 5, 5], [10] * 4, [1.0] * 4, visits=8, shortest=0.01, longest=7)
+    assert actual == pytest.approx([0.5] * 4)
 
 
 def test_intervals_are_those_of_a_general_optimiser() -> None:
     rate, views, life = np.array([40.0, 5, 5, 1]), np.array([80.0, 80, 400, 80]), [0.5, 0.5, 0.5, 3]
-    found = intervals(rate, views, life, visits=30, shortest=0.01, longest=7)
-    assert np.sum(1 / found) == pytest.approx(30)
-    assert found[0] < found[2] < found[1] < found[3]
+    actual = intervals(rate, views, life, visits=30, shortest=0.01, longest=7)
+    assert np.sum(1 / actual) == pytest.approx(30)
+    assert actual[0] < actual[2] < actual[1] < actual[3]
 
     def lost(visits: np.ndarray) -> float:
         x = np.log(2) / np.array(life) / visits
@@ -283,7 +283,7 @@ def test_intervals_are_those_of_a_general_optimiser() -> None:
         constraints={"type": "eq", "fun": lambda visits: visits.sum() - 30},
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    assert 1 / found == pytest.approx(best.x, rel=1e-3)
+    assert 1 / actual == pytest.approx(best.x, rel=1e-3)
 
 
 def test_bounds_of_intervals() -> None:
@@ -306,9 +306,9 @@ def test_bounds_of_intervals() -> None:
 )
 def test_the_budget_is_kept(hubs: list[tuple[float, float, float]], visits: float) -> None:
     rate, views, life = (np.array(part) for part in zip(*hubs, strict=True))
-    found = intervals(rate, views, life, visits, 1 / 144, 7)
-    assert ((found >= 1 / 144) & (found <= 7)).all()
-    assert np.sum(1 / found) <= max(visits, len(hubs) / 7) * (1 + 1e-6)
+    actual = intervals(rate, views, life, visits, 1 / 144, 7)
+    assert ((actual >= 1 / 144) & (actual <= 7)).all()
+    assert np.sum(1 / actual) <= max(visits, len(hubs) / 7) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("more", [3e-16, 1e-12, 1e-6])
@@ -317,9 +317,9 @@ def test_a_budget_a_hair_above_the_least(more: float) -> None:
     dice = np.random.default_rng(1)
     for hubs in range(1, 40):
         rate, life = dice.lognormal(0, 3, hubs), dice.uniform(0.04, 0.2, hubs)
-        found = intervals(rate, np.ones(hubs), life, hubs / 7 * (1 + more), 1 / 144, 7)
-        assert found == pytest.approx(np.full(hubs, 7.0), rel=1e-4)
-        assert np.sum(1 / found) <= hubs / 7 * (1 + 2 * more)
+        actual = intervals(rate, np.ones(hubs), life, hubs / 7 * (1 + more), 1 / 144, 7)
+        assert actual == pytest.approx(np.full(hubs, 7.0), rel=1e-4)
+        assert np.sum(1 / actual) <= hubs / 7 * (1 + 2 * more)
 
 
 def test_every_visit_is_worth_its_price() -> None:
@@ -348,9 +348,9 @@ def test_what_a_better_hub_leads_to_counts_a_tenth() -> None:
 
 def test_links_that_leave_are_visited_more_often_and_found_less() -> None:
     rate, views, life = [5.0] * 2, [10.0] * 2, [1.0] * 2
-    found = intervals(rate, views, life, visits=8, shortest=0.01, longest=7, leave=[0.0, 1.0])
-    assert np.sum(1 / found) == pytest.approx(8)
-    assert found[1] < found[0]
+    actual = intervals(rate, views, life, visits=8, shortest=0.01, longest=7, leave=[0.0, 1.0])
+    assert np.sum(1 / actual) == pytest.approx(8)
+    assert actual[1] < actual[0]
     assert found_share([0.0, 1.0], [0.5, 0.5]) == pytest.approx([1.0, (1 - np.exp(-0.5)) / 0.5])
 
 
@@ -367,17 +367,17 @@ def profit(
 def test_the_split_is_that_of_brute_force() -> None:
     rate, views = np.array([40.0, 5.0, 2.0, 0.01]), np.array([80.0, 20.0, 400.0, 3.0])
     life, leave = np.array([0.5, 0.2, 1.0, 1.0]), np.array([0.3, 2.0, 0.0, 0.5])
-    found = split(rate, views, life, leave, fetches=60.0, shortest=0.01, longest=7)
+    actual = split(rate, views, life, leave, fetches=60.0, shortest=0.01, longest=7)
     fade = np.log(2) / life
     tried = np.exp(np.linspace(np.log(0.01), np.log(7), 400))
     for hub in range(3):
-        facts = (found.price, rate[hub], views[hub], fade[hub], leave[hub])
+        facts = (actual.price, rate[hub], views[hub], fade[hub], leave[hub])
         best = max(profit(days, *facts) for days in tried)
-        assert profit(found.interval[hub], *facts) == pytest.approx(best, rel=2e-3)
-    assert found.interval[3] == pytest.approx(7)  # no visit is worth its price
-    until = np.minimum(found.interval, np.log(np.maximum(views / found.price, 1)) / fade)
-    fetched = rate * until * found_share(leave, until) / found.interval
-    assert np.sum(1 / found.interval + fetched) == pytest.approx(60.0, rel=1e-3)
+        assert profit(actual.interval[hub], *facts) == pytest.approx(best, rel=2e-3)
+    assert actual.interval[3] == pytest.approx(7)  # no visit is worth its price
+    until = np.minimum(actual.interval, np.log(np.maximum(views / actual.price, 1)) / fade)
+    fetched = rate * until * found_share(leave, until) / actual.interval
+    assert np.sum(1 / actual.interval + fetched) == pytest.approx(60.0, rel=1e-3)
 
 
 def test_a_split_without_anything_to_fetch() -> None:
@@ -389,9 +389,9 @@ def test_a_split_without_anything_to_fetch() -> None:
 @example(mu=1.5, sigma=0.40625)  # the share of three days alone is also that of 60 days and more
 @example(mu=1.25, sigma=0.404)
 def test_half_lives_are_found_again(mu: float, sigma: float) -> None:
-    one, three = (share_of_day(k, np.array([mu]), sigma) for k in (1, 3))
-    found = half_lives(one, three)[0]
-    assert found == pytest.approx(np.clip(np.exp(mu), 1 / 24, 60), rel=0.1)
+    day_one, three = (share_of_day(k, np.array([mu]), sigma) for k in (1, 3))
+    actual = half_lives(day_one, three)[0]
+    assert actual == pytest.approx(np.clip(np.exp(mu), 1 / 24, 60), rel=0.1)
 
 
 def test_shares_of_days_are_those_of_drawn_ages() -> None:

@@ -54,14 +54,14 @@ def test_a_page_is_no_evidence_for_itself() -> None:
     truth = rng.random(600) < 0.4
     views = rng.poisson(9, (600, 7))
     names = np.full(600, "news.example/a/")
-    found = learn(views, truth, names, names).probability(views, np.full(600, 7), names, names)
-    assert found.mean() == pytest.approx(truth.mean(), abs=0.05)
-    assert np.abs(found - truth.mean()).mean() < 0.1
+    actual = learn(views, truth, names, names).probability(views, np.full(600, 7), names, names)
+    assert actual.mean() == pytest.approx(truth.mean(), abs=0.05)
+    assert np.abs(actual - truth.mean()).mean() < 0.1
     # What is known of a page's views is used: those of temporal ones fall.
     views[truth] = rng.poisson([30, 15, 8, 4, 2, 1, 1], (truth.sum(), 7))
     taught = learn(views, truth, names, names)
-    told = taught.probability(views, np.full(600, 3), names, names)
-    assert brier(truth, told) < 0.05
+    answer = taught.probability(views, np.full(600, 3), names, names)
+    assert brier(truth, answer) < 0.05
 
 
 def test_logistic_regression_finds_the_odds() -> None:

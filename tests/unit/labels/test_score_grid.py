@@ -65,5 +65,5 @@ def test_a_page_has_one_section(url: str, section: str) -> None:
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), max_size=20))
 def test_sections_of_many_pages_are_those_of_each(urls: list[str]) -> None:
-    found = sections_of(texts(urls))
-    assert [found[i] for i in range(len(urls))] == [section_of(url) for url in urls]
+    sections = sections_of(texts(urls))
+    assert [sections[i] for i in range(len(urls))] == [section_of(url) for url in urls]

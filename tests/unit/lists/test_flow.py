@@ -55,8 +55,8 @@ def test_old_pages_count_for_what_they_tell_about_new_ones() -> None:
     dice = np.random.default_rng(1)
     rate = dice.beta(0.5, 0.5, 200)
     flow, stock = np.full(200, 4.0), np.full(200, 40.0)
-    told = Evidence(flow, dice.binomial(4, rate), stock, dice.binomial(40, rate))
-    assert learned(told).stock_weight >= 0.1
+    answer = Evidence(flow, dice.binomial(4, rate), stock, dice.binomial(40, rate))
+    assert learned(answer).stock_weight >= 0.1
     # Old pages of all sites are evergreen, whatever the new ones are.
     other = Evidence(flow, dice.binomial(4, rate), stock, np.zeros(200))
     assert learned(other).stock_weight == pytest.approx(stock_weight(800, 8000))
@@ -92,8 +92,8 @@ def test_what_is_worth_it_makes_the_best_f_of_all_lists(parts: list[tuple[int, i
     wanted = float(share @ pages)
 
     def f_of(taken: np.ndarray) -> float:
-        found = float((share * pages)[taken].sum())
-        return 2 * found / (pages[taken].sum() + wanted) if wanted else 0.0
+        actual = float((share * pages)[taken].sum())
+        return 2 * actual / (pages[taken].sum() + wanted) if wanted else 0.0
 
     subsets = (
         np.array([bool(number >> place & 1) for place in range(len(parts))])

@@ -46,13 +46,13 @@ def pages() -> Pages:
 
 def used(baseline: list[str] | None = None) -> dict[tuple[str, str], Choice]:
     flags = None if baseline is None else pages().trees.find(baseline)
-    found = choices(pages(), RULES, flags)
-    return {(one.method, one.rule): one for one in found if one.is_used}
+    actual = choices(pages(), RULES, flags)
+    return {(ranking.method, ranking.rule): ranking for ranking in actual if ranking.is_used}
 
 
 def counts(choice: Choice) -> tuple[int, int, int]:
-    found = coverage(pages(), choice.covers(pages().trees), pages().trees.roots)
-    return int(found.found.sum()), int(found.pages.sum()), int(found.wanted.sum())
+    actual = coverage(pages(), choice.covers(pages().trees), pages().trees.roots)
+    return int(actual.found.sum()), int(actual.pages.sum()), int(actual.wanted.sum())
 
 
 def names(choice: Choice) -> set[str]:
@@ -85,13 +85,17 @@ def test_lists_by_hand() -> None:
 
 
 def test_curves_have_the_list_used_and_others() -> None:
-    found = list(choices(pages(), RULES, None))
-    assert {one.method for one in found} == {"baseline", "sites", "sections", "prefixes"}
-    lengths = [one.setting for one in found if (one.method, one.rule) == ("sites", "paper")]
+    actual = list(choices(pages(), RULES, None))
+    assert {point.method for point in actual} == {"baseline", "sites", "sections", "prefixes"}
+    lengths = [
+        point.setting for point in actual if (point.method, point.rule) == ("sites", "paper")
+    ]
     assert lengths == [1, 2]
-    thresholds = [one.setting for one in found if (one.method, one.rule) == ("prefixes", "paper")]
+    thresholds = [
+        point.setting for point in actual if (point.method, point.rule) == ("prefixes", "paper")
+    ]
     assert (len(thresholds), thresholds[0], thresholds[-1]) == (19, 0.05, 0.95)
-    assert sum(one.is_used for one in found) == 7
+    assert sum(point.is_used for point in actual) == 7
 
 
 def test_a_page_belongs_to_the_root_of_its_host() -> None:
@@ -100,8 +104,8 @@ def test_a_page_belongs_to_the_root_of_its_host() -> None:
 
 
 def of(*sites: tuple[int, int, int]) -> SiteCounts:
-    found, covered, wanted = np.array(sites, np.int64).reshape(-1, 3).T
-    return SiteCounts(found, covered, wanted)
+    actual, covered, wanted = np.array(sites, np.int64).reshape(-1, 3).T
+    return SiteCounts(actual, covered, wanted)
 
 
 def test_intervals_hold_the_measure() -> None:

@@ -23,8 +23,8 @@ SITE = "https://website.example/"
 
 def chosen(pages: dict[str, bool], rule: PrefixRule) -> list[str]:
     trees = section_trees(texts([SITE + page for page in pages]))
-    found = news_prefixes(trees, list(pages.values()), rule)
-    return [trees.name(section) for section in np.flatnonzero(found)]
+    actual = news_prefixes(trees, list(pages.values()), rule)
+    return [trees.name(section) for section in np.flatnonzero(actual)]
 
 
 FIGURE_3 = {
@@ -100,8 +100,8 @@ def test_folders_of_dates() -> None:
     others = ("", "14/", "03/14/", "2026/13/", "2026/03/14/15/", "2026x/", "20261314/", "2026?")
     others += ("2026/03/32/", "2126/", "v2026/", "2026/03/14/x?")
     names = [f"a.example/{name}" for name in (*dated, *others)]
-    found = [name for name, flag in zip(names, dated_sections(names), strict=True) if flag]
-    assert found == names[: len(dated)]
+    actual = [name for name, flag in zip(names, dated_sections(names), strict=True) if flag]
+    assert actual == names[: len(dated)]
 
 
 @given(
@@ -126,8 +126,8 @@ def test_prefixes_learned_from_some_pages_reach_others() -> None:
     pages = [f"{SITE}news/{n}" for n in range(4)] + [f"{SITE}a/1", f"{SITE}news/x/5"]
     trees = section_trees(texts(pages))
     known = [True] * 4 + [True, False]
-    found = news_prefixes(trees, [True] * 4 + [False, False], PrefixRule(0.8, 3, 0.5), known)
-    assert trees.covered(found).tolist() == [True] * 4 + [False, True]
+    actual = news_prefixes(trees, [True] * 4 + [False, False], PrefixRule(0.8, 3, 0.5), known)
+    assert trees.covered(actual).tolist() == [True] * 4 + [False, True]
 
 
 def walk(trees: SectionTrees, good: list[bool], section: int) -> list[int]:

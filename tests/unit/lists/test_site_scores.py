@@ -38,11 +38,11 @@ def counts(*rows: tuple[int, int, int, int, float]) -> Counts:
 
 def test_scores_by_hand() -> None:
     # Views 60, 40 (temporal) and 300 (not).
-    found = count([0, 0, 0], [True, True, False], [60, 40, 300], 2)
-    assert [found.pages.tolist(), found.temporal_pages.tolist()] == [[3, 0], [2, 0]]
-    assert [found.views.tolist(), found.temporal_views.tolist()] == [[400, 0], [100, 0]]
-    assert found.view_squares.tolist() == [95_200.0, 0.0]
-    scores = score(found, PAPER)
+    actual = count([0, 0, 0], [True, True, False], [60, 40, 300], 2)
+    assert [actual.pages.tolist(), actual.temporal_pages.tolist()] == [[3, 0], [2, 0]]
+    assert [actual.views.tolist(), actual.temporal_views.tolist()] == [[400, 0], [100, 0]]
+    assert actual.view_squares.tolist() == [95_200.0, 0.0]
+    scores = score(actual, PAPER)
     assert scores.score_1.tolist() == pytest.approx([2 / 3, 0])
     assert scores.score_2.tolist() == pytest.approx([0.25, 0])
     assert scores.score.tolist() == pytest.approx([(3 * 2 / 3 + 2 * 0.25) / 5, 0])
@@ -51,10 +51,10 @@ def test_scores_by_hand() -> None:
 
 def test_additional_weight_of_the_page_share() -> None:
     """TW 5.2."""
-    one = counts((10, 9, 1000, 100, 1e5))
+    lone_site = counts((10, 9, 1000, 100, 1e5))
     assert Scoring(page_share_weight=2).page_share == 0.75
-    assert score(one, Scoring()).score[0] == pytest.approx(0.6 * 0.9 + 0.4 * 0.1)
-    assert score(one, Scoring(page_share_weight=2)).score[0] == pytest.approx(
+    assert score(lone_site, Scoring()).score[0] == pytest.approx(0.6 * 0.9 + 0.4 * 0.1)
+    assert score(lone_site, Scoring(page_share_weight=2)).score[0] == pytest.approx(
         0.75 * 0.9 + 0.25 * 0.1
     )
 
@@ -77,10 +77,10 @@ def test_views_are_worth_as_many_pages_as_share_them() -> None:
 
 @given(st.integers(0, 1000), st.integers(0, 1000), st.floats(0.5, 0.999))
 def test_bounds_are_bounds(part: int, rest: int, confidence: float) -> None:
-    one = float(share(part, part + rest))
-    bound = float(lower_bound(one, part + rest, confidence))
-    assert 0 <= bound <= one <= 1
-    more = float(lower_bound(one, 2 * (part + rest), confidence))
+    share_of_part = float(share(part, part + rest))
+    bound = float(lower_bound(share_of_part, part + rest, confidence))
+    assert 0 <= bound <= share_of_part <= 1
+    more = float(lower_bound(share_of_part, 2 * (part + rest), confidence))
     assert more >= bound - 1e-12
 
 
@@ -110,8 +110,8 @@ def test_the_papers_own_arithmetic() -> None:
         (59_113, 108_237, 0.546, 0.435, 0.484),
         (70_110, 91_996, 0.762, 0.516, 0.615),
     ):
-        found = counts((total, temporal, total, temporal, float(total)))
-        curve = list_curve(np.array([0]), found, 135_939)
+        actual = counts((total, temporal, total, temporal, float(total)))
+        curve = list_curve(np.array([0]), actual, 135_939)
         assert curve.precision[0] == pytest.approx(p, abs=5e-4)
         assert curve.recall[0] == pytest.approx(r, abs=5e-4)
         assert curve.f[0] == pytest.approx(f, abs=1.1e-3)  # the paper computes F from rounded ones
@@ -165,8 +165,8 @@ def test_the_flow_is_tuned_beside_the_stock() -> None:
 
 def test_what_is_in_use_is_left_where_nothing_is_better() -> None:
     """One site, whatever the weights and the length: no reason for a list of one."""
-    one = counts((10, 9, 1000, 100, 1e5))
-    trials = tune_sites(one, one, ["a"], PAPER, 100, np.array([0.5]))
+    lone_site = counts((10, 9, 1000, 100, 1e5))
+    trials = tune_sites(lone_site, lone_site, ["a"], PAPER, 100, np.array([0.5]))
     assert {trial.top_k for trial in trials} == {100}
     assert [trial.f for trial in trials] == pytest.approx([18 / 19] * len(trials))
     assert best_sites(trials) is trials[0]
@@ -177,7 +177,7 @@ def test_what_is_in_use_is_left_where_nothing_is_better() -> None:
     rules = tune_prefixes(trees, every, learned, ~learned, ("confident", rule), flow)
     assert rules[0].rule is rule
     assert best_prefixes(rules) is rules[0]
-    none = tune_sites(one, one, ["a"], Scoring(min_pages=11), 100, np.array([-0.5]))
+    none = tune_sites(lone_site, lone_site, ["a"], Scoring(min_pages=11), 100, np.array([-0.5]))
     assert {(trial.top_k, trial.f) for trial in none} == {(100, 0.0)}
 
 

@@ -16,20 +16,20 @@ def test_who_waits_is_told_what_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(locks, "_PATIENCE", 0.1)
-    told = threading.Event()
+    event = threading.Event()
     monkeypatch.setattr(
-        locks.log, "handle", lambda record: (caplog.handler.handle(record), told.set())
+        locks.log, "handle", lambda record: (caplog.handler.handle(record), event.set())
     )
     got: list[bool] = []
 
     def wait() -> None:
         with locks.held(tmp_path / "x.lock", "reading logs"):
-            got.append(told.is_set())
+            got.append(event.is_set())
 
     waiting = threading.Thread(target=wait)
     with FileLock(tmp_path / "x.lock"):
         waiting.start()
-        assert told.wait(60)
+        assert event.wait(60)
         assert got == []
     waiting.join()
     assert got == [True]

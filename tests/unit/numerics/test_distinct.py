@@ -15,6 +15,6 @@ NUMBERS = st.lists(st.integers(-5, 5) | st.integers(-(2**31), 2**31 - 1))
 @given(NUMBERS)
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_each_once_in_order(kind: type[np.integer], values: list[int]) -> None:
-    found = distinct_numbers(np.array(values, kind))
-    assert found.tolist() == sorted(set(values))
-    assert found.dtype == kind
+    actual = distinct_numbers(np.array(values, kind))
+    assert actual.tolist() == sorted(set(values))
+    assert actual.dtype == kind

@@ -108,13 +108,13 @@ def others(day: dt.date) -> Iterator[str]:
 
 
 def pages(form: str, first: int, days: int, *, alone: bool) -> list[str]:
-    found: list[str] = []
+    actual: list[str] = []
     for offset in range(first, first + days):
         day = FIRST + dt.timedelta(offset)
-        found += urls(form, day)
+        actual += urls(form, day)
         if not alone:
-            found += others(day)
-    return list(dict.fromkeys(found))
+            actual += others(day)
+    return list(dict.fromkeys(actual))
 
 
 def coverage(tree: PatternTree, later: list[str]) -> float:
@@ -133,8 +133,8 @@ def test_patterns_of_dated_pages_hold_later_pages(form: str, alone: bool) -> Non
 
 
 def test_three_days_of_a_folder_are_one_pattern() -> None:
-    found = [f"https://h.example/n/2025032{i % 3}/{i}.html" for i in range(40)]
-    tree = pattern_tree(texts(found))
+    actual = [f"https://h.example/n/2025032{i % 3}/{i}.html" for i in range(40)]
+    tree = pattern_tree(texts(actual))
     assert [PatternText(tree, n).template() for n in range(len(tree))] == [
         "/n/{date}/{digits}.html"
     ]
@@ -145,8 +145,8 @@ def test_three_days_of_a_folder_are_one_pattern() -> None:
 def test_month_and_day_need_no_other_number_beside_them() -> None:
     """Ten pages a day: no other segment looks like a day, a month or a short year."""
     form = "/b/%Y/%m-%d/{name}.html"
-    found = [url for i in range(14) for url in urls(form, FIRST + dt.timedelta(i), 10)]
-    tree = pattern_tree(texts(found))
+    some_urls = [url for i in range(14) for url in urls(form, FIRST + dt.timedelta(i), 10)]
+    tree = pattern_tree(texts(some_urls))
     assert [PatternText(tree, n).template() for n in tree.leaves.tolist()] == [
         "/b/{year}/{date}/{slug-id}.html"
     ]
@@ -161,7 +161,7 @@ FORM = st.sampled_from(sorted(FORMS))
 def test_two_forms_on_one_site_hold_as_well(a: str, b: str, days: int, count: int) -> None:
     """Independent rule: no date that was learned from is named, whatever stands beside it."""
 
-    def made(first: int, length: int) -> list[str]:
+    def actual(first: int, length: int) -> list[str]:
         both: list[str] = []
         for offset in range(first, first + length):
             day = FIRST + dt.timedelta(offset)
@@ -169,5 +169,5 @@ def test_two_forms_on_one_site_hold_as_well(a: str, b: str, days: int, count: in
             both += urls(FORMS[b].replace("/a/", "/b/", 1), day, count)
         return list(dict.fromkeys(both))
 
-    tree = pattern_tree(texts(made(0, days)))
-    assert coverage(tree, made(days, JUDGED)) > 0.95
+    tree = pattern_tree(texts(actual(0, days)))
+    assert coverage(tree, actual(days, JUDGED)) > 0.95

@@ -93,11 +93,11 @@ def test_matcher_and_expressions_agree(
 ) -> None:
     whole = pattern_tree(texts(training), TreeOptions(min_urls=support))
     for tree in (whole, cut_at(whole, choice)):
-        found = expressions(tree)
+        actual = expressions(tree)
         everything = training + unseen
         matched = compile_matcher(tree).match(texts(everything)).tolist()
         for url, node in zip(everything, matched, strict=True):
-            assert node == deepest(tree, found, url), (url, [f.pattern for f in found])
+            assert node == deepest(tree, actual, url), (url, [f.pattern for f in actual])
 
 
 @given(
@@ -110,9 +110,9 @@ def test_every_training_url_matches_its_leaf_and_no_other(
     for tree in (whole, cut_at(whole, choice)):
         leaf = tree.leaf_of_url().tolist()
         assert compile_matcher(tree).match(texts(training)).tolist() == leaf
-        found = expressions(tree)
+        actual = expressions(tree)
         for url, own in zip(training, leaf, strict=True):
-            assert [n for n in tree.leaves.tolist() if found[n].match(url)] == [own]
+            assert [n for n in tree.leaves.tolist() if actual[n].match(url)] == [own]
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def test_a_tree_that_was_written_down_is_the_same_tree(known: set[str], others: 
         == compile_matcher(tree).match(unseen).tolist()
     )
     for node in range(len(tree)):
-        one, other = PatternText(tree, node), PatternText(again, node)
-        assert (one.template(), one.expression(), one.key_values()) == (
+        before, other = PatternText(tree, node), PatternText(again, node)
+        assert (before.template(), before.expression(), before.key_values()) == (
             other.template(), other.expression(), other.key_values(),
         )  # fmt: skip

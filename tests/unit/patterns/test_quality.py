@@ -74,8 +74,8 @@ def test_layout_similarity() -> None:
     assert layout_similarity(article, article) == pytest.approx(1.0)
     assert layout_similarity(article, longer) > 0.98
     # Common: html and body, log 2 each; lengths: 5 paths each.
-    one, many = math.log(2), math.log(4)
-    expected = 2 * one**2 / math.sqrt((3 * one**2 + 2 * many**2) * 5 * one**2)
+    single, many = math.log(2), math.log(4)
+    expected = 2 * single**2 / math.sqrt((3 * single**2 + 2 * many**2) * 5 * single**2)
     assert layout_similarity(article, table) == pytest.approx(expected)
     assert layout_similarity(article, {}) == 0.0
 

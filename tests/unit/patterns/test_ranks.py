@@ -106,8 +106,8 @@ def random_graphs(draw: st.DrawFn) -> tuple[BehaviourGraph, Floats, Floats, Floa
     matrix = np.array(cells, float).reshape(size, size)
     visits = matrix.sum(axis=0) + outside[:size]
     referrals = matrix.sum(axis=1) + outside[size:]
-    found = graph(matrix.tolist(), visits.tolist(), referrals.tolist())
-    return found, matrix, visits, referrals
+    actual = graph(matrix.tolist(), visits.tolist(), referrals.tolist())
+    return actual, matrix, visits, referrals
 
 
 @given(random_graphs())
@@ -119,11 +119,11 @@ def test_scores_are_scipys_singular_vectors(
     With S = D_out^-1/2 T D_in^-1/2: authority is D_in^1/2 v and hub D_out^1/2 u for the first
     singular vectors u, v of S.
     """
-    found, matrix, visits, referrals = case
+    actual, matrix, visits, referrals = case
     u, _, v = linalg.svd(matrix / np.sqrt(np.outer(referrals, visits)))
     authority = np.abs(v[0]) * np.sqrt(visits)
     hub = np.abs(u[:, 0]) * np.sqrt(referrals)
-    ranks = rank_patterns(found)
+    ranks = rank_patterns(actual)
     assert ranks.convergence.converged
     assert ranks.authority == pytest.approx(authority / np.linalg.norm(authority), abs=1e-6)
     assert ranks.hub == pytest.approx(hub / np.linalg.norm(hub), abs=1e-6)
@@ -149,11 +149,11 @@ def chain(length: int) -> BehaviourGraph:
 
 
 def test_a_site_in_one_piece_is_found_in_fewer_rounds_and_no_other() -> None:
-    found = chain(30)
-    ranks = rank_patterns(found)
+    actual = chain(30)
+    ranks = rank_patterns(actual)
     assert ranks.convergence.converged
     assert ranks.convergence.rounds < 60
-    authority, hub = by_rounds(found)
+    authority, hub = by_rounds(actual)
     assert ranks.authority == pytest.approx(authority, abs=1e-8)
     assert ranks.hub == pytest.approx(hub, abs=1e-8)
 

@@ -30,18 +30,18 @@ FORMS = {
 
 def articles(form: str, first: int, days: int, pages: int, a_day: int, start: int) -> list[Page]:
     """Articles whose numbers grow; all pages of each are born within two days."""
-    found = []
+    actual = []
     for day in range(first, first + days):
         for n in range(a_day):
             number = start + 17 * (day * a_day + n)
-            found += [
+            actual += [
                 (
                     f"https://h.example{form.format(id=number, page=100 * number + page)}",
                     day + page % 2,
                 )
                 for page in range(pages)
             ]
-    return found
+    return actual
 
 
 def sections(first: int, days: int, numbers: list[int]) -> list[Page]:
@@ -88,9 +88,9 @@ def test_numbers_that_stay_name_theirs(numbers: list[int]) -> None:
 
 def test_both_on_one_site() -> None:
     pages = sections(0, DAYS, [7, 12, 40_021]) + articles("/article/{id}/{page}", 0, 60, 12, 2, 50)
-    found = templates(learn(pages))
-    assert {"/forum/7/{digits}", "/forum/12/{digits}", "/forum/40021/{digits}"} < set(found)
-    assert not [text for text in found if re.search(r"article/\d", text)]
+    actual = templates(learn(pages))
+    assert {"/forum/7/{digits}", "/forum/12/{digits}", "/forum/40021/{digits}"} < set(actual)
+    assert not [text for text in actual if re.search(r"article/\d", text)]
 
 
 def test_events_that_follow_each_other_name_no_pattern() -> None:

@@ -81,11 +81,11 @@ def test_figure_5_the_height_shrinks_with_the_tree() -> None:
     """After all of depth 3 is gone, H is 2: node 2 and 5 are compared in a lower tree."""
     tree = hierarchy(FIGURE_5)
     decisions = transit_cut(tree, between(tree, EDGES_5), 0.6).decisions
-    one = next(d for d in decisions if d.node == 1)
+    decision = next(d for d in decisions if d.node == 1)
     # 2: in from 5, no out. 5: in from 9, out to 2. Spread: depth 2 to 1 with 1/2.
     # in: 2 has {5: 1, 1: 1/2}, 5 has {9: 1, 8: 1/2}: nothing in common.
-    assert one.similarity == pytest.approx(0.0)
-    assert not one.merged
+    assert decision.similarity == pytest.approx(0.0)
+    assert not decision.merged
 
 
 def test_a_site_without_transits_is_left_as_it_is() -> None:
@@ -184,6 +184,6 @@ def cases(draw: st.DrawFn) -> tuple[Hierarchy, Floats]:
 @given(cases(), st.sampled_from([0.2, 0.45, 0.65, 0.9]))
 def test_as_the_algorithm_is_printed(case: tuple[Hierarchy, Floats], threshold: float) -> None:
     tree, counts = case
-    found = transit_cut(tree, sparse.csr_array(counts), threshold)
+    actual = transit_cut(tree, sparse.csr_array(counts), threshold)
     if counts.any():
-        assert np.flatnonzero(found.is_pattern).tolist() == literal(tree, counts, threshold)
+        assert np.flatnonzero(actual.is_pattern).tolist() == literal(tree, counts, threshold)

@@ -98,8 +98,8 @@ def test_case_and_percent_escapes_are_kept() -> None:
 def test_hosts_of_a_domain() -> None:
     hosts = ["https://www.h.example", "https://m.h.example", "https://h.example"]
     site = [f"{host}/{s}" for host in hosts for s in SLUGS[:20]]
-    found = templates(tree_of(site))
-    assert found == {f"//{host[8:]}/{{slug}}": 20 for host in hosts}
+    actual = templates(tree_of(site))
+    assert actual == {f"//{host[8:]}/{{slug}}": 20 for host in hosts}
 
 
 def test_a_handful_keeps_structure_only() -> None:

@@ -97,13 +97,13 @@ def all_cuts(tree: Hierarchy, node: int = 0) -> list[list[int]]:
 def test_no_cut_is_cheaper(case: tuple[Hierarchy, Int64s, Floats]) -> None:
     tree, urls, visits = case
     cut = visit_cut(tree, urls, visits)
-    found = np.flatnonzero(cut.is_pattern).tolist()
+    positions = np.flatnonzero(cut.is_pattern).tolist()
     cuts = all_cuts(tree)
-    assert found in [sorted(c) for c in cuts]
+    assert positions in [sorted(c) for c in cuts]
     if visits[0] > 0:
         costs = {tuple(sorted(c)): cost(c, urls, visits) for c in cuts}
-        assert costs[tuple(found)] == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
-        assert cut.model_bits + cut.data_bits == pytest.approx(costs[tuple(found)])
+        assert costs[tuple(positions)] == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
+        assert cut.model_bits + cut.data_bits == pytest.approx(costs[tuple(positions)])
 
 
 def test_a_site_without_visits_is_one_pattern() -> None:

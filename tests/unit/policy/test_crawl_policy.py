@@ -50,12 +50,12 @@ def test_a_tree_ends_at_its_patterns(depth: int) -> None:
     desk = desk_for(forest)
     flat = texts(URLS)
     expected = compile_matcher(cut).match(flat).tolist()
-    found = [
+    actual = [
         walk(forest, 0, flat.data, int(start), int(stop), desk)
         for start, stop in zip(flat.offsets[:-1], flat.offsets[1:], strict=True)
     ]
-    assert [node if node == NOWHERE else int(in_cut[node]) for node in found] == expected
-    assert set(found) > {NOWHERE}
+    assert [node if node == NOWHERE else int(in_cut[node]) for node in actual] == expected
+    assert set(actual) > {NOWHERE}
     kept = [node for node in range(len(tree)) if node in places[NEWS]]
     assert [places[NEWS][node] for node in kept] == place.tolist()
 
@@ -102,7 +102,7 @@ def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(
             files=lambda name: [str(tmp_path / f"{name}.parquet")],
         )
 
-    def found(most: int) -> tuple[list[str], list[tuple[str, int]]]:
+    def actual(most: int) -> tuple[list[str], list[tuple[str, int]]]:
         prefixes = _read(job(most), _PREFIXES, "news_prefixes")
         of_trees = _read(job(most), _NODES, "url_patterns")
         return (
@@ -112,7 +112,7 @@ def test_the_best_rules_are_in_a_policy_that_cannot_hold_all(
 
     many = [("many.example", 0), ("many.example", 1)]
     few = [("few.example", 0), ("few.example", 1), ("few.example", 2)]
-    assert found(1) == (["z.example/"], [])
-    assert found(2) == (["m.example/", "z.example/"], many)
-    assert found(4) == (["a.example/", "m.example/", "z.example/"], many)
-    assert found(5) == (["a.example/", "m.example/", "z.example/"], few + many)
+    assert actual(1) == (["z.example/"], [])
+    assert actual(2) == (["m.example/", "z.example/"], many)
+    assert actual(4) == (["a.example/", "m.example/", "z.example/"], many)
+    assert actual(5) == (["a.example/", "m.example/", "z.example/"], few + many)

@@ -45,15 +45,15 @@ DROP = object()
 
 
 def changed(path: tuple[Any, ...], value: Any) -> Any:
-    found = copy.deepcopy(FOUND)
-    at = found
+    copied = copy.deepcopy(FOUND)
+    at = copied
     for key in path[:-1]:
         at = at[key]
     if value is DROP:
         del at[path[-1]]
     else:
         at[path[-1]] = value
-    return found
+    return copied
 
 
 def use(file: Path) -> None:

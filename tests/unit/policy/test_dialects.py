@@ -98,10 +98,10 @@ def ask_module(
 ) -> Answers:
     lines, slowest = [], 0.0
     for expression in expressions:
-        found, line = search(expression), ""
+        actual, line = search(expression), ""
         for url in urls:
             begun = time.perf_counter()
-            line += "01"[bool(found(url))]
+            line += "01"[bool(actual(url))]
             slowest = max(slowest, time.perf_counter() - begun)
         lines.append(line)
     return lines, slowest
@@ -160,12 +160,12 @@ def board() -> list[str]:
 def expressions() -> list[str]:
     """All that policies of the tests export, and every node of the board's tree."""
     tree = pattern_tree(texts(board()), TreeOptions(min_urls=4))
-    found = {PatternText(tree, node).expression() for node in range(len(tree))}
+    paths = {PatternText(tree, node).expression() for node in range(len(tree))}
     for whole in (False, True):
         doc = document(whole=whole)
-        found |= {*(rule.expression for rule in rules(doc)), *denied(doc)}
-        found |= {path for _, path in skipped_paths(doc)}
-    return sorted(found)
+        paths |= {*(rule.expression for rule in rules(doc)), *denied(doc)}
+        paths |= {path for _, path in skipped_paths(doc)}
+    return sorted(paths)
 
 
 LONG = 64 * 1024

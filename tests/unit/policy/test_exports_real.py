@@ -31,10 +31,10 @@ def test_scrapy_extracts_the_links_that_match_wants(policy: Policy) -> None:
     )
     body = "".join(f'<a href="{url.replace("&", "&amp;")}">x</a>' for url in URLS)
     page = HtmlResponse("https://start.example/", body=body.encode(), encoding="utf-8")
-    found = {link.url for link in extractor.extract_links(page)}
+    urls = {link.url for link in extractor.extract_links(page)}
     expected = {url for url in URLS if policy.match(url).decision != "skip"}
-    assert found == expected
-    assert found < set(URLS)
+    assert urls == expected
+    assert urls < set(URLS)
 
 
 def test_junk_keys_are_removed_as_match_removes_them(policy: Policy) -> None:
@@ -79,8 +79,8 @@ def test_url_matcher_finds_the_rule_of_the_tier(
 
 
 def links_policy(policy: Policy, target: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(TARGETS[target](policy.document)["policy-links.json"])
-    return told
+    answer: dict[str, Any] = json.loads(TARGETS[target](policy.document)["policy-links.json"])
+    return answer
 
 
 def under_prefixes(policy: Policy) -> set[str]:
@@ -92,14 +92,14 @@ def test_crawlee_follows_what_match_wants(policy: Policy) -> None:
     crawlee = pytest.importorskip("crawlee", reason="pip install crawlee: it reads its export")
     from crawlee.crawlers import BasicCrawler
 
-    told = links_policy(policy, "crawlee")
-    include, exclude = ([re.compile(e) for e in told[name]] for name in ("include", "exclude"))
+    answer = links_policy(policy, "crawlee")
+    include, exclude = ([re.compile(e) for e in answer[name]] for name in ("include", "exclude"))
     accepts: Any = BasicCrawler._check_url_patterns
     for url in URLS:
         assert accepts(None, url, include, exclude) == (policy.match(url).decision != "skip"), url
-    globs = [crawlee.Glob(glob) for glob in told["globs"]]
+    globs = [crawlee.Glob(glob) for glob in answer["globs"]]
     assert {url for url in URLS if accepts(None, url, globs, [])} == under_prefixes(policy)
-    first = told["start"][0]
+    first = answer["start"][0]
     request = crawlee.Request.from_url(
         first["url"], label=first["label"], user_data=first["user_data"]
     )
@@ -111,26 +111,26 @@ def test_crawl4ai_scores_and_filters_as_match(policy: Policy) -> None:
     from crawl4ai.deep_crawling.filters import FilterChain, URLPatternFilter
     from crawl4ai.deep_crawling.scorers import URLScorer
 
-    told = links_policy(policy, "crawl4ai")
+    answer = links_policy(policy, "crawl4ai")
     chain = FilterChain(
-        [URLPatternFilter(told["include"]), URLPatternFilter(told["exclude"], reverse=True)]
+        [URLPatternFilter(answer["include"]), URLPatternFilter(answer["exclude"], reverse=True)]
     )
     for url in URLS:
         wanted = policy.match(url).decision != "skip"
         assert asyncio.run(chain.apply(url)) == wanted, url
-    globs = URLPatternFilter(told["globs"])
-    found = {url for url in URLS if globs.apply(url)}
+    globs = URLPatternFilter(answer["globs"])
+    urls = {url for url in URLS if globs.apply(url)}
     # It counts the folder's name without its slash as well.
-    assert found - {"https://news.example/politics"} == under_prefixes(policy)
+    assert urls - {"https://news.example/politics"} == under_prefixes(policy)
 
     class PolicyScorer(URLScorer):  # type: ignore[misc]
         def _calculate_score(self, url: str) -> float:
             return (16 - policy.match(url).tier) / 15
 
     scorer = PolicyScorer()
-    said = [(re.compile(expression), score) for expression, score in told["scores"]]
+    message = [(re.compile(expression), score) for expression, score in answer["scores"]]
     for url in URLS:
-        listed = next((score for e, score in said if e.search(url)), 0)
+        listed = next((score for e, score in message if e.search(url)), 0)
         assert scorer.score(url) == pytest.approx(listed), url
 
 
@@ -139,5 +139,5 @@ def test_the_sitemap_is_read_by_scrapy(policy: Policy, tmp_path: Path) -> None:
     from scrapy.utils.sitemap import Sitemap
 
     text = TARGETS["sitemap"](policy.document)["sitemap.xml"]
-    found = [entry["loc"] for entry in Sitemap(text.encode())]
-    assert sorted(found) == sorted(hub["url"] for hub in policy.document["hubs"])
+    locs = [entry["loc"] for entry in Sitemap(text.encode())]
+    assert sorted(locs) == sorted(hub["url"] for hub in policy.document["hubs"])

@@ -110,15 +110,15 @@ def test_decisions_by_hand(policy: Policy) -> None:
 def test_what_is_surely_no_news_is_later_under_a_news_prefix() -> None:
     whole = Policy(document(whole=True))
 
-    def said(path: str) -> tuple[str, str, str | None]:
+    def message(path: str) -> tuple[str, str, str | None]:
         decision = whole.match(f"https://shop.example/{path}")
         return decision.decision, decision.reason, decision.prefix
 
     # Two of 40 archived pages are temporal, 36 of 40 under /politics/; of logins nothing is known.
-    assert said("archive/item?id=99999") == ("later", "pattern", "shop.example/")
-    assert said("politics/2031/12/24/a-b-c.html") == ("now", "prefix", "shop.example/")
-    assert said("user/login?next=%2Fsecret") == ("now", "prefix", "shop.example/")
-    assert said("never/seen/like/this") == ("now", "prefix", "shop.example/")
+    assert message("archive/item?id=99999") == ("later", "pattern", "shop.example/")
+    assert message("politics/2031/12/24/a-b-c.html") == ("now", "prefix", "shop.example/")
+    assert message("user/login?next=%2Fsecret") == ("now", "prefix", "shop.example/")
+    assert message("never/seen/like/this") == ("now", "prefix", "shop.example/")
 
 
 def test_few_pages_overrule_nothing() -> None:
@@ -129,9 +129,9 @@ def test_few_pages_overrule_nothing() -> None:
             for row in given.patterns.to_pylist()
         ]
         patterns = pa.Table.from_pylist(rows, PATTERNS)
-        made = assemble(dataclasses.replace(given, patterns=patterns), PROVENANCE)
-        (said,) = {pattern["overrules"] for pattern in made["patterns"]}
-        return said
+        actual = assemble(dataclasses.replace(given, patterns=patterns), PROVENANCE)
+        (overruled,) = {pattern["overrules"] for pattern in actual["patterns"]}
+        return overruled
 
     # Wilson's upper bound at 95 % of none in n is z^2 / (n + z^2) with z = 1.645.
     assert not overruling(2, 0)  # 0.575
@@ -145,8 +145,8 @@ def test_match_agrees_with_the_document(whole: bool) -> None:
     doc = document(whole=whole)
     policy = Policy(doc)
     for decision in policy.matches(URLS):
-        found = (decision.decision, decision.tier, decision.reason)
-        assert found == slow_match(dict(doc), decision.url), decision.url
+        actual = (decision.decision, decision.tier, decision.reason)
+        assert actual == slow_match(dict(doc), decision.url), decision.url
     reasons = {decision.reason for decision in policy.matches(URLS)}
     assert reasons == {"hub", "prefix", "pattern", "site", "static", "unknown_site"}
 
@@ -159,12 +159,12 @@ def test_pages_that_differ_by_scheme_are_decided_apart() -> None:
         )
     )
 
-    def said(url: str) -> tuple[str, int, str | None]:
+    def message(url: str) -> tuple[str, int, str | None]:
         decision = policy.match(url)
         return decision.reason, decision.tier, decision.hub
 
-    assert said("http://shop.example/") == ("hub", 3, "http://shop.example/")
-    assert said("HTTPS://shop.example:443/#x") == ("hub", 1, "https://shop.example/")
+    assert message("http://shop.example/") == ("hub", 3, "http://shop.example/")
+    assert message("HTTPS://shop.example:443/#x") == ("hub", 1, "https://shop.example/")
     # Prefixes, like sites, are of both schemes; patterns of those their pages were seen under.
     assert policy.match("http://news.example/politics/x").reason == "prefix"
     assert policy.match("http://shop.example/user/login?next=%2F").pattern is not None
@@ -188,8 +188,8 @@ def test_schemes_are_matched_as_the_document_says(
 ) -> None:
     doc = document_of_schemes(schemes, hubs, whole=whole)
     for url, decision in zip(urls, Policy(doc).matches(urls), strict=True):
-        found = (decision.decision, decision.tier, decision.reason)
-        assert found == slow_match(dict(doc), url), url
+        actual = (decision.decision, decision.tier, decision.reason)
+        assert actual == slow_match(dict(doc), url), url
 
 
 pieces = st.sampled_from(
@@ -280,8 +280,8 @@ def test_the_short_way_to_canonical_urls_is_right(fields: list[tuple[str, str, s
         if plain_pages(flat.data, flat.offsets[:-1], flat.offsets[1:], rules)[0]:
             assert canonical_url(url, rules) == url
     plain = texts(["https://h.example/p?a=1&b=%C3%A9&b=0&idx=x=y&q", "http://h.example/p?id=7"])
-    found = plain_pages(plain.data, plain.offsets[:-1], plain.offsets[1:], UrlRules())
-    assert np.all(found > 0)  # else there would be no short way
+    actual = plain_pages(plain.data, plain.offsets[:-1], plain.offsets[1:], UrlRules())
+    assert np.all(actual > 0)  # else there would be no short way
 
 
 def test_a_forest_decides_as_its_trees() -> None:
@@ -303,18 +303,18 @@ def test_a_forest_decides_as_its_trees() -> None:
 
 def test_threads_share_a_policy(policy: Policy) -> None:
     expected = [asdict(decision) for decision in policy.matches(URLS)]
-    found: list[bool] = []
+    actual: list[bool] = []
 
     def ask() -> None:
         same = (list(map(asdict, policy.matches(URLS))) == expected for _ in range(20))
-        found.extend(same)
+        actual.extend(same)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [True] * 80
+    assert actual == [True] * 80
 
 
 def test_a_domain_holds_its_hosts() -> None:
@@ -541,8 +541,8 @@ def test_one_line_of_a_gigabyte_is_decided_in_little_memory(tmp_path: Path) -> N
     assert process.stdin is not None
     for _ in range(300):
         process.stdin.write(b"x" * (1 << 20))
-    said, peak = process.communicate(b"\nhttps://news.example/\n")
-    first, second = (json.loads(line) for line in said.splitlines())
+    output, peak = process.communicate(b"\nhttps://news.example/\n")
+    first, second = (json.loads(line) for line in output.splitlines())
     assert (first["decision"], second["reason"]) == ("skip", "hub")
     assert int(peak.split()[-1]) < 450
 
@@ -557,11 +557,11 @@ def test_a_dash_is_standard_input_as_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(as_text(document()))
     urls = "https://nowhere.example/1\nhttps://nowhere.example/2\n"
-    said = [
+    outputs = [
         CliRunner()
         .invoke(app, ["policy", "match", *dash, "--policy", str(path)], input=urls)
         .stdout
         for dash in ([], ["-"])
     ]
-    assert said[0] == said[1]
-    assert len(said[0].splitlines()) == 2
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) == 2

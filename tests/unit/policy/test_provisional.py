@@ -34,10 +34,10 @@ def provisional(share: float) -> Document:
 
 
 def test_entries_of_a_site_without_labels_say_so() -> None:
-    made = provisional(0.9)
-    assert made["provisional"]
+    actual = provisional(0.9)
+    assert actual["provisional"]
     for name in ("sites", "hubs", "prefixes", "patterns"):
-        entries: list[Any] = made[name]  # type: ignore[literal-required]
+        entries: list[Any] = actual[name]  # type: ignore[literal-required]
         assert {entry["provisional"] for entry in entries if entry["site"] == NEWS} == {True}
         assert not any(entry["provisional"] for entry in entries if entry["site"] != NEWS)
     assert not document()["provisional"]
@@ -46,7 +46,7 @@ def test_entries_of_a_site_without_labels_say_so() -> None:
 def test_hubs_of_a_site_whose_pages_last_are_visited_once_a_day() -> None:
     def intervals(share: float) -> set[int]:
         return {
-            one["interval_seconds"] for one in provisional(share)["hubs"] if one["site"] == NEWS
+            hub["interval_seconds"] for hub in provisional(share)["hubs"] if hub["site"] == NEWS
         }
 
     assert min(intervals(URGENT_SHARE)) == 24 * 3600
@@ -64,8 +64,8 @@ def test_a_policy_of_before_the_fields_is_read() -> None:
 
 
 def test_an_export_says_that_it_is_provisional_and_no_longer(tmp_path: Path) -> None:
-    made = provisional(0.9) | {"notes": ["2 days are there"]}
-    export(made, "plain-text", tmp_path / "out")  # type: ignore[arg-type]
+    actual = provisional(0.9) | {"notes": ["2 days are there"]}
+    export(actual, "plain-text", tmp_path / "out")  # type: ignore[arg-type]
     text = (tmp_path / "out" / PROVISIONAL_FILE).read_text("utf-8")
     assert NEWS in text
     assert SHOP not in text
@@ -91,7 +91,7 @@ def test_json_has_the_lists_and_why_they_are_so(tmp_path: Path) -> None:
     assert report["hubs"] == whole["hubs"]
     assert report["patterns"] == whole["patterns"]
     assert report["notes"] == ["All is `later`."]
-    assert [row["hub"] for row in report["watch"]["hubs"]] == [one["url"] for one in whole["hubs"]]
+    assert [row["hub"] for row in report["watch"]["hubs"]] == [hub["url"] for hub in whole["hubs"]]
     shown = call("policy", "--policy", file)
     assert "Sites to watch" in shown.stdout
     assert "20 minutes" in shown.stdout
@@ -161,30 +161,30 @@ def judged(days: int) -> list[dict[str, Any]]:
 
 
 def test_a_few_days_tell_a_site_of_news_from_one_that_lasts() -> None:
-    found = judged(DAYS)
-    sites = {row["name"]: row for row in found if row["kind"] == "site"}
+    actual = judged(DAYS)
+    sites = {row["name"]: row for row in actual if row["kind"] == "site"}
     assert sites["a.example"]["share"] < 0.1
     assert not sites["a.example"]["is_listed"]
     assert sites["b.example"]["share"] > 0.8
     assert sites["b.example"]["new_per_day"] == pytest.approx(10, rel=0.1)
-    listed = {row["name"] for row in found if row["kind"] == "section" and row["is_listed"]}
+    listed = {row["name"] for row in actual if row["kind"] == "section" and row["is_listed"]}
     assert listed == {"b.example/"}
-    patterns = [row for row in found if row["kind"] == "pattern"]
+    patterns = [row for row in actual if row["kind"] == "pattern"]
     assert {row["site"] for row in patterns if row["is_listed"]} == {"b.example"}
     assert sum(row["pages"] for row in patterns) == 80
 
 
 def test_one_day_says_nothing_and_takes_everything() -> None:
-    found = judged(1)
-    assert {round(row["share"], 3) for row in found if row["kind"] == "site"} == {0.5}
-    assert all(row["is_listed"] for row in found if row["kind"] in ("site", "pattern"))
-    assert {row["new_per_day"] for row in found} == {None}
+    actual = judged(1)
+    assert {round(row["share"], 3) for row in actual if row["kind"] == "site"} == {0.5}
+    assert all(row["is_listed"] for row in actual if row["kind"] in ("site", "pattern"))
+    assert {row["new_per_day"] for row in actual} == {None}
 
 
 def test_a_site_without_pages_that_say_anything_has_rows_of_its_patterns() -> None:
     site = rows("a.example", np.full((9, DAYS), 1), "docs")
     nodes = [row for row in site if "url" not in row]
     given = pa.Table.from_pylist(nodes, _ROWS.arrow_schema)
-    found = judge_sites(given, dt.date(2026, 1, 4), list(range(DAYS))).to_pylist()
-    assert [(row["kind"], row["pages"], row["share"]) for row in found[:1]] == [("site", 0, 0.5)]
-    assert {row["kind"] for row in found[1:]} == {"pattern"}
+    actual = judge_sites(given, dt.date(2026, 1, 4), list(range(DAYS))).to_pylist()
+    assert [(row["kind"], row["pages"], row["share"]) for row in actual[:1]] == [("site", 0, 0.5)]
+    assert {row["kind"] for row in actual[1:]} == {"pattern"}

@@ -100,7 +100,7 @@ def test_small_sites_are_judged_by_what_counting_leaves_open() -> None:
 
 
 def test_a_share_of_few_things_may_be_any() -> None:
-    one, other = (
+    first, other = (
         evaluate_drifts(
             [DIFFERENCE],
             {"share": 0.1, "share_whole": n},
@@ -108,8 +108,8 @@ def test_a_share_of_few_things_may_be_any() -> None:
         )[0]
         for n in (4, 4000)
     )
-    assert one.minimum is None
-    assert one.maximum in (None, 1.0)
+    assert first.minimum is None
+    assert first.maximum in (None, 1.0)
     assert other.minimum == pytest.approx(0.3, abs=0.01)
     assert other.is_outside
 
@@ -170,12 +170,12 @@ def test_an_empty_day_is_told_where_it_is_unlikely() -> None:
 def test_what_was_told_is_told_again_only_when_it_gets_worse() -> None:
     drift = replace(FACTOR, largest_factor=1.8)
     before = past([10_000.0, 10_100.0] * 14, drift)
-    told = Past(before.measured, {40: {"jump": 4000.0}})
-    (again,) = evaluate_drifts([drift], {"jump": 3900.0}, told)
+    answer = Past(before.measured, {40: {"jump": 4000.0}})
+    (again,) = evaluate_drifts([drift], {"jump": 3900.0}, answer)
     assert not again.is_outside
-    (worse,) = evaluate_drifts([drift], {"jump": 100.0}, told)
+    (worse,) = evaluate_drifts([drift], {"jump": 100.0}, answer)
     assert worse.is_outside
-    (other,) = evaluate_drifts([drift], {"jump": 90_000.0}, told)
+    (other,) = evaluate_drifts([drift], {"jump": 90_000.0}, answer)
     assert other.is_outside
     (later,) = evaluate_drifts([drift], {"jump": 3900.0}, Past(before.measured, {60: {"jump": 1}}))
     assert later.is_outside
@@ -291,9 +291,9 @@ def test_a_check_that_cannot_be_done_is_not_bad_data() -> None:
     assert not result.passed
     assert result.severity.value == "ERROR"
     assert "says nothing about the data" in (result.description or "")
-    one = judgement("requests", DAYS[0], RULE, finding)
-    assert one.message.endswith("OSError: no such table")
-    assert blockers([one]) == [one]
+    verdict = judgement("requests", DAYS[0], RULE, finding)
+    assert verdict.message.endswith("OSError: no such table")
+    assert blockers([verdict]) == [verdict]
 
 
 def test_a_result_passes_when_every_day_does() -> None:
@@ -373,16 +373,16 @@ def test_verdict_and_table_of_days_tell_a_number_from_its_limit() -> None:
 
 
 def test_only_broken_invariants_block() -> None:
-    def one(blocking: bool, passed: bool) -> Judgement:
+    def verdict(blocking: bool, passed: bool) -> Judgement:
         return Judgement("t", "c", DAYS[0], passed, blocking, "")
 
-    assert blockers([one(True, True), one(False, False)]) == []
-    assert blockers([one(True, False), one(False, False)]) == [one(True, False)]
+    assert blockers([verdict(True, True), verdict(False, False)]) == []
+    assert blockers([verdict(True, False), verdict(False, False)]) == [verdict(True, False)]
 
 
 def test_a_number_without_a_range_keeps_its_value() -> None:
-    one = not_judged(number(1, 0, 2), "because")
-    assert (one.value, one.can_be_judged, one.note) == (1, False, "because")
+    unjudged = not_judged(number(1, 0, 2), "because")
+    assert (unjudged.value, unjudged.can_be_judged, unjudged.note) == (1, False, "because")
 
 
 def test_log_files_in_trouble_are_named() -> None:
@@ -393,22 +393,26 @@ def test_log_files_in_trouble_are_named() -> None:
         landed("d.log", likely_format="caddy"),
         landed("e.log"),
     ]
-    found = {one.check.name: one for one in evaluate_logs(Logs(files, ["x/*: no such file"]))}
-    assert [name for name, _ in found["files_readable"].troubles] == [
+    actual = {
+        verdict.check.name: verdict for verdict in evaluate_logs(Logs(files, ["x/*: no such file"]))
+    }
+    assert [name for name, _ in actual["files_readable"].troubles] == [
         files[1].name,
         files[0].name,
     ]
-    assert found["files_readable"].message == f"{files[1].name}: no gzip (and 1 more)"
-    assert found["files_complete"].message == f"{files[2].name}: ends after 7 lines"
-    assert found["formats_likely"].message.endswith("read as `combined`, but looks like `caddy`")
-    assert found["sources_present"].message == "x/*: no such file"
-    assert all(one.passed for one in evaluate_logs(Logs([files[4]])))
+    assert actual["files_readable"].message == f"{files[1].name}: no gzip (and 1 more)"
+    assert actual["files_complete"].message == f"{files[2].name}: ends after 7 lines"
+    assert actual["formats_likely"].message.endswith("read as `combined`, but looks like `caddy`")
+    assert actual["sources_present"].message == "x/*: no such file"
+    assert all(verdict.passed for verdict in evaluate_logs(Logs([files[4]])))
 
 
 def test_logs_are_old_only_where_a_day_is_waited_for() -> None:
     def recent(files: list[LandedFile], expected: dt.date | None) -> tuple[bool, str]:
-        found = {one.check.name: one for one in evaluate_logs(Logs(files, (), expected))}
-        return found["days_recent"].passed, found["days_recent"].message
+        actual = {
+            verdict.check.name: verdict for verdict in evaluate_logs(Logs(files, (), expected))
+        }
+        return actual["days_recent"].passed, actual["days_recent"].message
 
     day = dt.date(2026, 3, 1)
     share = DayShare(lines=1, rows=1, segments=(), first=0, last=0, losses=())
@@ -428,14 +432,14 @@ def test_a_verdict_falls_with_the_question_of_its_check(
     manifest = Manifest("transits", dt.date(2026, 3, 1), (), 1, (), "s")
     table = contracts.TRANSITS
     names = [rule.name for rule in table.own_rules]
-    found = [Judgement("transits", name, manifest.day, False, True, "12") for name in names]
+    actual = [Judgement("transits", name, manifest.day, False, True, "12") for name in names]
 
     def known(*rules: Rule) -> list[str]:
         now = replace(table, own_rules=rules)
         monkeypatch.setattr(contracts, "table", lambda _: now)
-        return [one.check for one in verdicts.read(tmp_path, manifest)]
+        return [verdict.check for verdict in verdicts.read(tmp_path, manifest)]
 
-    verdicts.record(tmp_path, manifest, found)
+    verdicts.record(tmp_path, manifest, actual)
     first, *others = table.own_rules
     assert known(*table.own_rules) == names
     assert known(replace(first, remedy="Look again."), *others) == names
@@ -455,7 +459,7 @@ def test_a_verdict_that_does_not_say_what_was_asked_counts_where_it_held(tmp_pat
     path = tmp_path / "verdicts" / "page_views" / "2026-03-01.json"
     path.parent.mkdir(parents=True)
     path.write_text(sealed({"digest": manifest.digest, "checks": fields}))
-    assert [one.check for one in verdicts.read(tmp_path, manifest)] == [names[0]]
+    assert [verdict.check for verdict in verdicts.read(tmp_path, manifest)] == [names[0]]
 
 
 @pytest.mark.parametrize(

@@ -99,28 +99,28 @@ FRONT = Front(
 
 
 def figures(found: Front) -> dict[str, tuple[str, str, str]]:
-    (block,) = (one for one in front(found).blocks if isinstance(one, Figures))
+    (block,) = (block for block in front(found).blocks if isinstance(block, Figures))
     return {figure.name: (figure.value, figure.note, figure.tone) for figure in block.figures}
 
 
 def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
-    found = figures(FRONT)
-    assert found["Right pages in the list (F)"] == (
+    actual = figures(FRONT)
+    assert actual["Right pages in the list (F)"] == (
         *("0.80", "0.70 to 0.90; list in use 0.40 (0.30 to 0.50)", "good"),
     )
-    assert found["Interest left at fetch"] == (
+    assert actual["Interest left at fetch"] == (
         *("90.0%", "80.0% to 95.0%; list in use 20.0% (10.0% to 30.0%)", "good"),
     )
     # A short delay of the few pages that were fetched at all is no quick crawler.
-    assert found["Delay to the first fetch"][:2] == (
+    assert actual["Delay to the first fetch"][:2] == (
         "30 min",
         "median, 15 min to 3.0 h, 97.0% of temporal pages fetched; list in use 30 min"
         " (15 min to 3.0 h), 26.0% fetched",
     )
-    assert found["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
-    assert found["Checks that pass"] == ("all", "none is broken, and none warns", "good")
+    assert actual["Days of data"][:2] == ("58 of 60", "2 missing; 1.3% of the lines rejected")
+    assert actual["Checks that pass"] == ("all", "none is broken, and none warns", "good")
     # As many hubs as the list in use has fronts, on the longest horizon.
-    assert found["New pages that hubs show"] == (
+    assert actual["New pages that hubs show"] == (
         "80.0%",
         "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many of the list in use"
         " 30.0% (21.9% to 39.6%)",
@@ -141,9 +141,9 @@ def test_without_anything_it_says_what_is_missing() -> None:
         FRONT, traffic=[], births=[], entries=[], budget=[], watched=[], hubs=[], changes=[],
         compared=None, lists=[], reach=[], timely=[], is_judged=False, rejected=None, missing=60,
     )  # fmt: skip
-    found = figures(nothing)
-    assert {value for value, _, _ in found.values()} == {"–", "0 of 60"}
-    assert "`temporal-assets report`" in found["Right pages in the list (F)"][1]
+    actual = figures(nothing)
+    assert {value for value, _, _ in actual.values()} == {"–", "0 of 60"}
+    assert "`temporal-assets report`" in actual["Right pages in the list (F)"][1]
     assert page(Report(DAY, "Report", (), (front(nothing),)))
 
 
@@ -175,8 +175,8 @@ def test_what_crawls_found_is_shown_where_results_are_known() -> None:
     row = {"kind": "feed", "sources": 3, "visits": 1200, "unchanged": 900, "failures": 7}
     crawled = [row | {"gone": 2, "pages": 80, "temporal_pages": 61}]
     best = [{"url": "https://a.example/rss", "pages": 50, "temporal_pages": 41}]
-    made = page(
+    actual = page(
         Report(DAY, "Report", (), (front(replace(FRONT, crawled=crawled, best_source=best)),))
     )
-    for said in ("What crawls found", "1,200", "a.example/rss", "41 of 50 pages", "policy: 2"):
-        assert said in made
+    for message in ("What crawls found", "1,200", "a.example/rss", "41 of 50 pages", "policy: 2"):
+        assert message in actual

@@ -44,7 +44,7 @@ def test_the_curve_is_a_dot_at_its_height() -> None:
 def test_a_page_is_drawn_over_dates_with_what_is_not_there() -> None:
     chart = as_chart(CHART, "https://a.example/1")
     assert (chart.title, chart.x.kind) == ("https://a.example/1", "date")
-    assert [one.name for one in chart.series] == ["views a day", "no data"]
+    assert [series_part.name for series_part in chart.series] == ["views a day", "no data"]
     first = dt.date(2026, 3, 1).toordinal()
     assert chart.series[0].x == tuple(first + n for n in range(4))
     assert chart.series[1].x == (first + 3.0,)
@@ -55,8 +55,8 @@ def test_the_area_is_the_first_days_and_no_curve_is_clipped() -> None:
     curve = {"amplitude": 20.0, "b": 1.5, "mu": 0.0, "sigma": 0.5}
     fitted = chart_of(row | curve | {"method": "likelihood", "phi_n": 0.9}, 1.0, [], "")
     chart = as_chart(fitted)
-    line = next(one for one in chart.series if one.mark == "line")
-    area = next(one for one in chart.series if one.mark == "area")
+    line = next(series_part for series_part in chart.series if series_part.mark == "line")
+    area = next(series_part for series_part in chart.series if series_part.mark == "area")
     first = dt.date(2026, 3, 1).toordinal()
     assert first + 1.9 < max(area.x) <= first + 2.0 < max(line.x)
     assert chart.y.high is None  # the axis reaches as high as the curve

@@ -108,8 +108,8 @@ def test_a_variable_with_one_underscore_is_refused(
     monkeypatch.setenv(name, "2")
     with pytest.raises(SettingsError) as raised:
         load_settings(state)
-    said = f"environment: {name.upper()}: two underscores stand for the dot: {meant}"
-    assert str(raised.value) == said
+    message = f"environment: {name.upper()}: two underscores stand for the dot: {meant}"
+    assert str(raised.value) == message
 
 
 def test_variables_that_are_no_settings_are_left_alone(

@@ -51,8 +51,8 @@ def test_a_file_that_stays_is_read_once(
     write(tmp_path / "a.json", "one")
     write(tmp_path / "c.json.damaged", "none of them")
     for _ in range(3):
-        said = files.all_of(tmp_path, ".json")
-        assert list(said.items()) == [(tmp_path / "a.json", "one"), (tmp_path / "b.json", "two")]
+        message = files.all_of(tmp_path, ".json")
+        assert list(message.items()) == [(tmp_path / "a.json", "one"), (tmp_path / "b.json", "two")]
     assert reader.read == ["a.json", "b.json"]
 
 
@@ -63,8 +63,8 @@ def test_what_changes_comes_or_goes_is_seen(tmp_path: Path, files: Remembered[st
     write(tmp_path / "changes.json", "new")  # of the same size and time: another inode
     write(tmp_path / "comes.json", "new")
     (tmp_path / "goes.json").unlink()
-    said = files.all_of(tmp_path, ".json")
-    assert {path.stem: text for path, text in said.items()} == {
+    message = files.all_of(tmp_path, ".json")
+    assert {path.stem: text for path, text in message.items()} == {
         "changes": "new",
         "comes": "new",
         "stays": "old",
@@ -98,18 +98,18 @@ def test_no_more_are_kept_than_memory_should_hold(
     for name in "abc":
         write(tmp_path / f"{name}.json", name)
     for _ in range(2):
-        said = files.all_of(tmp_path, ".json")
-        assert [*said.values()] == ["a", "b", "c"]
+        message = files.all_of(tmp_path, ".json")
+        assert [*message.values()] == ["a", "b", "c"]
     assert reader.read == ["a.json", "b.json", "c.json", "c.json"]
 
 
 def test_folders_are_not_taken_for_each_other(tmp_path: Path, files: Remembered[str]) -> None:
     """Also where one is a copy whose files have the same inodes."""
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.mkdir(), other.mkdir()
-    write(one / "a.json", "of one")
-    (other / "a.json").hardlink_to(one / "a.json")
-    assert files.all_of(one, ".json") == {one / "a.json": "of one"}
+    first, other = tmp_path / "one", tmp_path / "other"
+    first.mkdir(), other.mkdir()
+    write(first / "a.json", "of one")
+    (other / "a.json").hardlink_to(first / "a.json")
+    assert files.all_of(first, ".json") == {first / "a.json": "of one"}
     assert files.all_of(other, ".json") == {other / "a.json": "of one"}
     assert files.all_of(tmp_path / "none", ".json") == {}
 

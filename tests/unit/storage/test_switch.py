@@ -21,11 +21,11 @@ def contents(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "conf"
-    (made / "sub").mkdir(parents=True)
-    (made / "a").write_text("old")
-    (made / "sub" / "mine").write_text("mine")
-    return made
+    actual = tmp_path / "conf"
+    (actual / "sub").mkdir(parents=True)
+    (actual / "a").write_text("old")
+    (actual / "sub" / "mine").write_text("mine")
+    return actual
 
 
 def change(made: Path) -> None:
@@ -41,30 +41,30 @@ def test_what_is_changed_and_what_is_not(
 ) -> None:
     if not can_exchange:
         monkeypatch.setattr(switch, "_exchange", lambda *_: False)
-    with switched(folder) as made:
-        change(made)
+    with switched(folder) as actual:
+        change(actual)
         assert contents(folder) == {"a": "old", "sub/mine": "mine"}
     assert contents(folder) == {"a": "new", "b": "new", "sub/mine": "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["conf"]
 
 
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
-    with switched(tmp_path / "some" / "conf") as made:
-        change(made)
+    with switched(tmp_path / "some" / "conf") as actual:
+        change(actual)
     assert contents(tmp_path / "some" / "conf") == {"a": "new", "b": "new"}
 
 
 def test_a_fault_changes_nothing(folder: Path) -> None:
-    with pytest.raises(FileNotFoundError), switched(folder) as made:
-        change(made / "gone")
+    with pytest.raises(FileNotFoundError), switched(folder) as actual:
+        change(actual / "gone")
     assert contents(folder) == {"a": "old", "sub/mine": "mine"}
     assert [path.name for path in folder.parent.iterdir()] == ["conf"]
 
 
 def test_a_link_stays_a_link(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(folder)
-    with switched(tmp_path / "link") as made:
-        change(made)
+    with switched(tmp_path / "link") as actual:
+        change(actual)
     assert (tmp_path / "link").is_symlink()
     assert contents(folder)["a"] == "new"
 
@@ -107,9 +107,9 @@ def test_a_killed_export_leaves_one_policy(tmp_path: Path, moment: int) -> None:
         export(new, "scrapy", folder)
         os._exit(0)
     os.waitpid(child, 0)
-    found = contents(folder)
+    actual = contents(folder)
     export(new, "scrapy", folder)
-    assert found in (before, contents(folder))
+    assert actual in (before, contents(folder))
 
 
 def _before(function, first):  # type: ignore[no-untyped-def]

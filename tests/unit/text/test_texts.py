@@ -31,9 +31,9 @@ def flat(text: bytes) -> np.ndarray:
 
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=5)))
 def test_any_strings_are_bytes(strings: list[str]) -> None:
-    found = texts(strings)
-    parts = zip(found.offsets[:-1], found.offsets[1:], strict=True)
-    assert [found.data[a:b].tobytes() for a, b in parts] == [utf8(text) for text in strings]
+    actual = texts(strings)
+    parts = zip(actual.offsets[:-1], actual.offsets[1:], strict=True)
+    assert [actual.data[a:b].tobytes() for a, b in parts] == [utf8(text) for text in strings]
 
 
 def test_surrogates_by_hand() -> None:
@@ -47,8 +47,8 @@ def test_long_values_are_searched_as_short_ones(text: bytes, start: int) -> None
     for stop in {len(text), max(start, len(text) - 5)}:
         part = text[start:stop]
         slash, question = part.find(b"/"), part.find(b"?")
-        found = [start + at for at in (slash, question) if at >= 0]
-        assert find_either(flat(text), start, stop, 47, 63) == min(found, default=stop)
+        actual = [start + at for at in (slash, question) if at >= 0]
+        assert find_either(flat(text), start, stop, 47, 63) == min(actual, default=stop)
         assert find_byte(flat(text), start, stop, 47) == (start + slash if slash >= 0 else stop)
         for search, digits in ((after_digits, b"[0-9]*"), (after_hex, b"[0-9a-fA-F]*")):
             match = re.match(digits, part)
@@ -69,16 +69,16 @@ def test_one_other_byte_is_noticed_wherever_it_is(length: int, odd: bytes) -> No
 def test_loops_get_one_type_of_array_wherever_strings_come_from() -> None:
     """Arrays that may be written are another type to the compiler: all would be compiled twice."""
     data, bounds = np.frombuffer(b"ab", np.uint8).copy(), np.array([0, 1, 2])
-    made = Texts(data, bounds)
-    for array in (made.data, made.offsets, take(data, bounds[:2], bounds[1:]).data):
+    actual = Texts(data, bounds)
+    for array in (actual.data, actual.offsets, take(data, bounds[:2], bounds[1:]).data):
         assert not array.flags.writeable
     assert data.flags.writeable
-    assert np.shares_memory(made.data, data)
+    assert np.shares_memory(actual.data, data)
 
 
 @given(st.binary(max_size=30), st.binary(max_size=30), st.binary(max_size=30))
 def test_as_many_bytes_are_alike_as_two_texts_begin_with(same: bytes, a: bytes, b: bytes) -> None:
-    one, other = same + a, same + b
-    most = min(len(one), len(other))
-    expected = next((i for i in range(most) if one[i] != other[i]), most)
-    assert alike(flat(one + other), 0, len(one), most) == expected
+    left, other = same + a, same + b
+    most = min(len(left), len(other))
+    expected = next((i for i in range(most) if left[i] != other[i]), most)
+    assert alike(flat(left + other), 0, len(left), most) == expected

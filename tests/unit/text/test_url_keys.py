@@ -107,9 +107,9 @@ def test_nothing_is_lost(path: list[str], query: list[tuple[str, str]]) -> None:
     rebuilt = "/".join(values[f"path[{i}]"] for i in range(len(path)))
     if "extension" in values:
         rebuilt += "." + values["extension"]
-    found = [(k, v) for k, v in values.items() if k.startswith("query")]
+    actual = [(k, v) for k, v in values.items() if k.startswith("query")]
     assert rebuilt == "/".join(path)
-    assert [(k[6], v) for k, v in found] == query
+    assert [(k[6], v) for k, v in actual] == query
     assert len(values) == 4 + len(path) + ("extension" in values) + len(query)
 
 

@@ -35,8 +35,8 @@ def test_sections_by_hand(url: str, expected: list[str]) -> None:
 
 
 def test_sections_of_several_urls_at_once() -> None:
-    found = sections(texts(["https://ä.example/b/c?d=1", "https://x.example/"]))
-    names, deepest = found.names(), found.innermost()
+    actual = sections(texts(["https://ä.example/b/c?d=1", "https://x.example/"]))
+    names, deepest = actual.names(), actual.innermost()
     assert [names[n] for n in range(4)] == [
         "ä.example/",
         "ä.example/b/",
@@ -45,22 +45,22 @@ def test_sections_of_several_urls_at_once() -> None:
     ]
     assert [deepest[0], deepest[1]] == ["ä.example/b/c?", "x.example/"]
     # A section lies in the same sections as the pages in it.
-    assert sections(deepest).of(0) == found.of(0)
+    assert sections(deepest).of(0) == actual.of(0)
     assert sections(texts([])).names().offsets.tolist() == [0]
 
 
 def test_programs_are_told_from_folders() -> None:
-    found = sections(texts(["https://a.example/b/c?d=1", "https://a.example/b/"]))
-    assert found.is_program.tolist() == [False, False, True, False, False]
-    assert found.first.tolist() == [0, 3, 5]
+    actual = sections(texts(["https://a.example/b/c?d=1", "https://a.example/b/"]))
+    assert actual.is_program.tolist() == [False, False, True, False, False]
+    assert actual.first.tolist() == [0, 3, 5]
 
 
 def test_deep_folders_are_part_of_the_last_that_counts() -> None:
     deep = "https://a.example/" + "x/" * 40
-    found = sections(texts([deep, deep + "y?z"]))
-    assert found.of(0)[-1] == "a.example/" + "x/" * MAX_DEPTH
-    assert len(found.of(0)) == MAX_DEPTH + 1
-    assert found.of(1)[-1] == "a.example/" + "x/" * 40 + "y?"
+    actual = sections(texts([deep, deep + "y?z"]))
+    assert actual.of(0)[-1] == "a.example/" + "x/" * MAX_DEPTH
+    assert len(actual.of(0)) == MAX_DEPTH + 1
+    assert actual.of(1)[-1] == "a.example/" + "x/" * 40 + "y?"
 
 
 def test_the_tree_of_the_paper() -> None:

@@ -43,10 +43,10 @@ class Window:
             [triple for triple in triples if triple[2] == page and page not in unknown]
             for page in range(len(SITE))
         ]
-        self.visits = [len(found) for found in of_page]
-        self.referred = [sum(one[2] != NOWHERE for one in found) for found in of_page]
-        self.referrals = [len(found) for found in from_page]
-        clients = [{one[1] for one in found} for found in of_page]
+        self.visits = [len(visits) for visits in of_page]
+        self.referred = [sum(visit[2] != NOWHERE for visit in visits) for visits in of_page]
+        self.referrals = [len(visits) for visits in from_page]
+        clients = [{visit[1] for visit in visits} for visits in of_page]
         self.clients = [len(client) for client in clients]
         self.few = [sorted(client) if len(client) < LEAST else [] for client in clients]
         self.links = Counter(
@@ -72,10 +72,10 @@ def test_changes_lead_from_one_window_to_the_other(
 ) -> None:
     """A transit of both windows may have days in either, or in both at once."""
     before, after = Window(earlier, unknown), Window(later, set())
-    moved = [(*one, 1) for one in later - earlier] + [(*one, 2) for one in earlier - later]
-    for one in sorted(earlier & later):
+    moved = [(*visit, 1) for visit in later - earlier] + [(*visit, 2) for visit in earlier - later]
+    for visit in sorted(earlier & later):
         bits = days.draw(st.sampled_from([[3], [1, 2], [3, 3, 1]]))
-        moved += [(*one, windows) for windows in bits]
+        moved += [(*visit, windows) for windows in bits]
     columns = list(zip(*sorted(moved), strict=True)) or [()] * 4
     target, client, referrer, windows = (numbers(list(column)) for column in columns)
     pages = ChangedPages(
@@ -86,20 +86,20 @@ def test_changes_lead_from_one_window_to_the_other(
         numbers(before.referrals),
         numbers(before.clients),
         np.cumsum([0, *map(len, before.few)]),
-        numbers([one for few in before.few for one in few]),
+        numbers([clients for few in before.few for clients in few]),
     )
-    found = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST)
-    assert found.visits.tolist() == after.visits
-    assert found.referred.tolist() == after.referred
-    assert found.referrals.tolist() == after.referrals
-    assert found.clients.tolist() == after.clients
-    named = np.split(found.few, found.few_bounds[1:-1])
+    actual = changed_traffic(Transits(target, client, referrer, windows), pages, LEAST)
+    assert actual.visits.tolist() == after.visits
+    assert actual.referred.tolist() == after.referred
+    assert actual.referrals.tolist() == after.referrals
+    assert actual.clients.tolist() == after.clients
+    named = np.split(actual.few, actual.few_bounds[1:-1])
     assert [part.tolist() for part in named] == after.few
-    changes = list(zip(found.target.tolist(), found.referrer.tolist(), strict=True))
+    changes = list(zip(actual.target.tolist(), actual.referrer.tolist(), strict=True))
     assert changes == sorted(set(changes))
-    assert 0 not in found.transits
+    assert 0 not in actual.transits
     links = before.links.copy()
-    links.update(dict(zip(changes, found.transits.tolist(), strict=True)))
+    links.update(dict(zip(changes, actual.transits.tolist(), strict=True)))
     assert {link: count for link, count in links.items() if count} == after.links
 
 
@@ -110,5 +110,5 @@ def test_clients_of_whom_nothing_moved_are_named_on() -> None:
         numbers([2]), numbers([0, 2]), numbers([5, 9]),
     )  # fmt: skip
     gone = Transits(numbers([0]), numbers([5]), numbers([NOWHERE]), numbers([2]))
-    found = changed_traffic(gone, pages, LEAST)
-    assert (found.clients.tolist(), found.few.tolist()) == ([1], [9])
+    actual = changed_traffic(gone, pages, LEAST)
+    assert (actual.clients.tolist(), actual.few.tolist()) == ([1], [9])

@@ -45,17 +45,17 @@ def test_links_are_those_of_before_by_their_new_numbers_and_the_changes(
     # Pages that are gone may stand anywhere; those that stay keep their order.
     wanted = []
     for i in range(len(change)):
-        found = {number + NEW * site[i]: count for number, count in change[i].items()}
+        actual = {number + NEW * site[i]: count for number, count in change[i].items()}
         for old, count in (before[row[i]] if row[i] >= 0 else {}).items():
             number = renumbered[OLD * site[i] + old]
             if number >= 0:
-                found[number] = found.get(number, 0) + count
-        wanted.append([(at - NEW * site[i], n) for at, n in sorted(found.items()) if n])
+                actual[number] = actual.get(number, 0) + count
+        wanted.append([(at - NEW * site[i], n) for at, n in sorted(actual.items()) if n])
     moved = [
         {number + NEW * at: n for number, n in one.items()}
         for one, at in zip(change, site, strict=True)
     ]
-    made = moved_links(
+    moved = moved_links(
         lists(before, np.int32),
         np.array(row),
         np.array([OLD * at for at in site]),
@@ -63,6 +63,6 @@ def test_links_are_those_of_before_by_their_new_numbers_and_the_changes(
         lists(moved, np.int64),
         np.array([NEW * at for at in site]),
     )
-    pairs = list(zip(made.page.tolist(), made.transits.tolist(), strict=True))
-    bounds = made.bounds.tolist()
+    pairs = list(zip(moved.page.tolist(), moved.transits.tolist(), strict=True))
+    bounds = moved.bounds.tolist()
     assert [pairs[a:b] for a, b in itertools.pairwise(bounds)] == wanted

@@ -53,7 +53,7 @@ def test_what_moved_is_chosen_whatever_else_is(
     is_traced = np.isin(np.arange(PAGES + 1), sorted(traced))
     pages = np.array([*range(PAGES - 1, -1, -1), -1], np.int32)
     rows = chosen(Visits(url, referrer, client), pages, is_traced, known).tolist()
-    asked = {visit for one in moved for visit in one}
+    asked = {visit for moved_visits in moved for visit in moved_visits}
     must = [
         row
         for row, visit in enumerate(day)
@@ -89,8 +89,8 @@ def test_pages_are_found_by_the_numbers_of_their_texts(
 ) -> None:
     pages = TextPages(np.array([*known], np.int64), np.array([*known.values()], np.int32))
     wanted = [*known, *asked]
-    found = pages.find(np.array(wanted, np.int64)).tolist()
-    assert found == [known.get(number, -1) for number in wanted]
+    places = pages.find(np.array(wanted, np.int64)).tolist()
+    assert places == [known.get(number, -1) for number in wanted]
 
 
 moved_rows = st.lists(

@@ -41,11 +41,11 @@ def test_what_is_counted_are_sets(transits: list[Triple], bounds: list[int]) -> 
     columns = list(zip(*here, strict=True)) or [()] * 3
     moved = Transits(*(np.array(column, np.int64) for column in columns))
 
-    found = count_traffic(moved, first, stop, np.array(SITES), LEAST)
+    traffic = count_traffic(moved, first, stop, np.array(SITES), LEAST)
 
     distinct = set(here)
     pages = range(first, stop)
-    to = {page: [one for one in distinct if one[0] == page] for page in pages}
+    to = {page: [visit for visit in distinct if visit[0] == page] for page in pages}
     came = {page: sorted({client for _, client, _ in to[page]}) for page in pages}
     links = {
         page: Counter(
@@ -55,20 +55,20 @@ def test_what_is_counted_are_sets(transits: list[Triple], bounds: list[int]) -> 
         )
         for page in pages
     }
-    assert found.visits.tolist() == [len(to[page]) for page in pages]
-    assert found.referred.tolist() == [
+    assert traffic.visits.tolist() == [len(to[page]) for page in pages]
+    assert traffic.referred.tolist() == [
         sum(referrer != NOWHERE for _, _, referrer in to[page]) for page in pages
     ]
-    assert found.clients.tolist() == [len(came[page]) for page in pages]
-    few = np.split(found.few, found.few_bounds[1:-1])
+    assert traffic.clients.tolist() == [len(came[page]) for page in pages]
+    few = np.split(traffic.few, traffic.few_bounds[1:-1])
     few_wanted = [came[page] if len(came[page]) < LEAST else [] for page in pages]
-    assert [one.tolist() for one in few][: len(pages)] == few_wanted
-    assert found.few_bounds[-1] == len(found.few)
+    assert [clients.tolist() for clients in few][: len(pages)] == few_wanted
+    assert traffic.few_bounds[-1] == len(traffic.few)
     for at, page in enumerate(pages):
-        own = slice(found.link_bounds[at], found.link_bounds[at + 1])
-        pairs = zip(found.page[own].tolist(), found.transits[own].tolist(), strict=True)
+        own = slice(traffic.link_bounds[at], traffic.link_bounds[at + 1])
+        pairs = zip(traffic.page[own].tolist(), traffic.transits[own].tolist(), strict=True)
         assert list(pairs) == sorted(links[page].items())
-    assert found.link_bounds[-1] == len(found.page)
-    assert sorted(found.referrers.tolist()) == sorted(
+    assert traffic.link_bounds[-1] == len(traffic.page)
+    assert sorted(traffic.referrers.tolist()) == sorted(
         referrer for _, _, referrer in distinct if 0 <= referrer < NOWHERE
     )

@@ -455,8 +455,8 @@ def test_other_logs_are_not_taken_for_access_logs(head: bytes) -> None:
 )
 def test_logs_may_name_no_address_at_all(line: bytes, name: str) -> None:
     assert resolve(LogSource(path="x"), line * 3).name == name
-    one = line.replace(b"- - -", b"192.0.2.1 - -")
-    assert resolve(LogSource(path="x"), line * 3 + one).name == name
+    with_address = line.replace(b"- - -", b"192.0.2.1 - -")
+    assert resolve(LogSource(path="x"), line * 3 + with_address).name == name
 
 
 def test_lines_of_a_clock_that_was_not_set_are_explained() -> None:
@@ -544,7 +544,7 @@ def test_lines_within_those_of_a_shipper_are_taken_out(
     block = Block(np.frombuffer(head * 2 + b"no record\n", np.uint8), 1, last=True)
     records = parse(block, fmt, source, Reading())
     good = [i for i in range(len(records)) if not records.reason[i]]
-    assert [records.target.value(i) for i in good] == [one.encode() for one in targets * 2]
+    assert [records.target.value(i) for i in good] == [target.encode() for target in targets * 2]
     assert len(records) == len(good) + 1, "no line disappears"
     addresses = (b"203.0.113.7", b"83.149.9.216", b"10.0.0.1")
     assert all(records.address.value(i) in addresses for i in good)

@@ -107,7 +107,7 @@ VIEWS = [
 
 def test_google_analytics_from_bigquery_as_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "events.json"
-    path.write_text("".join(json.dumps(one) + "\n" for one in EVENTS))
+    path.write_text("".join(json.dumps(log_event) + "\n" for log_event in EVENTS))
     name, records = read(path)
     assert (name, pages(records)) == ("ga4_json", VIEWS)
 
@@ -116,10 +116,11 @@ def test_google_analytics_from_bigquery_as_json_lines(tmp_path: Path) -> None:
 def test_google_analytics_from_bigquery_as_parquet(tmp_path: Path, is_list: bool) -> None:
     """BigQuery writes lists as such, or as a struct with one."""
     rows = [
-        one
+        log_event
         if is_list
-        else one | {"event_params": {"list": [{"element": entry} for entry in one["event_params"]]}}
-        for one in EVENTS
+        else log_event
+        | {"event_params": {"list": [{"element": entry} for entry in log_event["event_params"]]}}
+        for log_event in EVENTS
     ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "events.parquet")
     (records,) = parquet.read(tmp_path / "events.parquet", SOURCE, Reading())

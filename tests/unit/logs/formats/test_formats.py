@@ -32,14 +32,14 @@ FENCE = re.compile(
 
 def examples() -> list[tuple[str, bytes, dict[str, Any]]]:
     """(format, lines, options of the TOML directly before them) of the document."""
-    found, options = [], {}
+    actual, options = [], {}
     for name, text in FENCE.findall(DOCUMENT.read_text()):
         if name == "toml":
             options = tomllib.loads(text)["sources"][0]
         elif name in FORMATS or name in OWN:
-            found.append((name, text.encode(), options))
+            actual.append((name, text.encode(), options))
             options = {}
-    return found
+    return actual
 
 
 EXAMPLES = examples()

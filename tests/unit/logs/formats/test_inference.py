@@ -53,8 +53,8 @@ SOURCE = LogSource(path="x")
 
 def pages(lines: list[str], fmt: Format | None = None) -> list[tuple[object, ...]]:
     """Everything that cleaning makes a page request of."""
-    found = fmt or resolve(SOURCE, "".join(f"{line}\n" for line in lines).encode())
-    records = records_of(lines, found)
+    actual = fmt or resolve(SOURCE, "".join(f"{line}\n" for line in lines).encode())
+    records = records_of(lines, actual)
     columns = ("method", "target", "host", "referrer", "agent", "address")
 
     def value(name: str, row: int) -> bytes | None:
@@ -219,12 +219,12 @@ NEAR_MISSES = {
 @pytest.mark.parametrize("line", NEAR_MISSES)
 def test_near_misses_of_real_servers(line: str) -> None:
     """Lines like those that people ask about, each alone."""
-    found = resolve(SOURCE, f"{line}\n".encode())
-    assert found.name == NEAR_MISSES[line]
+    actual = resolve(SOURCE, f"{line}\n".encode())
+    assert actual.name == NEAR_MISSES[line]
     assert pages([line])[0][0] == 0
     # What is shown can be given.
-    resolved = resolve(LogSource(path="x", format=found.name), f"{line}\n".encode())
-    assert pages([line], resolved) == pages([line], found)
+    resolved = resolve(LogSource(path="x", format=actual.name), f"{line}\n".encode())
+    assert pages([line], resolved) == pages([line], actual)
 
 
 def test_the_sites_of_a_log_are_told_apart() -> None:

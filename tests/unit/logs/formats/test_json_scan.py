@@ -51,19 +51,19 @@ def slow(line: bytes, paths: Paths) -> Values | None:
             return None
     if not isinstance(record, dict):
         return None
-    found = {}
+    actual = {}
     for slot, options in paths.items():
         value = first_of([walk(record, path) for path in options])
         if isinstance(value, list):
             value = value[0] if value else ""
         if isinstance(value, str):
             try:
-                found[slot] = value.encode("latin-1" if latin else "utf-8")
+                actual[slot] = value.encode("latin-1" if latin else "utf-8")
             except UnicodeEncodeError:
-                found[slot] = value.encode()
+                actual[slot] = value.encode()
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            found[slot] = str(value).encode()
-    return found
+            actual[slot] = str(value).encode()
+    return actual
 
 
 def first_of(values: list[Any]) -> Any:
@@ -90,18 +90,18 @@ def fast(line: bytes, paths: Paths) -> Values | None:
     if not len(lines):
         return None
     keys = keys_of(paths)
-    found = scan(block.data, lines, np.zeros(len(lines), np.uint8), keys, _is_utf8(line))
-    if not found.read[0]:
+    actual = scan(block.data, lines, np.zeros(len(lines), np.uint8), keys, _is_utf8(line))
+    if not actual.read[0]:
         return None
     values = {}
     for slot in Slot:
-        if found.start[slot, 0] >= 0:
-            raw = line[found.start[slot, 0] : found.stop[slot, 0]]
+        if actual.start[slot, 0] >= 0:
+            raw = line[actual.start[slot, 0] : actual.stop[slot, 0]]
             values[slot] = {
                 2: lambda raw=raw: raw,
                 3: lambda raw=raw: orjson.loads(b'"' + raw + b'"').encode(),
                 4: lambda raw=raw: str(orjson.loads(raw)).encode(),
-            }[int(found.kind[slot, 0])]()
+            }[int(actual.kind[slot, 0])]()
     return values
 
 
@@ -169,8 +169,8 @@ texts = objects(values)
 @settings(max_examples=100)
 def test_what_the_pass_reads_is_what_the_object_says(text: str, name: str, end: str) -> None:
     line = (text + end).encode()
-    found = fast(line, PATHS[name])
-    assert found is None or found == slow(line, PATHS[name])
+    actual = fast(line, PATHS[name])
+    assert actual is None or actual == slow(line, PATHS[name])
 
 
 @given(text=texts, name=st.sampled_from(sorted(PATHS)), bad=st.binary(max_size=2))
@@ -243,9 +243,9 @@ def test_damaged_lines_are_read_alike() -> None:
     ],
 )
 def test_which_lines_the_pass_reads(line: bytes, read: bool) -> None:
-    found = fast(line, PATHS["caddy_json"])
-    assert (found is not None) == read
-    assert found is None or found == slow(line, PATHS["caddy_json"])
+    actual = fast(line, PATHS["caddy_json"])
+    assert (actual is not None) == read
+    assert actual is None or actual == slow(line, PATHS["caddy_json"])
 
 
 def test_the_last_of_equal_keys_counts() -> None:

@@ -37,8 +37,8 @@ def test_lines_are_those_that_are_not_empty(values: list[int], skip: bool) -> No
         for number, line in numbered
         if line.strip(b" \t") and not (skip and line.lstrip(b" \t").startswith(b"#"))
     ]
-    found = [text[a:b] for a, b in zip(lines.start, lines.stop, strict=True)]
-    assert list(zip(lines.number.tolist(), found, strict=True)) == expected
+    actual = [text[a:b] for a, b in zip(lines.start, lines.stop, strict=True)]
+    assert list(zip(lines.number.tolist(), actual, strict=True)) == expected
 
 
 # Witness ---------------------------------------------------------------------------------------
@@ -178,11 +178,11 @@ def fast(text: bytes, max_line: int) -> list[tuple[str, tuple[object, ...]]]:
     assert records.method is not None
     assert records.referrer is not None
     assert records.agent is not None
-    found: list[tuple[str, tuple[object, ...]]] = []
+    actual: list[tuple[str, tuple[object, ...]]] = []
     for i in range(len(records)):
         reason = Reject(int(records.reason[i])).label
         if reason != "none":
-            found.append((reason, ()))
+            actual.append((reason, ()))
             continue
         values = [column.value(i) for column in (records.method, records.target)]
         address = records.address.value(i)
@@ -194,8 +194,8 @@ def fast(text: bytes, max_line: int) -> list[tuple[str, tuple[object, ...]]]:
             records.agent.value(i),
             None if address in (b"", b"-") else address,
         )
-        found.append((reason, fields))
-    return found
+        actual.append((reason, fields))
+    return actual
 
 
 def slow(text: bytes, max_line: int) -> list[tuple[str, tuple[object, ...]]]:
@@ -234,11 +234,11 @@ def mutated(generator: random.Random, lines: int) -> bytes:
 def test_the_kernels_agree_with_the_slow_reader_on_mutated_lines() -> None:
     text = mutated(random.Random(20_240_101), 60_000)
     lines = [line for line in text.split(b"\n") if line.strip(b" \t\r")]
-    expected, found = slow(text, 1024), fast(text, 1024)
-    differing = [(line, a, b) for line, a, b in zip(lines, expected, found, strict=True) if a != b]
+    expected, actual = slow(text, 1024), fast(text, 1024)
+    differing = [(line, a, b) for line, a, b in zip(lines, expected, actual, strict=True) if a != b]
     assert differing[:5] == []
     # The comparison means something: every verdict occurs, and records are many.
-    reasons = [reason for reason, _ in found]
+    reasons = [reason for reason, _ in actual]
     assert {"none", "not_the_format", "bad_time", "bad_request", "bad_status", "nul_bytes"} == set(
         reasons
     )

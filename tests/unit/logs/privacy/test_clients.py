@@ -84,7 +84,7 @@ def test_every_row_has_the_pseudonym_of_its_client_and_day(
     records = _records(_column([row[0] for row in rows]), _column([row[1] for row in rows]))
     days = DAYS[np.array([row[2] for row in rows], np.int64)].astype(np.int32)
     every = np.arange(len(rows), dtype=np.int64)
-    made = Clients(keys, privacy).of_rows(records, every, days)
+    actual = Clients(keys, privacy).of_rows(records, every, days)
     spelling = Spelling(privacy)
     expected = []
     for i, (address, agent, _) in enumerate(rows):
@@ -92,14 +92,16 @@ def test_every_row_has_the_pseudonym_of_its_client_and_day(
         (period,) = keys.period(days[i : i + 1]).tolist()
         head = hmac.digest(keys.key(period), message, "sha256")[:8]
         expected.append(int.from_bytes(head, "big", signed=True))
-    assert made.tolist() == expected
+    assert actual.tolist() == expected
 
 
 def test_keys_change_with_the_period_and_only_then(keys: KeyRing) -> None:
     address = _column([b"192.0.2.1"] * 3)
     clients = Clients(keys, Privacy())
-    made = clients.of_rows(_records(address, address), np.arange(3), DAYS.astype(np.int32)).tolist()
-    assert made[0] == made[1] != made[2]
+    actual = clients.of_rows(
+        _records(address, address), np.arange(3), DAYS.astype(np.int32)
+    ).tolist()
+    assert actual[0] == actual[1] != actual[2]
 
 
 def test_a_memory_computes_once_and_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,8 @@ def test_a_pseudonym_begins_the_hmac_of_the_address(
 
 
 def test_the_agent_follows_a_nul(known: KeyRing) -> None:
-    made = _pseudonym(known, b"192.0.2.1\0Mozilla/5.0 (X11)")
-    assert made == _signed(0x8E9D6987A6C5F2CB)
+    pseudonym = _pseudonym(known, b"192.0.2.1\0Mozilla/5.0 (X11)")
+    assert pseudonym == _signed(0x8E9D6987A6C5F2CB)
 
 
 def test_masking_removes_bits_before_hashing(known: KeyRing) -> None:
@@ -141,9 +141,9 @@ def test_addresses_are_read_as_the_standard_library_reads_them(
 @given(st.binary(min_size=1, max_size=32), st.lists(st.binary(max_size=80), max_size=5))
 def test_pseudonyms_begin_the_hmac_of_the_library(key: bytes, messages: list[bytes]) -> None:
     expected = [hmac.digest(key, message, "sha256")[:8] for message in messages]
-    made = hmac_heads(key, messages)
-    assert made.dtype == np.int64
-    assert made.astype(">i8").tobytes() == b"".join(expected)
+    actual = hmac_heads(key, messages)
+    assert actual.dtype == np.int64
+    assert actual.astype(">i8").tobytes() == b"".join(expected)
 
 
 # --------------------------------------------------------------------------- X-Forwarded-For
@@ -176,8 +176,8 @@ def test_the_first_forwarded_address(value: bytes | None, expected: bytes | None
 
 @given(value=st.binary(max_size=200))
 def test_forwarded_values_of_any_bytes(value: bytes) -> None:
-    found = first_forwarded(value)
-    assert found is None or packed_address(found) is not None
+    actual = first_forwarded(value)
+    assert actual is None or packed_address(actual) is not None
 
 
 # -------------------------------------------------------------------------------- the periods
@@ -326,8 +326,8 @@ def test_a_key_that_was_replaced_is_refused(tmp_path: Path) -> None:
     (folder / "clients.key").write_text(KEY_FILE)
     with pytest.raises(KeyFileError, match="another key of client pseudonyms"):
         KeyRing(folder, 0).key(0)
-    (told,) = pseudonyms.troubles(folder)
-    assert KEY[:8] not in told
+    (answer,) = pseudonyms.troubles(folder)
+    assert KEY[:8] not in answer
     noted = tmp_path / key_periods.NOTES
     noted.write_text(noted.read_text().replace("clients.key", "no.key"))
     assert KeyRing(folder, 0).key(0).hex() == KEY  # by the owner's will
@@ -336,8 +336,8 @@ def test_a_key_that_was_replaced_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", KEY, KEY_FILE[:-1], KEY_FILE.replace("0", "1", 1)])
 def test_a_truncated_key_is_told(tmp_path: Path, text: str) -> None:
     _ring_with(tmp_path / "secrets", text)
-    (told,) = pseudonyms.troubles(tmp_path / "secrets")
-    assert "damaged" in told
+    (answer,) = pseudonyms.troubles(tmp_path / "secrets")
+    assert "damaged" in answer
 
 
 def test_a_key_that_is_gone_is_told_while_its_period_lasts(tmp_path: Path) -> None:

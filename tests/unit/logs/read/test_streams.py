@@ -285,7 +285,7 @@ def test_blocks_grow_to_their_size(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     sizes = [round(len(block.data) / (1 << 20)) for block in blocks]
     assert sizes[:3] == [4, 8, 10]
     assert [block.first_line for block in blocks[1:]] == [
-        1 + data[: sum(len(one.data) for one in blocks[:n])].count(b"\n")
+        1 + data[: sum(len(block.data) for block in blocks[:n])].count(b"\n")
         for n in range(1, len(blocks))
     ]
 

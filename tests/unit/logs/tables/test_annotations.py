@@ -54,16 +54,16 @@ def test_pages_are_named_as_the_logs_name_them() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_encodings(encoding: str) -> None:
     text = f"# Müller\n{A},temporal\n"
-    found = read_annotations(text.encode(encoding), RULES)
-    assert found.encoding == encoding.removesuffix("-sig")
-    assert [(p.url, p.line) for p in found.pages] == [(A, 2)]
+    actual = read_annotations(text.encode(encoding), RULES)
+    assert actual.encoding == encoding.removesuffix("-sig")
+    assert [(p.url, p.line) for p in actual.pages] == [(A, 2)]
 
 
 def test_what_is_wrong_is_said_by_line() -> None:
     text = f'{A},temporal\nnews/1,temporal\n{B},perhaps\n{B}\n"{B},temporal\n{B},0\n'
-    found = read_annotations(text.encode(), RULES)
-    assert found.pages == (AnnotatedPage(A, True, 1), AnnotatedPage(B, False, 6))
-    assert found.bad == (
+    actual = read_annotations(text.encode(), RULES)
+    assert actual.pages == (AnnotatedPage(A, True, 1), AnnotatedPage(B, False, 6))
+    assert actual.bad == (
         BadRow(
             2,
             "no URL of a page: it must be whole, like https://example.com/news/1",
@@ -77,14 +77,14 @@ def test_what_is_wrong_is_said_by_line() -> None:
 
 def test_a_page_named_twice_counts_once_and_one_with_both_labels_not_at_all() -> None:
     text = f"{A},1\n{B},1\n{A}#x,1\n{B},0\n"
-    found = read_annotations(text.encode(), RULES)
-    assert found.pages == (AnnotatedPage(A, True, 1),)
-    assert found.repeats == (Repeat(A, (1, 3)),)
-    assert found.contradictions == (Repeat(B, (2, 4)),)
+    actual = read_annotations(text.encode(), RULES)
+    assert actual.pages == (AnnotatedPage(A, True, 1),)
+    assert actual.repeats == (Repeat(A, (1, 3)),)
+    assert actual.contradictions == (Repeat(B, (2, 4)),)
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_and_every_line_is_accounted_for(content: bytes) -> None:
-    found = read_annotations(content, RULES)
-    numbers = [row.line for row in found.bad] + [page.line for page in found.pages]
+    actual = read_annotations(content, RULES)
+    numbers = [row.line for row in actual.bad] + [page.line for page in actual.pages]
     assert len(set(numbers)) == len(numbers)

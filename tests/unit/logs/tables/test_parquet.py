@@ -273,18 +273,18 @@ def test_what_a_file_unpacks_to_is_bounded(
     done = subprocess.run(
         [sys.executable, "-c", _READ, str(path)], capture_output=True, text=True, check=True
     )
-    said, peak = done.stdout.splitlines()
+    message, peak = done.stdout.splitlines()
     assert int(peak) < MOST_MIB
-    assert re.search("refused|holds lists|a page unpacks to", said)
+    assert re.search("refused|holds lists|a page unpacks to", message)
 
 
 def test_a_value_longer_than_a_line_is_cut_and_rejected(tmp_path: Path) -> None:
     long = "https://a.example/" + "x" * 200_000
-    found = read(
+    actual = read(
         tmp_path,
         table(time=[MOMENT] * 2, address=["1.2.3.4"] * 2, url=[long, "https://a.example/1"]),
     )
-    (records,) = found
+    (records,) = actual
     assert len(records.line) == 2
     assert int((records.target.stop - records.target.start).max()) <= 65_537
 

@@ -28,8 +28,8 @@ from tests.log_traps import Reader, page
     ],
 )
 def test_spellings_of_one_page(read: Reader, first: str, second: str) -> None:
-    one, other = read(page(first) + page(second)).urls
-    assert one == other
+    first_url, other = read(page(first) + page(second)).urls
+    assert first_url == other
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_spellings_of_one_page(read: Reader, first: str, second: str) -> None:
     ],
 )
 def test_spellings_of_different_pages(read: Reader, first: str, second: str) -> None:
-    one, other = read(page(first) + page(second)).urls
-    assert one != other
+    first_url, other = read(page(first) + page(second)).urls
+    assert first_url != other

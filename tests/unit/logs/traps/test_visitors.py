@@ -68,7 +68,7 @@ def test_visitors_who_forward_no_address_stay_apart(read: Reader) -> None:
 
 def test_a_hidden_first_entry_is_passed_over(read: Reader) -> None:
     fields = ["_hidden, 198.51.100.2", "for=unknown, for=198.51.100.2:80", "198.51.100.2, 10.0.0.1"]
-    text = "".join(f'{line(address="10.9.9.9").rstrip()} "{one}"\n' for one in fields)
+    text = "".join(f'{line(address="10.9.9.9").rstrip()} "{field}"\n' for field in fields)
     (client,) = set(read(text, address="forwarded").clients)
     assert [client] == read(line(address="198.51.100.2")).clients
 

@@ -25,11 +25,11 @@ from tests.policies import (
 
 def test_browsertrix(policy: Policy, doc: Document) -> None:
     files = TARGETS["browsertrix"](doc)
-    told = yaml.safe_load(files["crawl-config.yaml"])
-    assert told["scopeType"] == "custom"
-    check(policy, URLS, lambda url: allow_and_deny(told["include"], told["exclude"], url))
+    answer = yaml.safe_load(files["crawl-config.yaml"])
+    assert answer["scopeType"] == "custom"
+    check(policy, URLS, lambda url: allow_and_deny(answer["include"], answer["exclude"], url))
     assert files["seeds.txt"].splitlines() == hubs_in_order(policy)  # comments would be seeds
-    assert [seed["url"] for seed in told["seeds"]] == hubs_in_order(policy)
+    assert [seed["url"] for seed in answer["seeds"]] == hubs_in_order(policy)
 
 
 @pytest.mark.parametrize("target", ["crawlee", "crawl4ai"])

@@ -33,14 +33,14 @@ def test_sitemap(policy: Policy, doc: Document) -> None:
     text = TARGETS["sitemap"](doc)["sitemap.xml"]
     space = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
     urls = ET.fromstring(text).findall("s:url", space)  # noqa: S314 - we wrote it
-    said = [tuple(e.text for e in url) for url in urls]
-    assert said == [
+    message = [tuple(e.text for e in url) for url in urls]
+    assert message == [
         ("https://news.example/", "hourly", "1.0"),
         ("https://news.example/politics/", "hourly", "0.9"),
         ("https://board.example/list?forum=2&sort=new", "daily", "0.9"),
         ("https://shop.example/offers(1).php", "hourly", "0.8"),
     ]
-    assert [url for url, _, _ in said] == hubs_in_order(policy)
+    assert [url for url, _, _ in message] == hubs_in_order(policy)
 
 
 @pytest.mark.parametrize(

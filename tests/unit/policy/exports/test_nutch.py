@@ -52,8 +52,11 @@ def test_bounds_of_hosts_lie_within_those_that_are_documented(
 ) -> None:
     """AdaptiveFetchSchedule takes no bound that equals the one of all hosts."""
     text = (repository / "docs" / "crawlers" / "nutch.md").read_text("utf-8")
-    told = dict(re.findall(r"adaptive\.(m.._interval)</name><value>([0-9.]+)<", text))
-    least, most = float(told.get("min_interval", 60)), float(told.get("max_interval", 365 * 86_400))
+    answer = dict(re.findall(r"adaptive\.(m.._interval)</name><value>([0-9.]+)<", text))
+    least, most = (
+        float(answer.get("min_interval", 60)),
+        float(answer.get("max_interval", 365 * 86_400)),
+    )
     lines = TARGETS["nutch"](doc)["conf/adaptive-host-specific-intervals.txt"].splitlines()
     for line in lines:
         shortest, longest = map(float, line.split()[1:])

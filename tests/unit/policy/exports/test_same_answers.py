@@ -69,7 +69,7 @@ def test_pages_that_differ_by_scheme_are_accepted_as_match_says(
     files = {target: make(doc) for target, make in TARGETS.items()}
     lists = json.loads(files["scrapy"]["links.json"])
     nutch, storm = files["nutch"], files["stormcrawler"]
-    known = {site["site"] for site in doc["sites"]}
+    sites = {site["site"] for site in doc["sites"]}
     every = rules(doc)
     for url in urls:
         is_wanted = wanted(policy, url)
@@ -82,7 +82,7 @@ def test_pages_that_differ_by_scheme_are_accepted_as_match_says(
             assert heritrix_scope(files["heritrix"], url) == accepts, url
         # Filters that are kept by host know no schemes: they leave out what is skipped under one,
         # and never keep back what is wanted.
-        if urlsplit(url).hostname in known:
+        if urlsplit(url).hostname in sites:
             fast = [
                 fast_filter(nutch["conf/fast-urlfilter.txt"], url),
                 storm_fast_filter(storm["fast.urlfilter.json"], url),
@@ -100,16 +100,18 @@ def with_news(doc: Document, prefixes: list[str], hubs: list[str]) -> Document:
     prefix, hub = doc["prefixes"][0], doc["hubs"][0]
     return {
         **doc,
-        "prefixes": [{**prefix, "site": NEWS, "prefix": one} for one in sorted(prefixes)],
-        "hubs": [{**hub, "site": NEWS, "url": one} for one in sorted(hubs)],
+        "prefixes": [
+            {**prefix, "site": NEWS, "prefix": prefix_text} for prefix_text in sorted(prefixes)
+        ],
+        "hubs": [{**hub, "site": NEWS, "url": hub_url} for hub_url in sorted(hubs)],
     }
 
 
 def is_of_a_pattern_left_out(doc: Document, url: str) -> bool:
     """Whether a URL is of a skipped pattern that a list without an order cannot hold."""
-    told = {expression for _, expression in skipped(doc)}
+    expressions = {expression for _, expression in skipped(doc)}
     return any(
-        rule.kind == "pattern" and not rule.is_accepted and rule.expression not in told
+        rule.kind == "pattern" and not rule.is_accepted and rule.expression not in expressions
         for rule in rules(doc)
         if re.search(rule.expression, url)
     )
@@ -128,9 +130,11 @@ def test_patterns_that_share_a_url_with_a_hub_or_prefix_are_left_out_and_no_othe
         (pages, [*folders, f"{NEWS}/user/login?next=%2Fp"], True),
         (pages, [*folders, f"{NEWS}/user/login/", f"{NEWS}/use/"], False),
     ):
-        for said in (skipped, skipped_paths):
-            found = [site for site, text in said(with_news(doc, prefixes, hubs)) if "login" in text]
-            assert found == [SHOP] if is_left_out else [NEWS, SHOP]
+        for message in (skipped, skipped_paths):
+            sites = [
+                site for site, text in message(with_news(doc, prefixes, hubs)) if "login" in text
+            ]
+            assert sites == [SHOP] if is_left_out else [NEWS, SHOP]
 
 
 LOGIN = "/user/login?next=%2Fpage%2F"
@@ -182,10 +186,10 @@ def test_what_is_skipped_on_a_host_is_not_skipped_below_it(doc: Document) -> Non
     domains = by_domain(doc)
     assert Policy(domains).match("https://sub.news.example/user/login?next=%2F").decision != "skip"
     scopes = json.loads(TARGETS["stormcrawler"](domains)["fast.urlfilter.json"])
-    below = [one["patterns"] for one in scopes if one["scope"].startswith("domain:")]
+    below = [scope["patterns"] for scope in scopes if scope["scope"].startswith("domain:")]
     assert below
     assert not any("login" in pattern for patterns in below for pattern in patterns)
-    (own,) = (one["patterns"] for one in scopes if one["scope"] == "host:news.example")
+    (own,) = (scope["patterns"] for scope in scopes if scope["scope"] == "host:news.example")
     assert any("login" in pattern for pattern in own)
     lines = TARGETS["nutch"](domains)["conf/fast-urlfilter.txt"].splitlines()
     scope = ""
@@ -196,7 +200,7 @@ def test_what_is_skipped_on_a_host_is_not_skipped_below_it(doc: Document) -> Non
         elif "login" in line:
             skipped.append(scope)
     assert "Host news.example" in skipped
-    assert not any(one.startswith("Domain") for one in skipped)
+    assert not any(rule.startswith("Domain") for rule in skipped)
 
 
 @pytest.mark.parametrize("by_domain", [False, True])
@@ -225,8 +229,8 @@ def test_prefixes_come_in_the_order_of_their_sites(by_domain: bool) -> None:
         ),
         PATTERNS.empty_table(),
     )
-    found = assemble(tables, PROVENANCE, Choices(), includes_subdomains=by_domain)
-    assert [entry["tier"] for entry in found["prefixes"]] == [5, 7]
+    actual = assemble(tables, PROVENANCE, Choices(), includes_subdomains=by_domain)
+    assert [entry["tier"] for entry in actual["prefixes"]] == [5, 7]
 
 
 def test_a_host_below_a_listed_domain_has_its_tier() -> None:
@@ -244,10 +248,10 @@ def test_a_host_below_a_listed_domain_has_its_tier() -> None:
         PREFIXES.empty_table(),
         PATTERNS.empty_table(),
     )
-    found = assemble(tables, PROVENANCE, Choices(), includes_subdomains=True)
-    policy = Policy(found)
+    actual = assemble(tables, PROVENANCE, Choices(), includes_subdomains=True)
+    policy = Policy(actual)
     for url in ("https://www.example.com/x", "https://other.example.com/x"):
-        assert policy.match(url).tier == tier_of(url, rules(found)) == 13
+        assert policy.match(url).tier == tier_of(url, rules(actual)) == 13
     apart = assemble(tables, PROVENANCE, Choices())
     assert [(entry["site"], entry["tier"]) for entry in apart["sites"]] == [
         ("example.com", 13),

@@ -60,8 +60,8 @@ def test_feeds_and_sitemaps_are_exported_in_the_words_of_each_crawler(doc: Docum
 
 
 def links_of(files: Files) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(files["policy-links.json"])
-    return told
+    document: dict[str, Any] = json.loads(files["policy-links.json"])
+    return document
 
 
 def test_feeds_are_not_static(policy: Policy) -> None:

@@ -29,8 +29,8 @@ def test_stormcrawler(policy: Policy, doc: Document) -> None:
     lines = files["policy-regex-filters.txt"]
     assert {line[0] for line in lines.splitlines()} <= {"+", "-"}  # others end the reading
     check(policy, URLS, lambda url: first_match(lines, url))
-    known = {site["site"] for site in doc["sites"]}
-    of_known = [url for url in WITHOUT_PORTS if urlsplit(url).hostname in known]
+    sites = {site["site"] for site in doc["sites"]}
+    of_known = [url for url in WITHOUT_PORTS if urlsplit(url).hostname in sites]
     check(policy, of_known, lambda url: storm_fast_filter(files["fast.urlfilter.json"], url))
     seeds = [line.split("\t") for line in files["seeds.txt"].splitlines()]
     assert seeds[0] == ["https://news.example/", "policyTier=1", "hubInterval=20"]
