@@ -55,7 +55,7 @@ def test_links_are_those_of_before_by_their_new_numbers_and_the_changes(
         {number + NEW * at: n for number, n in one.items()}
         for one, at in zip(change, site, strict=True)
     ]
-    moved = moved_links(
+    merged = moved_links(
         lists(before, np.int32),
         np.array(row),
         np.array([OLD * at for at in site]),
@@ -63,6 +63,6 @@ def test_links_are_those_of_before_by_their_new_numbers_and_the_changes(
         lists(moved, np.int64),
         np.array([NEW * at for at in site]),
     )
-    pairs = list(zip(moved.page.tolist(), moved.transits.tolist(), strict=True))
-    bounds = moved.bounds.tolist()
+    pairs = list(zip(merged.page.tolist(), merged.transits.tolist(), strict=True))
+    bounds = merged.bounds.tolist()
     assert [pairs[a:b] for a, b in itertools.pairwise(bounds)] == wanted
