@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
+from temporal_assets.quality import inspect
 from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
@@ -406,8 +407,13 @@ def test_histories_are_not_made_of_other_totals(here: Windows) -> None:
         build(here.store, here.engine, here.settings, PAGE_HISTORIES, here.day(3))
 
 
-def test_a_day_that_moved_within_a_history_is_found(here: Windows) -> None:
-    """The views of two days of one page are swapped: sum, birth and last day stay what they are."""
+def test_a_day_that_moved_within_a_history_is_found(
+    here: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The views of two days of one page are swapped: sum, birth and last day stay what they are.
+
+    Of a large window every other day is compared, and one of both is among them.
+    """
     for n in range(LENGTH):
         here.write(n, {URLS[0]: n + 1, URLS[1]: 3})
     last = LENGTH - 1
@@ -428,6 +434,8 @@ def test_a_day_that_moved_within_a_history_is_found(here: Windows) -> None:
         write_table(pa.Table.from_pylist(rows, table.arrow_schema), path)
         here.store.publish("page_histories", day, [path], inputs=[], settings_digest="")
     assert (verdict().status, verdict().expected.value) == (Status.BROKEN, 2)
+    monkeypatch.setattr(inspect, "_MOST_COMPARED", LENGTH)  # of two pages a day
+    assert (verdict().status, verdict().expected.value) == (Status.BROKEN, 1)
 
 
 def test_what_is_due_is_that_of_the_latest_day(here: Windows) -> None:

@@ -110,19 +110,15 @@ PAGE_HISTORIES: Final = Table(
         Rule(
             name="every_day_is_counted",
             measure=(
-                # Of many pages a sixteenth: an error of the transformation strikes them all, and
-                # looking all up would take as long as making the histories.
-                "(WITH compared AS (SELECT url, views FROM page_histories"
-                " WHERE total % 16 = 0 OR (SELECT count(*) FROM page_histories) < 20000),"
+                "(WITH present AS (SELECT DISTINCT day FROM page_views_window),"
                 " daily AS (SELECT day, sum(views) AS views FROM page_views_window"
-                " WHERE url IN (SELECT url FROM compared) GROUP BY day),"
-                " present AS (SELECT DISTINCT day FROM page_views_window),"
-                " held AS (SELECT place, sum(views) AS views FROM (SELECT"
-                " unnest(range($window_days)) AS place, unnest(views) AS views FROM compared)"
-                " AS flat GROUP BY place)"
+                " WHERE url IN (SELECT url FROM page_histories) GROUP BY day),"
+                " held AS (SELECT present.day AS day, sum(list_extract(views,"
+                " CAST(date_diff('day', $window_first, present.day) + 1 AS INTEGER))) AS views"
+                " FROM present CROSS JOIN page_histories GROUP BY present.day)"
                 " SELECT count(*) FROM present"
                 " LEFT JOIN daily ON daily.day = present.day"
-                " LEFT JOIN held ON held.place = date_diff('day', $window_first, present.day)"
+                " LEFT JOIN held ON held.day = present.day"
                 " WHERE coalesce(held.views, 0) <> coalesce(daily.views, 0))"
             ),
             maximum=0,
