@@ -11,9 +11,11 @@ import dagster as dg
 import pytest
 
 from temporal_assets import contracts
+from temporal_assets.defs.metadata.logs_and_releases import of_releases
 from temporal_assets.defs.metadata.numbers import _NUMBERS, numbers
 from temporal_assets.defs.metadata.pictures import _PICTURES, picture
 from temporal_assets.defs.metadata.samples import _SAMPLES, sample
+from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
@@ -119,6 +121,29 @@ LISTED = {
 """Tables with rows of their own choice in the UI."""
 
 
+_TABLE = {"released_policy": "crawl_policy"}
+"""The table whose days an asset without rows has."""
+
+
+def test_a_refused_policy_is_told_apart_with_the_check_that_refused_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = project.store
+    with store.scratch() as scratch:
+        path = scratch / "empty.parquet"
+        write_table(contracts.table("crawl_policy").arrow_schema.empty_table(), path)
+        manifest = store.publish(
+            "crawl_policy", DAY, [path], inputs=[Input("none", "0")], settings_digest=""
+        )
+    broken = verdicts.Judgement("crawl_policy", "has_rows", DAY, False, True, "empty")
+    monkeypatch.setattr(verdicts, "read", lambda _, of: (broken,) if of == manifest else ())
+    said = of_releases(project.installation, DAY)
+    (row,) = said["sample"].records
+    assert row.data == {"day": str(DAY), "entries": 0, "refused_by": "has_rows"}
+    assert "](data:image/png;base64," in said["picture"].value
+    assert of_releases(project.installation, DAY - dt.timedelta(1)) == {}
+
+
 def test_a_picture_leaves_out_what_has_no_value() -> None:
     """Sites without reliable pages have no score: a window with one could not be made."""
     rows = [{"x": 1, "y": 0.5}, {"x": 2, "y": None}]
@@ -141,8 +166,9 @@ def test_every_table_has_a_picture_and_a_sample_and_they_are_drawn(whole: Path) 
     store = Store.open(settings)
     drawn = set()
     with dg.DagsterInstance.from_config(str(settings.state / "dagster")) as instance:
-        for name in tables:
-            asked = dg.AssetRecordsFilter(dg.AssetKey(name), [str(store.days(name)[-1])])
+        for name in [*tables, "log_files", "released_policy"]:
+            days = [] if name == "log_files" else [str(store.days(_TABLE.get(name, name))[-1])]
+            asked = dg.AssetRecordsFilter(dg.AssetKey(name), days or None)
             record = instance.fetch_materializations(asked, limit=1).records[0]
             assert record.asset_materialization is not None
             said = record.asset_materialization.metadata.values()
@@ -151,3 +177,4 @@ def test_every_table_has_a_picture_and_a_sample_and_they_are_drawn(whole: Path) 
             assert all("](data:image/png;base64," in one for one in pictures), name
             drawn |= {name} if pictures else set()
     assert drawn >= {"requests", "page_views", "transits", "page_totals", "prefix_trees"}
+    assert drawn >= {"log_files", "released_policy"}

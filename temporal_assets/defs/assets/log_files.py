@@ -10,6 +10,7 @@ import dagster as dg
 from temporal_assets.days import daily
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
+from temporal_assets.defs.metadata.logs_and_releases import of_logs
 from temporal_assets.defs.metadata.metadata import MAX_ROWS, grid, plottable
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
@@ -83,7 +84,7 @@ def log_file_assets(
         inventory = Inventory.load(installation.settings)
         _announce_days(context, installation, inventory, report)
         return dg.MaterializeResult(
-            metadata=plottable(_metadata(report, inventory)),
+            metadata=plottable(_metadata(report, inventory) | of_logs(inventory)),
             # What has changed is told per day, by `landed_days`.
             data_version=dg.DataVersion("see landed_days"),
         )
@@ -122,7 +123,10 @@ def _announce_days(
             dg.AssetObservation(
                 asset_key="landed_days",
                 partition=day.isoformat(),
-                metadata={"files": len(inputs)},
+                metadata={
+                    "files": len(inputs),
+                    "log_lines": sum(file.days[day].lines for file in inventory.of_day(day)),
+                },
                 tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
             )
         )

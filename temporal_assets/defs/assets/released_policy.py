@@ -11,6 +11,8 @@ import dagster as dg
 from temporal_assets.defs.days import make_days, refuse_blocked, without_statements
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.made import Made, Parts
+from temporal_assets.defs.metadata.logs_and_releases import of_releases
+from temporal_assets.defs.metadata.metadata import plotted
 from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.defs.runs import tags
 from temporal_assets.defs.stages import documentation, group_of
@@ -69,15 +71,17 @@ def released_policy_asset(
     def released_policy(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> Iterator[dg.MaterializeResult[Any]]:
+        with_plots = plotted(context.partition_keys)
+
         def make(installation: Installation, day: dt.date) -> Parts:
-            return {RELEASED_POLICY: _released(installation, day)}
+            return {RELEASED_POLICY: _released(installation, day, day in with_plots)}
 
         yield from make_days(context, installation, [RELEASED_POLICY], without_statements(make))
 
     return released_policy
 
 
-def _released(installation: Installation, day: dt.date) -> Made:
+def _released(installation: Installation, day: dt.date, plots: bool) -> Made:
     store, settings = installation.store, installation.settings
     manifest = store.require(CRAWL_POLICY.name, day)
     refuse_blocked(installation, CRAWL_POLICY.name, [day])
@@ -90,4 +94,4 @@ def _released(installation: Installation, day: dt.date) -> Made:
     if folder := files_of(store, settings, manifest):
         said["folder"] = dg.MetadataValue.path(str(folder))
         said["policy_bytes"] = (folder / FILE).stat().st_size
-    return Made(manifest, said)
+    return Made(manifest, said | (of_releases(installation, day) if plots else {}))

@@ -121,7 +121,8 @@ def _style(is_clear: bool) -> str:
         colours |= _CLEAR
     charts = _PHONE.sub("", folder.joinpath("charts/charts.css").read_text("utf-8"))
     ground = "none" if is_clear else "var(--paper)"
-    own = f"{_OWN}.ground {{ fill: {ground}; }}"
+    halo = ".plot .value { stroke: none; }" if is_clear else ""
+    own = f"{_OWN}.ground {{ fill: {ground}; }}{halo}"
     return _VARIABLE.sub(lambda match: colours[match[1]], charts + own)
 
 

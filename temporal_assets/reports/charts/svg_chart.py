@@ -40,7 +40,7 @@ _NAMED: Final = 8
 _LONGEST_TICK: Final = 14
 _TICK_LETTER: Final = 10.0
 """Width of a letter of a tick on a phone, about: the last tick moves in so far."""
-_DOTS: Final = 40
+_DOTS: Final = 24
 """Lines with no more points show them."""
 
 
@@ -154,9 +154,12 @@ class Scale:
             first, last = min(bars[0].x), max(bars[0].x)
             low, high = min(low, first - half), max(high, last + half)
         self.low, self.high = low, high if high > low else low + 1.0
-        if not axis.is_log and not axis.ticks and not self.is_x and axis.high is None:
+        if not axis.is_log and not axis.ticks and not self.is_x:
             step = _step(self.high - self.low, axis.kind)
-            self.high = step * ceil(self.high / step - 1e-9)
+            if axis.low is None:
+                self.low = step * floor(self.low / step + 1e-9)
+            if axis.high is None:
+                self.high = step * ceil(self.high / step - 1e-9)
 
     def at(self, value: float) -> float:
         """A place, within the frame."""
@@ -303,7 +306,7 @@ def _weighed(
     if len(weights) != len(points):
         return [_dot(place, colour, 2) for place in points]
     most = max(weights, default=1.0) or 1.0
-    radii = [max(2.0, 9.0 * sqrt(weight / most)) for weight in weights]
+    radii = [max(2.0, 7.0 * sqrt(weight / most)) for weight in weights]
     return [_dot(place, colour, radius) for place, radius in zip(points, radii, strict=True)]
 
 

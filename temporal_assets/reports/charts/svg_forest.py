@@ -57,7 +57,7 @@ def _row(row: Interval, place: int, scale: Scale) -> str:
     label = f"{_short(row.value, kind)} ({_short(row.low, kind)} to {_short(row.high, kind)})"
     return (
         f"{_name(row.name, top + 14, len(label))}"
-        f'<text class="tick" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{label}</text>'
+        f'<text class="value" x="{WIDTH - _SIDE}" y="{top + 14}" text-anchor="end">{label}</text>'
         f'<path class="line {colour}" d="M{low:.1f} {at - 4}v8m0 -4H{high:.1f}m0 -4v8"/>'
         f'<circle class="fill {colour}" cx="{middle:.1f}" cy="{at}" r="5"/>'
     )

@@ -21,6 +21,8 @@ _LEVELS: Final = 9
 """Shades from the worst to the best cell: classes h0 to h8 of the page."""
 _SHADE: Final = 14
 """Width of a shade in the legend."""
+_SCALE_LETTER: Final = 11
+"""Width of a digit beside it, in the larger letters of a phone."""
 
 _CENTRE: Final = (WIDTH / 2, 182.0)
 _RADIUS: Final = 140.0
@@ -48,7 +50,7 @@ def _scale(figure: HeatMap) -> Iterator[str]:
     """Yield what the shades and the marks mean, above the map."""
     low, high = _span(figure)
     right = WIDTH - 10
-    left = right - _SHADE * _LEVELS - 8 * len(f"{high:,.4g}") - 8
+    left = right - _SHADE * _LEVELS - _SCALE_LETTER * len(f"{high:,.4g}") - 8
     yield f'<text class="tick" x="{left - 6}" y="18" text-anchor="end">{low:,.4g}</text>'
     for level in range(_LEVELS):
         x = left + _SHADE * level

@@ -408,9 +408,9 @@ def _strategies(own: Sequence[Row]) -> Table:
             Column("interest to come", "share"),
             Column("of temporal pages", "share"),
             Column("temporal pages fetched", "share"),
-            Column("median delay (hours)", "number"),
+            Column("median delay (minutes)", "number"),
             Column("95 % of it"),
-            Column("90 % within (hours)", "number"),
+            Column("90 % within (minutes)", "number"),
             Column("fetches", "count"),
             Column("wasted", "count"),
         ),
@@ -418,13 +418,19 @@ def _strategies(own: Sequence[Row]) -> Table:
             (
                 _STRATEGIES[row["strategy"]][0],
                 *(row[n] for n in ("fetches_per_hour", "remaining", "temporal_remaining")),
-                *(row[n] for n in ("temporal_fetched", "median_delay_hours")),
+                row["temporal_fetched"],
+                _minutes(row["median_delay_hours"]),
                 delay_span(row),
-                *(row[n] for n in ("delay_90_hours", "fetches", "wasted")),
+                _minutes(row["delay_90_hours"]),
+                *(row[n] for n in ("fetches", "wasted")),
             )
             for row in own
         ),
     )
+
+
+def _minutes(hours: float | None) -> float | None:
+    return None if hours is None else 60.0 * hours
 
 
 def delay_span(row: Row) -> str | None:

@@ -185,7 +185,7 @@ def concentration(
                 "Pages by concentration",
                 "Shares of the pages of each kind by whole steps of concentration.",
                 Axis("concentration", "number", 0.0),
-                Axis("share of the pages of their kind", "share", 0.0),
+                Axis("share of pages", "share", 0.0),
                 tuple(
                     Series(
                         name,

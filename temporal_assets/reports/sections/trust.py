@@ -204,7 +204,7 @@ def reliability(scores: Sequence[Score], pages: int) -> Chart:
         f"Promised probability against what happened, {counted(pages, 'later page')}",
         "On the diagonal, probabilities are honest; the larger a dot, the more pages it is of.",
         Axis("promised probability", "share", 0.0, 1.0),
-        Axis("share that was temporal", "share", 0.0, 1.0),
+        Axis("were temporal", "share", 0.0, 1.0),
         tuple(
             Series(
                 f"{counted(age, 'day')} seen",

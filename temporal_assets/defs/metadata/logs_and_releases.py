@@ -1,0 +1,98 @@
+"""Pictures and samples of the two assets that are no tables: `log_files` and `released_policy`.
+
+Counts by day and the names of checks: no line of a log, and no entry of a policy.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import dagster as dg
+
+from temporal_assets.defs.installation import Installation
+from temporal_assets.defs.metadata.metadata import grid
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.quality import verdicts
+from temporal_assets.reports.document import Axis, Chart, Series
+from temporal_assets.reports.plots import drawn
+from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
+
+_MOST_DAYS: Final = 120
+"""Bars of a picture, the latest days: more would run into each other."""
+
+_MOST_RELEASES: Final = 10
+"""Rows of the sample, as many as those of tables have."""
+
+_GREY, _BLUE, _RED = 5, 0, 1
+
+
+def of_logs(inventory: Inventory) -> dict[str, Any]:
+    """Return the picture of the log files: lines of each day, with those kept and rejected."""
+    days = inventory.days()[-_MOST_DAYS:]
+    if not days:
+        return {}
+    shares = [[file.days[day] for file in inventory.of_day(day)] for day in days]
+    lines = [sum(share.lines for share in of_day) for of_day in shares]
+    kept = [sum(share.rows for share in of_day) for of_day in shares]
+    rejected = [
+        sum(
+            loss["lines"] for share in of_day for loss in share.losses if loss["kind"] == "rejected"
+        )
+        for of_day in shares
+    ]
+    bars = [
+        _bars("log lines", _GREY, days, lines),
+        _bars("kept as page requests", _BLUE, days, kept),
+        _bars("rejected as malformed", _RED, days, rejected),
+    ]
+    return {"lines_by_day": _picture("log lines by day", "lines", bars)}
+
+
+def of_releases(installation: Installation, day: dt.date) -> dict[str, Any]:
+    """Return the picture and the sample of the policies up to a day, and why some were refused."""
+    policies = list(_policies(installation, day))
+    if not policies:
+        return {}
+    passed = [(at, entries) for at, entries, broken in policies if not broken]
+    refused = [(at, entries) for at, entries, broken in policies if broken]
+    bars = [
+        _bars(name, colour, [at for at, _ in rows], [entries for _, entries in rows])
+        for name, colour, rows in (
+            ("may be released", _BLUE, passed),
+            ("refused by its checks", _RED, refused),
+        )
+        if rows
+    ]
+    rows = [
+        {"day": str(at), "entries": entries, "refused_by": ", ".join(broken)}
+        for at, entries, broken in reversed(policies[-_MOST_RELEASES:])
+    ]
+    return {
+        "picture": _picture("entries of the policy by day", "entries", bars),
+        "sample": grid(rows, {"day": "string", "entries": "int", "refused_by": "string"}),
+    }
+
+
+def _policies(
+    installation: Installation, last: dt.date
+) -> Iterator[tuple[dt.date, int, list[str]]]:
+    """Yield the day, the entries and the broken invariants of each policy, oldest first."""
+    store, state = installation.store, installation.settings.state
+    days = [day for day in store.days(CRAWL_POLICY.name) if day <= last]
+    for day in days[-_MOST_DAYS:]:
+        manifest = store.manifest(CRAWL_POLICY.name, day)
+        if manifest is not None:
+            broken = verdicts.blockers(verdicts.read(state, manifest))
+            yield day, manifest.rows, [judgement.check for judgement in broken]
+
+
+def _bars(name: str, colour: int, days: Sequence[dt.date], heights: Sequence[int]) -> Series:
+    places = tuple(float(day.toordinal()) for day in days)
+    return Series(name, "bars", colour, places, tuple(map(float, heights)))
+
+
+def _picture(title: str, what: str, bars: Sequence[Series]) -> dg.MarkdownMetadataValue:
+    chart = Chart(title, title, Axis("", "date"), Axis(what, "count", 0.0), tuple(bars))
+    return dg.MetadataValue.md(drawn(chart))
