@@ -37,6 +37,10 @@ _WEEK: Final = 7
 _USUAL_HUBS: Final = 10
 """Hubs whose yield is shown where no list in use says how many to compare."""
 _LATER: Final = "`temporal-assets report` makes the earlier windows it needs"
+_FEW_PAGES: Final = 100
+"""Pages with a label below which a list rests on little, and the front page says so."""
+_FEW_BORN: Final = 10
+"""Temporal pages of a simulated crawl below which two strategies are not told apart."""
 PLAIN: Final[Tone] = "plain"
 GOOD: Final[Tone] = "good"
 BAD: Final[Tone] = "bad"
@@ -71,6 +75,11 @@ class Front:
     days: int
     missing: int
     """Days of the window, and those of them that are not there."""
+    opened: int
+    labelled: int
+    """Pages that anybody opened in the window, and those with enough views for a label."""
+    days_to_judge: int
+    """Days of logs that are still to come before any list can be judged out of time."""
     rejected: float | None
     """Share of the log lines of the day that could not be read; None where it is not known."""
     failed: Sequence[str]
@@ -102,7 +111,9 @@ def front(facts: Front) -> Section:
         *_trusted(facts),
     )
     return Section(
-        "front", FRONT, "", f"{facts.day:%A, %-d %B %Y}", "no_judgement", (_said(facts),), blocks
+        *("front", FRONT, "", f"{facts.day:%A, %-d %B %Y}", "no_judgement"),
+        (_said(facts), *_cautions(facts)),
+        blocks,
     )
 
 
@@ -113,7 +124,7 @@ def _said(facts: Front) -> str:
         for kind, noun in (("hub", "hub"), ("prefix", "prefix"))
         if kind in now
     ]
-    watch = " and ".join(parts) if parts else "nothing yet"
+    watch = f"Watch {' and '.join(parts)} now" if parts else "There is nothing to watch yet"
     if not facts.is_judged:
         health = "nothing was checked yet"
     elif facts.failed:
@@ -123,7 +134,18 @@ def _said(facts: Front) -> str:
     else:
         health = "all checks pass"
     days = counted(facts.days - facts.missing, "day")
-    return f"Watch {watch} now. {days} of data; {health}. Ranges are intervals of 95 %."
+    return f"{watch}. {days} of data; {health}. Ranges are intervals of 95 %."
+
+
+def _cautions(facts: Front) -> Iterator[str]:
+    """Yield what an operator of small or young logs has to know, and what to do."""
+    more = "more days of logs, or a lower `window.min_views_per_day`, give more"
+    if facts.labelled < _FEW_PAGES:
+        labelled = f"{facts.labelled:,}" if facts.labelled else "none"
+        yield (
+            f"Little to learn from: of {counted(facts.opened, 'page')}, {labelled} had enough"
+            f" views to say how long people read it; {more}. Until then take the lists as a guess."
+        )
 
 
 # Key figures ------------------------------------------------------------------------------------
@@ -165,6 +187,13 @@ def _since(now: float, before: Sequence[float]) -> str:
     return f"{now / before[0] - 1:+.0%} on the day before"
 
 
+def _to_judge(facts: Front) -> str:
+    """Return what a judgement out of time waits for."""
+    if facts.days_to_judge > 0:
+        return f"judged on pages born later: in {counted(facts.days_to_judge, 'more day')} of logs"
+    return _LATER
+
+
 def _hub_yield(facts: Front) -> Figure:
     """The new temporal pages that the first hubs lead to, beside as many fronts of the list."""
     title = "New pages that hubs show"
@@ -172,7 +201,7 @@ def _hub_yield(facts: Front) -> Figure:
     longest = max((row["horizon_days"] for row in rows), default=0)
     later = [row for row in rows if row["horizon_days"] == longest]
     if not later:
-        return Figure(title, "–", _LATER)
+        return Figure(title, "–", _to_judge(facts))
     listed = [row for row in later if row["baseline_one_hop"] is not None]
     row = max(listed, key=lambda other: other["k"]) if listed else _nearest(later, _USUAL_HUBS)
     ours = _reached(row, "ours")
@@ -213,8 +242,10 @@ def _delay(facts: Front) -> Figure:
     title = "Delay to the first fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
-    if ours is None or ours["median_delay_hours"] is None:
+    if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
+    if ours["median_delay_hours"] is None:
+        return Figure(title, "–", f"of {counted(ours['temporal'], 'temporal page')} none fetched")
     note = f"median, {delay_span(ours)}, {_fetched(ours)}"
     if "baseline" in rows:
         before = rows["baseline"]["median_delay_hours"]
@@ -235,11 +266,14 @@ def _left(facts: Front) -> Figure:
     if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
     mine = _remaining(ours)
+    note, few = _span(mine), ours["temporal"] < _FEW_BORN
+    if few:
+        note += f", with {counted(ours['temporal'], 'temporal page')} born: too few to compare"
     if "baseline" not in rows:
-        return Figure(title, percent(mine[0]), _span(mine))
+        return Figure(title, percent(mine[0]), note)
     theirs = _remaining(rows["baseline"])
-    note = f"{_span(mine)}; list in use {_said_of(theirs)}"
-    return Figure(title, percent(mine[0]), note, _tone(mine, theirs))
+    tone = PLAIN if few else _tone(mine, theirs)
+    return Figure(title, percent(mine[0]), f"{note}; list in use {_said_of(theirs)}", tone)
 
 
 def _remaining(row: Row) -> tuple[float, float, float]:
@@ -261,7 +295,7 @@ def _f(facts: Front) -> Figure:
     ours = next((row for row in rows if row["rule"] == "published"), None)
     ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
     if ours is None:
-        return Figure(title, "–", _LATER)
+        return Figure(title, "–", _to_judge(facts))
     before = next(
         (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
     )
@@ -284,7 +318,11 @@ def _f_span(row: Row) -> str:
 def _data(facts: Front) -> Figure:
     there = facts.days - facts.missing
     lost = "" if facts.rejected is None else f"; {facts.rejected:.1%} of the lines rejected"
-    note = f"{facts.missing:,} missing{lost}" if facts.missing else f"none missing{lost}"
+    first = facts.traffic[0]["day"] if facts.traffic else facts.day
+    early = max(facts.days - 1 - (facts.day - first).days, 0)
+    missing = f"{facts.missing:,}" if facts.missing else "none"
+    is_young = there and facts.missing == early > 0
+    note = f"{missing} before the first log{lost}" if is_young else f"{missing} missing{lost}"
     return Figure("Days of data", f"{there:,} of {facts.days:,}", note, PLAIN if there else BAD)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from temporal_assets.quality import verdicts
 from temporal_assets.reports.sections.front import Front
 from temporal_assets.reports.sections.wording import every
-from temporal_assets.windows.frame.asset import Job
+from temporal_assets.windows.frame.asset import Job, learned_days
 from temporal_assets.windows.lists.site_changes import compared_day
 from temporal_assets.windows.report.report_rows import Reader, Row
 
@@ -32,6 +32,10 @@ _BIRTHS: Final = (
 )
 _ENTRIES: Final = (
     "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
+)
+_SIZES: Final = (
+    "SELECT (SELECT count(*) FROM page_totals) AS opened,"
+    " (SELECT count(*) FROM page_labels) AS labelled"
 )
 _VISITS: Final = (
     "SELECT tier, count(*) AS hubs, sum(86400.0 / interval_seconds) AS fetches FROM crawl_policy"
@@ -112,6 +116,8 @@ def front_of(job: Job, reader: Reader) -> Front:
         compared=compared,
         days=expected,
         missing=expected - len(job.present("page_views")),
+        **_sizes(reader),
+        days_to_judge=_days_to_judge(job),
         rejected=_rejected(job),
         failed=[
             f"{judgement.asset}: {judgement.check}" for judgement in wrong if judgement.blocking
@@ -152,11 +158,30 @@ def _watched(reader: Reader) -> Iterator[Row]:
         name, interval = row["name"].partition("//")[2], every(row["interval_seconds"])
         yield {"kind": "hub", "name": name, "why": f"every {interval}"}
     for row in reader.rows(_PREFIXES, "news_prefixes"):
-        why = f"{row['news_pages']:,} of {row['pages']:,} news"
+        why = _share(row["news_pages"], row["pages"], "news")
         yield {"kind": "prefix", "name": row["name"], "why": why}
     for row in reader.rows(_SITES, "site_scores"):
-        why = f"{row['temporal_pages']:,} of {row['pages']:,} temporal"
+        why = _share(row["temporal_pages"], row["pages"], "temporal")
         yield {"kind": "site", "name": row["name"], "why": why}
+
+
+def _share(pages: int, labelled: int, what: str) -> str:
+    """Say how many pages with a label are of a kind; without one, others like it decide."""
+    return f"{pages:,} of {labelled:,} {what}" if labelled else "by others like it"
+
+
+def _sizes(reader: Reader) -> dict[str, int]:
+    (row,) = reader.rows(_SIZES, "page_totals", "page_labels")
+    return {name: int(row[name]) for name in ("opened", "labelled")}
+
+
+def _days_to_judge(job: Job) -> int:
+    """Return the days of logs to come before the shortest horizon has a window to learn from."""
+    window = job.settings.window
+    needed = min(window.min_days, window.days)
+    learned = learned_days(job.settings, job.day).values()
+    before = sum(day <= max(learned) for day in job.present("page_views")) if learned else needed
+    return max(needed - before, 0)
 
 
 def _rejected(job: Job) -> float | None:

@@ -48,6 +48,7 @@ CRAWL = {
     "median_delay_low_hours": 0.25,
     "median_delay_high_hours": 3.0,
     "temporal_fetched": 0.97,
+    "temporal": 40,
 }
 
 FRONT = Front(
@@ -67,6 +68,9 @@ FRONT = Front(
     compared=DAY - dt.timedelta(1),
     days=60,
     missing=2,
+    opened=900,
+    labelled=300,
+    days_to_judge=0,
     rejected=0.013,
     failed=[],
     warned=[],
@@ -134,6 +138,33 @@ def test_what_is_wrong_is_said_first() -> None:
     assert front(broken).says[0].count("do not trust it: 1 check broken.")
     worse = replace(FRONT, lists=[later("baseline", "list", 0.9, f_gain_high=-0.1)])
     assert figures(worse)["Right pages in the list (F)"][0] == "–"
+
+
+def test_small_logs_are_told_what_they_are_worth_and_what_to_do() -> None:
+    assert len(front(FRONT).says) == 1
+    thin = replace(FRONT, opened=759, labelled=5, lists=[], reach=[], days_to_judge=3)
+    _, caution = front(thin).says
+    assert "of 759 pages, 5 had enough views" in caution
+    assert "`window.min_views_per_day`" in caution
+    assert "none had enough views" in front(replace(thin, labelled=0)).says[1]
+    young = replace(thin, traffic=days(20, views=9, pages=4), missing=40, rejected=None)
+    assert figures(young)["Days of data"][1] == "40 before the first log"
+    # A command that cannot help is not named.
+    waiting = "judged on pages born later: in 3 more days of logs"
+    assert figures(thin)["Right pages in the list (F)"] == ("–", waiting, "plain")
+    assert figures(thin)["New pages that hubs show"] == ("–", waiting, "plain")
+
+
+def test_two_crawls_are_not_told_apart_by_a_handful_of_pages() -> None:
+    few = [{**row, "temporal": 2, "median_delay_hours": None} for row in FRONT.timely]
+    found = figures(replace(FRONT, timely=few))
+    assert found["Interest left at fetch"] == (
+        "90.0%",
+        "80.0% to 95.0%, with 2 temporal pages born: too few to compare; list in use 20.0%"
+        " (10.0% to 30.0%)",
+        "plain",
+    )
+    assert found["Delay to the first fetch"][1] == "of 2 temporal pages none fetched"
 
 
 def test_without_anything_it_says_what_is_missing() -> None:
