@@ -22,6 +22,7 @@ from temporal_assets.reports.charts.svg_icicle import icicle, share_legend
 from temporal_assets.reports.page_chart import as_chart
 from temporal_assets.reports.prefix_tree import Section
 from temporal_assets.reports.report_page import block, broken, digest, front_page, stylesheet
+from temporal_assets.reports.sections.patterns import GRAPH_KEY
 from temporal_assets.reports.sections.wording import every
 from temporal_assets.reports.text import readable, shown
 from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, graph_of
@@ -383,12 +384,13 @@ def pattern(window: Window, name: str, number: int) -> str:
         for page_row in examples
     )
     parts = [
-        f"<p>{_text(says)}</p><p class='note'>As a regular expression:"
-        f" <code>{_text(node['expression'])}</code></p>",
+        f"<p>{_text(says)}</p><details><summary>As a regular expression</summary>"
+        f"<code>{_text(node['expression'])}</code></details>",
         _table("Examples that enough clients opened", columns, cells)
         if examples
         else f"<p class='note'>No example among the {CANDIDATES:,} most visited pages.</p>",
         _neighbours(stored, name, place),
+        f"<p class='note'>{_text(GRAPH_KEY)}</p>",
         f'<div class="figures">{block(graph_of(stored), "g")}</div>',
     ]
     return page(row["template"], parts, _path_to(window, name))

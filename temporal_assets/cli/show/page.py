@@ -104,7 +104,8 @@ def _told(
     crawls = [*_of_crawls(_crawled(store, settings, page)), *_of_source(store, settings, page)]
     if row is None:
         chart = _young_chart(store, settings, page, day)
-        return chart, [*_few(early), *_of_youth(early), *crawls]
+        few = _few(early) if early else _seldom(sum(chart.views), day, settings)
+        return chart, [few, *_of_youth(early), *crawls]
     return _chart(store, page, row), [*_reasons(row), *_of_youth(early), *crawls]
 
 
@@ -132,7 +133,7 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_Row | None, _Row]:
     """The page's rows of all tables as one, and its early label, empty if it is not young.
 
-    A `CommandError` says why there is neither.
+    A page with too few views has neither. A `CommandError` says that nobody opened it.
     """
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
@@ -155,20 +156,11 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
     if rows or early:
         return rows[0] if rows else None, early[0] if early else {}
     totals = store.require("page_totals", day)
-    window = f"in the {totals.extra['window_days']} days up to {day}"
     inputs = {"page_totals": store.paths(totals)}
-    seen = engine.rows(f"SELECT total FROM page_totals {where}", inputs, limit=1)  # noqa: S608 - the URL is a literal
-    raise CommandError(_absence(page, window, settings, seen[0]["total"] if seen else 0))
-
-
-def _absence(page: str, window: str, settings: Settings, total: int) -> str:
-    if total:
-        return (
-            f"{page} has {console.counted(total, 'view')} {window}, fewer than the"
-            f" {settings.window.min_views_per_day:g} a day (`window.min_views_per_day`) that a"
-            " page needs to be relied on"
-        )
-    return f"nobody opened {page} {window}"
+    if not engine.rows(f"SELECT total FROM page_totals {where}", inputs, limit=1):  # noqa: S608 - the URL is a literal
+        window = f"in the {totals.extra['window_days']} days up to {day}"
+        raise CommandError(f"nobody opened {page} {window}")
+    return None, {}
 
 
 def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
@@ -288,10 +280,19 @@ def _named(page: str) -> str:
     return readable(page)
 
 
-def _few(early: _Row) -> list[str]:
+def _few(early: _Row) -> str:
     """Why there is no curve and no label, where there is nothing but an early label."""
     born = f"born {early['birth']}, {console.counted(early['total'], 'view')} so far"
-    return [f"{born}: too few views for a curve and labels yet"]
+    return f"{born}: too few views for a curve and labels yet"
+
+
+def _seldom(views: int, day: dt.date, settings: Settings) -> str:
+    """Why a page that is no longer young has no label."""
+    window = settings.window
+    return (
+        f"{console.counted(views, 'view')} in the {window.days} days up to {day}, fewer than the"
+        f" {window.min_views_per_day:g} a day (`window.min_views_per_day`) that a label needs"
+    )
 
 
 def _of_youth(early: _Row) -> list[str]:

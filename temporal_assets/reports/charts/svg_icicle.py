@@ -19,7 +19,7 @@ _ROW: Final = 30
 _DEPTH: Final = 5
 """Levels that are drawn; deeper ones are a click away."""
 _NARROWEST: Final = 4.0
-_LETTER: Final = 7.2
+_LETTER: Final = 7.8
 _LEVELS: Final = 9
 
 

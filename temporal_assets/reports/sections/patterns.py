@@ -432,15 +432,21 @@ def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidde
         "no_judgement",
         (f"{says}.",),
         (graph,),
-        "A circle's area is its visits, an arrow's width its transits. Blue: hardly a page is"
-        " temporal; purple: some; red: most. Grey: unknown."
-        + (f" {hidden:,} patterns with fewer visits are not drawn." if hidden else ""),
+        GRAPH_KEY
+        + (f" Not drawn: {counted(hidden, 'pattern')} with fewer visits." if hidden else ""),
     )
 
 
 MOST_PATTERNS: Final = 16
 """More nodes than these overlap."""
 _MOST_EDGES: Final = 60
+
+
+GRAPH_KEY: Final = (
+    "A circle's area is its visits, an arrow's width its transits. Blue: hardly a page is temporal;"
+    " purple: some; red: most. Grey: unknown."
+)
+"""Meaning of what a behaviour graph draws."""
 
 
 def graph_of(site: str, nodes: Sequence[Row], edges: Sequence[Row]) -> Graph:

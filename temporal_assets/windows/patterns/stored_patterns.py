@@ -24,6 +24,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import literal
 from temporal_assets.reports.document import Graph
 from temporal_assets.reports.sections import patterns
+from temporal_assets.reports.sections.wording import counted
 from temporal_assets.storage.store import Store
 
 Row = dict[str, Any]
@@ -142,5 +143,5 @@ def graph_of(stored: StoredPatterns) -> Graph:
     ranked = sorted(stored.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
     graph = patterns.graph_of(stored.site, ranked[: patterns.MOST_PATTERNS], stored.edges)
     hidden = len(ranked) - len(graph.nodes)
-    more = f"; {hidden:,} patterns with fewer visits are not drawn" if hidden else ""
+    more = f"; not drawn: {counted(hidden, 'pattern')} with fewer visits" if hidden else ""
     return replace(graph, title=f"{graph.title}{more}")
