@@ -139,7 +139,7 @@ def test_a_refused_policy_is_told_apart_with_the_check_that_refused_it(
     monkeypatch.setattr(verdicts, "read", lambda _, of: (broken,) if of == manifest else ())
     said = of_releases(project.installation, DAY)
     (row,) = said["sample"].records
-    assert row.data == {"day": str(DAY), "entries": 0, "refused_by": "has_rows"}
+    assert row.data == {"day": str(DAY), "entries": 0, "checks": "has_rows"}
     assert "](data:image/png;base64," in said["picture"].value
     assert of_releases(project.installation, DAY - dt.timedelta(1)) == {}
 

@@ -66,12 +66,12 @@ def of_releases(installation: Installation, day: dt.date) -> dict[str, Any]:
         if rows
     ]
     rows = [
-        {"day": str(at), "entries": entries, "refused_by": ", ".join(broken)}
+        {"day": str(at), "entries": entries, "checks": ", ".join(broken) or "passed"}
         for at, entries, broken in reversed(policies[-_MOST_RELEASES:])
     ]
     return {
         "picture": _picture("entries of the policy by day", "entries", bars),
-        "sample": grid(rows, {"day": "string", "entries": "int", "refused_by": "string"}),
+        "sample": grid(rows, {"day": "string", "entries": "int", "checks": "string"}),
     }
 
 
