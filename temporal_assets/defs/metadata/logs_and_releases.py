@@ -42,12 +42,13 @@ def of_logs(inventory: Inventory) -> dict[str, Any]:
         )
         for of_day in shares
     ]
+    places = [day.toordinal() for day in days]
     bars = [
-        _bars("log lines", _GREY, days, lines),
-        _bars("kept as page requests", _BLUE, days, kept),
-        _bars("rejected as malformed", _RED, days, rejected),
+        _bars("log lines", _GREY, places, lines),
+        _bars("kept as page requests", _BLUE, places, kept),
+        _bars("rejected as malformed", _RED, places, rejected),
     ]
-    return {"lines_by_day": _picture("log lines by day", "lines", bars)}
+    return {"lines_by_day": _picture("log lines by day", Axis("", "date"), "lines", bars)}
 
 
 def of_releases(installation: Installation, day: dt.date) -> dict[str, Any]:
@@ -55,22 +56,19 @@ def of_releases(installation: Installation, day: dt.date) -> dict[str, Any]:
     policies = list(_policies(installation, day))
     if not policies:
         return {}
-    passed = [(at, entries) for at, entries, broken in policies if not broken]
-    refused = [(at, entries) for at, entries, broken in policies if broken]
-    bars = [
-        _bars(name, colour, [at for at, _ in rows], [entries for _, entries in rows])
-        for name, colour, rows in (
-            ("may be released", _BLUE, passed),
-            ("refused by its checks", _RED, refused),
-        )
-        if rows
-    ]
+    places = range(len(policies))
+    passed = [0 if broken else entries for _, entries, broken in policies]
+    refused = [entries if broken else 0 for _, entries, broken in policies]
+    bars = [_bars("may be released", _BLUE, places, passed)]
+    if any(refused):
+        bars.append(_bars("refused by its checks", _RED, places, refused))
+    days = Axis("", ticks=tuple(f"{at:%-d %b}" for at, _, _ in policies))
     rows = [
         {"day": str(at), "entries": entries, "checks": ", ".join(broken) or "passed"}
         for at, entries, broken in reversed(policies[-_MOST_RELEASES:])
     ]
     return {
-        "picture": _picture("entries of the policy by day", "entries", bars),
+        "picture": _picture("entries of the policy by its day", days, "entries", bars),
         "sample": grid(rows, {"day": "string", "entries": "int", "checks": "string"}),
     }
 
@@ -88,11 +86,10 @@ def _policies(
             yield day, manifest.rows, [judgement.check for judgement in broken]
 
 
-def _bars(name: str, colour: int, days: Sequence[dt.date], heights: Sequence[int]) -> Series:
-    places = tuple(float(day.toordinal()) for day in days)
-    return Series(name, "bars", colour, places, tuple(map(float, heights)))
+def _bars(name: str, colour: int, places: Sequence[int], heights: Sequence[int]) -> Series:
+    return Series(name, "bars", colour, tuple(map(float, places)), tuple(map(float, heights)))
 
 
-def _picture(title: str, what: str, bars: Sequence[Series]) -> dg.MarkdownMetadataValue:
-    chart = Chart(title, title, Axis("", "date"), Axis(what, "count", 0.0), tuple(bars))
+def _picture(title: str, x: Axis, what: str, bars: Sequence[Series]) -> dg.MarkdownMetadataValue:
+    chart = Chart(title, title, x, Axis(what, "count", 0.0), tuple(bars))
     return dg.MetadataValue.md(drawn(chart))
