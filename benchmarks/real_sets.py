@@ -141,6 +141,8 @@ class RealSet:
     """A list that an editor of the sites would make today."""
     promos: Callable[[Path], pa.Table] | None = None
     """True arrivals and departures of links on a hub, where they are known."""
+    noise: Callable[[pa.Table], pa.Table] | None = None
+    """Visits that the product sees and nobody made: neither baselines nor the truth know them."""
 
     def visits(self, data: Path = DATA) -> pa.Table:
         """Return all visits with the columns of `real_visits.VISITS`."""
@@ -189,7 +191,8 @@ class RealSet:
         self, data: Path, file: Path, settings: Settings
     ) -> tuple[Store, tuple[dt.date, ...]]:
         """Write the visits, read them with the product and publish all daily tables."""
-        rows = self.visits(data).rename_columns(["time", "address", "url", "referrer"])
+        visits = self.visits(data) if self.noise is None else self.noise(self.visits(data))
+        rows = visits.rename_columns(["time", "address", "url", "referrer"])
         time = rows["time"].cast(pa.timestamp("us", "UTC"))
         pq.write_table(rows.set_column(0, "time", time), file)
         store, days = landed(settings)

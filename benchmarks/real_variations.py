@@ -24,12 +24,22 @@ from benchmarks.real_visits import some_clients, times_of
 Change = Callable[[pa.Table], pa.Table]
 
 _FEW_CLIENTS: Final = 0.1
+_FEWER_CLIENTS: Final = 0.05
+_FEWEST_CLIENTS: Final = 0.01
 _LEAST_DAYS: Final = 5
 _DECISIONS: Final = 3
 _LATER: Final = 3
 """Days that are left out at the beginning, so that windows begin and end on other weekdays."""
 _LOST: Final = 6
 """Days among which one is lost."""
+_HOURS_LATER: Final = 9
+"""Hours by which all clocks are wrong, so that days begin in the middle of the day."""
+_ROBOTS: Final = 5
+"""Robots that pass for people: each opens every page on every day from its first visit on."""
+_ONCE: Final = 1_000_000
+"""Days between two decisions of which there is one."""
+_ROBOT_DAYS: Final = 14
+"""Days for which they come back to a page."""
 
 
 def _without_referrers(visits: pa.Table) -> pa.Table:
@@ -57,6 +67,43 @@ def _by_day(
     return visits.filter(pa.array(is_kept((day - day.min()).astype(np.int64))))
 
 
+def _referrers_of_one_site(visits: pa.Table) -> pa.Table:
+    """Take away where the visitors of the most visited site came from."""
+    rest = _most_visited(visits, site_of, slice(1, None))
+    silent = _without_referrers(_most_visited(visits, site_of, slice(1)))
+    return pa.concat_tables([silent, rest]).sort_by("time")
+
+
+def _later(visits: pa.Table) -> pa.Table:
+    """Let all days begin some hours earlier."""
+    time = times_of(visits) + np.timedelta64(_HOURS_LATER, "h")
+    return visits.set_column(0, "time", pa.array(time, visits.schema.field("time").type))
+
+
+def _with_robots(visits: pa.Table) -> pa.Table:
+    """Add a visit of each robot to each page on each of the days that follow its first visit."""
+    time = times_of(visits)
+    url = visits["url"].combine_chunks().dictionary_encode()
+    born = np.full(len(url.dictionary), time.max(), time.dtype)
+    np.minimum.at(born, url.indices.to_numpy(), time)
+    last = time.max().astype("datetime64[D]")
+    parts = [visits]
+    for age in range(_ROBOT_DAYS):
+        for robot in range(_ROBOTS):
+            when = born.astype("datetime64[D]") + np.timedelta64(age, "D")
+            there = when <= last
+            moment = (when + np.timedelta64(robot + 1, "h")).astype(time.dtype)[there]
+            moment = np.maximum(moment, born[there])
+            columns = {
+                "time": pa.array(moment, visits.schema.field("time").type),
+                "client": [f"robot-{robot}"] * len(moment),
+                "url": url.dictionary.filter(pa.array(there)),
+                "referrer": pa.nulls(len(moment), visits.schema.field("referrer").type),
+            }
+            parts.append(pa.table(columns).cast(visits.schema))
+    return pa.concat_tables(parts).sort_by("time")
+
+
 def _changed(real: RealSet, name: str, change: Change) -> RealSet:
     def read(data: Path) -> pa.Table:
         return change(real.read(data))
@@ -72,9 +119,30 @@ def _shorter(real: RealSet, days: int) -> RealSet:
     return replace(real, name=f"{real.name}_{days}_days", **changed)
 
 
+def _after(real: RealSet, days: int) -> RealSet:
+    """Decide once, when there have been logs for so many days."""
+    window: dict[str, Any] = {**real.window, "min_days": min(_LEAST_DAYS, days)}
+    changed = {"window": window, "first_decision": days, "step": _ONCE}
+    return replace(real, name=f"{real.name}_after_{days}_days", **changed)
+
+
+def _noisy(real: RealSet) -> RealSet:
+    """Let the product see robots; baselines and the truth see people alone."""
+    return replace(real, name=f"{real.name}_robots", noise=_with_robots, most=_DECISIONS)
+
+
 VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
     "thin": lambda real: _changed(real, "thin", lambda one: some_clients(one, _FEW_CLIENTS)),
+    "thinner": lambda real: _changed(
+        real, "thinner", lambda one: some_clients(one, _FEWER_CLIENTS)
+    ),
+    "thinnest": lambda real: _changed(
+        real, "thinnest", lambda one: some_clients(one, _FEWEST_CLIENTS)
+    ),
     "no_referrers": lambda real: _changed(real, "no_referrers", _without_referrers),
+    "one_silent_site": lambda real: _changed(real, "one_silent_site", _referrers_of_one_site),
+    "later_clocks": lambda real: _changed(real, "later_clocks", _later),
+    "robots": _noisy,
     "five_sites": lambda real: _changed(
         real, "five_sites", lambda one: _most_visited(one, site_of, slice(5))
     ),
@@ -95,5 +163,8 @@ VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
     ),
     "7_days": lambda real: _shorter(real, 7),
     "14_days": lambda real: _shorter(real, 14),
+    "after_9_days": lambda real: _after(real, 9),
+    "after_13_days": lambda real: _after(real, 13),
+    "after_20_days": lambda real: _after(real, 20),
 }
 """By name, what is made of a set."""

@@ -15,11 +15,16 @@ Tomorrow's number is expected to be
     m_i = s * (a + A_i) / E
 
 `a` is what a hub without any evidence has (shrinkage: the prior of a Gamma-Poisson model), and `s`
-what the level of all hubs changes from one day to the next: links of articles dry up, so that it is
-mostly below 1. Half-life, `a` and `s` are those under which each of the last days was most probable
-given the days before it (Poisson likelihood; s has a closed form). Numbers of one day scatter more
-than Poisson, by the factor f; the expected number itself is then uncertain like a gamma variable of
-mean m and variance (f - 1) m, at least that of the counts behind it.
+the level of all hubs. Half-life and `a` are those under which each of the last days was most
+probable given the days before it (Poisson likelihood; the level of these days has a closed form).
+Numbers of one day scatter more than Poisson, by the factor f; the expected number itself is then
+uncertain like a gamma variable of mean m and variance (f - 1) m, at least that of the counts
+behind it.
+
+The order of hubs wants evidence that decays; their level does not, because evidence of few days
+knows few weekdays: on a Friday it expects a week of Fridays. So s is such that all hubs together
+are expected to lead to the mean of the last seven days, times the share that hubs known before had
+of the new pages of the last days (links of articles dry up, and other hubs follow them).
 
 Nothing of this was tuned: sites whose front page leads to everything learn long half-lives, and a
 portal whose articles lead to each other learns one of hours.
@@ -27,7 +32,7 @@ portal whose articles lead to each other learns one of hours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -55,6 +60,9 @@ _LEAST_DAYS: Final = 3
 _UNLEARNED_DAYS: Final = 1.0
 """Half-life where nothing can be learned: chosen on the first four days of a portal's clicks, where
 0.5 and 1 were best at every length of the list, at days of 4, 6 and 8 hours (docs/hubs.md)."""
+
+_WEEK: Final = 7
+"""Days that the level of all hubs is the mean of, so that it depends on no weekday."""
 
 _CONFIDENCE: Final = 0.95
 
@@ -90,7 +98,7 @@ class HubYield:
     """Days that were predicted to learn this; 0: the half-life is a default."""
 
     def expected(self, counts: Int64s) -> Floats:
-        """New temporal pages tomorrow, for decayed counts (`UNIT` squared is one page)."""
+        """New temporal pages a day, for decayed counts (`UNIT` squared is one page)."""
         pages = np.asarray(counts, np.float64) / UNIT**2
         return np.asarray(self.level * (self.prior + pages) / self.evidence_days)
 
@@ -134,10 +142,15 @@ def learn(links: NewLinks, observed: Flags) -> HubYield:
         (_fitted(links, has_birth, outcomes, h, _FIRST_PRIOR) for h in HALF_LIVES), key=_likelihood
     )
     best = max((_fitted(links, has_birth, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
-    _, h, prior, level, scatter = best
-    if not level > 0:  # nothing new on any of the days
+    _, h, prior, followed, scatter = best
+    new = np.bincount(links.day, links.new, len(has_birth)) / UNIT
+    if not followed > 0:  # nothing new on any of the days
         return _model(has_birth, _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
-    return _model(has_birth, h, prior, level, scatter, len(outcomes))
+    model = _model(has_birth, h, prior, 1.0, scatter, len(outcomes))
+    hubs = 1 + int(np.count_nonzero(np.diff(links.hub)))
+    decayed = (hubs * prior + float(new @ model.weights) / UNIT) / model.evidence_days
+    week = float(new[np.flatnonzero(has_birth)[-_WEEK:]].mean())
+    return replace(model, level=followed / float(new[outcomes].sum()) * week / decayed)
 
 
 def _outcomes(has_birth: Flags) -> Int64s:
@@ -149,7 +162,7 @@ def _outcomes(has_birth: Flags) -> Int64s:
 
 
 _Fit = tuple[float, float, float, float, float]
-"""Log-likelihood, half-life, prior, level, scatter."""
+"""Log-likelihood, half-life, prior, new pages of hubs that were known before, scatter."""
 
 
 def _likelihood(fit: _Fit) -> float:
@@ -171,7 +184,7 @@ def _fitted(
     level = found_pages / means
     likelihood = logs + found_pages * np.log(level) - found_pages
     scatter = (found_squares - 2 * level * products + level**2 * squares) / found_pages
-    return likelihood, half_life, prior, level, max(scatter, 1.0)
+    return likelihood, half_life, prior, found_pages, max(scatter, 1.0)
 
 
 def _evidence_before(has_birth: Flags, decay: float) -> Floats:
@@ -185,9 +198,21 @@ def _evidence_before(has_birth: Flags, decay: float) -> Floats:
 def _model(
     has_birth: Flags, half_life: float, prior: float, level: float, scatter: float, outcomes: int
 ) -> HubYield:
-    weights = day_weights(len(has_birth), half_life)
+    weights = _weights(has_birth, half_life)
     days = float(weights[has_birth].sum()) / UNIT
     return HubYield(half_life, prior, level, scatter, weights, max(days, 1.0 / UNIT), outcomes)
+
+
+def _weights(has_birth: Flags, half_life: float) -> Int64s:
+    """Return the weights of days, the last whose births are known counting in full.
+
+    Were a missing day counted as passed, a half-life of hours would leave nothing to divide by.
+    """
+    known = np.flatnonzero(has_birth)
+    days = int(known[-1]) + 1 if len(known) else len(has_birth)
+    weights = np.full(len(has_birth), UNIT, np.int64)
+    weights[:days] = day_weights(days, half_life)
+    return weights
 
 
 @njit(nogil=True, cache=True)

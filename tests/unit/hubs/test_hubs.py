@@ -163,8 +163,8 @@ def new_links(table: np.ndarray) -> NewLinks:
 
 
 def slow_fit(table: np.ndarray, half_life: float, prior: float) -> tuple[float, float, float]:
-    """Log-likelihood, level and scatter, hub by hub and day by day, of days all of which are there
-    but the first: of the last half of them, 14 at most."""
+    """Log-likelihood, new pages of known hubs and scatter, hub by hub and day by day, of days all
+    of which are there but the first: of the last half of them, 14 at most."""
     days = table.shape[1]
     logs = []
     for day in range(days - min(14, (days - 1) // 2), days):
@@ -179,7 +179,7 @@ def slow_fit(table: np.ndarray, half_life: float, prior: float) -> tuple[float, 
     level = seen.sum() / means.sum()
     likelihood = (seen * np.log(level * means)).sum() - seen.sum()
     scatter = ((seen - level * means) ** 2).sum() / seen.sum()
-    return likelihood, level, max(scatter, 1.0)
+    return likelihood, seen.sum(), max(scatter, 1.0)
 
 
 @pytest.mark.parametrize("days", [7, 30])
@@ -193,9 +193,13 @@ def test_yields_are_those_of_a_slow_witness(days: int) -> None:
         for half_life in (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 14.0, 28.0)
     }
     assert fits[actual.half_life] == pytest.approx(max(fits.values()))
-    _, level, scatter = slow_fit(table, actual.half_life, actual.prior)
-    assert (actual.level, actual.scatter) == pytest.approx((level, scatter))
+    _, followed, scatter = slow_fit(table, actual.half_life, actual.prior)
+    assert actual.scatter == pytest.approx(scatter)
     assert actual.outcomes == min(14, (days - 1) // 2)
+    counts = ((table * UNIT) @ actual.weights)[table.any(axis=1)]
+    share = followed / table[:, -actual.outcomes :].sum()
+    week = table[:, 1:][:, -7:].sum() / min(7, days - 1)
+    assert actual.expected(counts).sum() == pytest.approx(share * week)
 
 
 def test_half_lives_follow_the_hubs() -> None:
@@ -208,7 +212,9 @@ def test_half_lives_follow_the_hubs() -> None:
         row[hub // 10 :][:2] = dice.poisson(dice.gamma(1.0, 5.0), 2)[: 40 - hub // 10]
     actual = learn(new_links(brief), np.ones(40, bool))
     assert actual.half_life <= 1
-    assert actual.level < 1  # half of those seen yesterday lead to nothing any more
+    counts = (brief * UNIT) @ actual.weights
+    new = brief[:, -7:].sum() / 7
+    assert actual.expected(counts).sum() < 0.7 * new  # half of those of today are not known yet
 
 
 def test_expected_numbers_come_true_and_their_intervals_hold() -> None:
@@ -226,6 +232,31 @@ def test_expected_numbers_come_true_and_their_intervals_hold() -> None:
     assert ((low <= rate) & (rate <= high)).mean() > 0.85
     assert (low <= expected).all()
     assert (expected <= high).all()
+
+
+def test_a_friday_does_not_stand_for_the_week() -> None:
+    """Hubs that lead to three times as much on working days: on every day the mean is expected."""
+    dice = np.random.default_rng(3)
+    share = np.tile([1.5, 1.5, 1.5, 1.5, 1.5, 0.5, 0.5], 6)
+    rate = dice.gamma(2.0, 4.0, 60)
+    pages = dice.poisson(rate[:, None] * np.cumprod(dice.normal(1, 0.2, (60, 42)), axis=1) * share)
+    pages[:, 0] = 0
+    for end in range(35, 42):
+        table = pages[:, :end]
+        model = learn(new_links(table), np.ones(end, bool))
+        expected = model.expected((table * UNIT) @ model.weights).sum()
+        assert expected == pytest.approx(table[:, -7:].sum() / 7, rel=0.05)
+
+
+def test_a_last_day_without_data_is_no_cliff() -> None:
+    """The last known day counts in full: evidence of hours does not fade to nothing meanwhile."""
+    table = np.random.default_rng(4).poisson(3.0, (40, 30))
+    table[:, [0, 28, 29]] = 0
+    observed = np.arange(30) < 28
+    whole, known = (learn(new_links(table[:, :days]), observed[:days]) for days in (30, 28))
+    assert whole.weights[:28].tolist() == known.weights.tolist()
+    counts = (table * UNIT) @ whole.weights
+    assert whole.expected(counts).tolist() == known.expected(counts).tolist()
 
 
 @pytest.mark.parametrize("days", [1, 2, 3])
