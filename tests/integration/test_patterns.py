@@ -1,7 +1,8 @@
 """From transits to patterns, their ranks and what is said of them: a site known in every detail.
 
 The site has a front page, 30 news pages a day's walk from it, 30 threads that lead to each other,
-and a private folder that two people use. Another site logs no referrers.
+and a private folder that two people use. A second site logs no referrers. People come to a third
+from frames that nobody opens by themselves.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typer.testing import CliRunner, Result
 
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
+from temporal_assets.crawl.mirror.traffic import mirror_of, traffic_of
+from temporal_assets.days.transits import transit_inputs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -48,6 +51,7 @@ FIRST = dt.date(2026, 3, 1)
 DAYS = 8
 NEWS, THREADS = 5, 30
 HOST = "https://portal.example"
+FRAMED = "https://framed.example"
 OWN = (PAGE_TRAFFIC, URL_PATTERNS, BEHAVIOUR_GRAPH, PATTERN_RANKS)
 FLOW = (EARLY_LABELS, PAGE_FLOW, PAGE_TRAFFIC, PREFIX_TREES)
 
@@ -65,6 +69,7 @@ def transits(day: int) -> Iterator[Transit]:
     for n in range(12):
         yield None, f"{HOST}/anna-secret/letter-{n}x", day % 2
         yield None, f"https://mute.example/page/{n}", day % 6
+        yield f"{FRAMED}/frame/{day}-{n}", f"{FRAMED}/page/{n}", day % 6
 
 
 class Portal:
@@ -172,6 +177,28 @@ def test_what_two_people_know_has_no_name(portal: Portal) -> None:
     assert "anna" not in json.dumps(portal.rows("url_patterns"), default=str)
 
 
+def test_a_page_known_as_a_referrer_alone_is_a_page_nowhere(portal: Portal) -> None:
+    days = [FIRST + dt.timedelta(days=n) for n in range(DAYS)]
+    named = [url for day in days for url in portal.store.read("urls", day)["url"].to_pylist()]
+    assert sum("/frame/" in url for url in named) == 12 * DAYS
+    pages = [row for row in portal.rows("page_traffic") if row["site"] == "framed.example"]
+    assert [(row["visits"], row["referred"], row["links"]) for row in pages] == [(8, 8, [])] * 12
+    volumes = [row["volume"] for row in portal.ranks("framed.example").values()]
+    assert sum(volumes) == len(pages)
+    for asset in ("url_patterns", "pattern_ranks", "behaviour_graph"):
+        assert "frame/" not in json.dumps(portal.rows(asset), default=str)
+    # What crawls are simulated on, what quality is judged by, and what is shown.
+    inputs = transit_inputs(portal.store, [portal.store.require("transits", day) for day in days])
+    with portal.store.scratch() as scratch:
+        traffic = traffic_of(portal.engine, inputs, scratch, ["framed.example"])
+    assert traffic.pages["url"].to_pylist() == mirror_of(traffic).urls.to_pylist()
+    assert traffic.pages["url"].to_pylist() == [row["url"] for row in pages]
+    judged = json.loads(portal.say("framed.example", "--quality", "--periods", 2, "--json").stdout)
+    assert judged["methods"]["single URLs"]["later"] == [{"urls": 1.0, "visits": 1.0}]
+    shown = json.loads(portal.say("framed.example", "--node", 0, "--json").stdout)
+    assert [len(shown["pages"]), shown["came_from"], shown["went_to"]] == [12, [], []]
+
+
 def test_a_site_without_referrers_says_so(portal: Portal) -> None:
     rows = list(portal.ranks("mute.example").values())
     (row,) = rows
@@ -230,6 +257,7 @@ def test_sites_that_take_too_long_are_left_out(
     assert {row["status"] for row in rows} == {"timed_out"}
     assert {(row["template"], row["is_public"]) for row in rows} == {("/{**}", False)}
     assert [row["missing_ranks"] for row in late.rows("pattern_ranks")] == [
+        "no_transits",
         "no_referrers",
         "no_transits",
     ]
@@ -248,7 +276,7 @@ def test_metadata_shows_no_name_that_few_know(portal: Portal) -> None:
     installation = Installation(portal.settings, portal.store, portal.engine)
     said = {asset.name: details(installation, asset.name, portal.day, plots=True) for asset in OWN}
     assert "anna" not in str(said)
-    assert said["url_patterns"]["sites"] == 2
+    assert said["url_patterns"]["sites"] == 3
     assert "most_visited_site" in said["pattern_ranks"]  # the graph as a picture
     assert "most_visited_site" not in details(
         installation, "pattern_ranks", portal.day, plots=False
@@ -262,6 +290,7 @@ def test_sites_are_listed_with_their_trees(portal: Portal) -> None:
     rows = json.loads(portal.say("--json").stdout)
     assert [(row["site"], row["pages"], row["has_referrers"]) for row in rows] == [
         ("portal.example", 83, True),
+        ("framed.example", 12, True),
         ("mute.example", 12, False),
     ]
     assert "learned, no referrers" in portal.say().stdout
@@ -347,7 +376,7 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
     patterns, urls = content["methods"]["cut by links"], content["methods"]["single URLs"]
     # Of later pages, the 20 new stories were not known.
     assert patterns["later"] == [{"urls": 1.0, "visits": 1.0}]
-    assert urls["later"][0]["urls"] == pytest.approx(55 / 75)
+    assert urls["later"][0]["urls"] == pytest.approx(67 / 87)
     assert (patterns["mirror_coverage"], urls["mirror_coverage"]) == (1.0, 0.0)
     assert patterns["layout"]["within"] == pytest.approx(1.0)
     assert patterns["layout"]["random"] < 0.9

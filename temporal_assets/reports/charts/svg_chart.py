@@ -253,7 +253,8 @@ def _frame(x: Scale, y: Scale, figure: Chart) -> Iterator[str]:
 
 
 def _back_to_front(series: Sequence[Series]) -> list[Series]:
-    order = {"area": 1, "bars": 0, "dashes": 2, "line": 3, "dots": 4, "diamonds": 5}
+    # A line shows through the dashes of an equal one; beneath it they would not be seen at all.
+    order = {"bars": 0, "area": 1, "line": 2, "dashes": 3, "dots": 4, "diamonds": 5}
     return sorted(series, key=lambda curve: order[curve.mark])
 
 

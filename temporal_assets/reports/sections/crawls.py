@@ -161,9 +161,11 @@ def _early_said(own: Sequence[Row]) -> str:
     for name, title in (("page_rank", "PageRank"), ("random", "random")):
         at = [t for t in _EARLY if t in graph and shares[name][t] > graph[t] + _SAME]
         if at:
-            behind.append(f"{title} has more traffic than it at {_listed(at)} of the pages")
+            behind.append(
+                f"{title} has more traffic than the behaviour graph at {_listed(at)} of the pages"
+            )
     if not behind:
-        return "At 1% to 40% of the pages neither PageRank nor random has more than it."
+        return "At 1% to 40% of the pages the behaviour graph has no less than PageRank and random."
     return f"{'; '.join(behind)}."
 
 

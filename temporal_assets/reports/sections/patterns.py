@@ -351,8 +351,9 @@ def traffic_spread(
         (
             Chart(
                 f"The {counted(len(curves), 'site')} with the most visits",
-                "Share of the visits on the most visited pages, by share of the pages.",
-                Axis("pages, most visited first", "share", 0.0, 1.0),
+                "Share of the visits on the most visited pages, and on those that crawls fetched"
+                " first, by share of the pages.",
+                Axis("pages", "share", 0.0, 1.0),
                 Axis("visits", "share", 0.0, 1.0),
                 tuple(
                     Series(
@@ -367,14 +368,20 @@ def traffic_spread(
                 + _crawled(crawls),
             ),
         ),
-        "The paper's figure shows how much of the traffic PageRank's order loses: the curves of"
-        " crawls are means over the sites that were crawled, in sample.",
+        "The paper's figure shows how much of the traffic PageRank's order loses. Lines count the"
+        " pages that somebody opened, the most visited first. Dashes are crawls of a mirror, which"
+        " may hold many pages that nobody opened: means over the sites that were crawled, in"
+        " sample. What PageRank loses is the distance to the best crawl.",
     )
 
 
 def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
-    """Curves of crawls by PageRank and at random, beside the most visited pages first."""
-    drawn = (("page_rank", "crawl in PageRank's order", 7), ("random", "crawl at random", 5))
+    """Curves of the best crawl, of one by PageRank and of one at random."""
+    drawn = (
+        ("oracle", "best crawl", 5),
+        ("page_rank", "crawl in PageRank's order", 7),
+        ("random", "crawl at random", 6),
+    )
     lines = []
     for order, name, colour in drawn:
         points = sorted(

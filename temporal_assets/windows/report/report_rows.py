@@ -141,7 +141,7 @@ _TRAFFIC: Final = (
 """Pages, the most visited first, of which a step ends within or at the end."""
 
 _BINS: Final = 50
-_DRAWN_SITES: Final = 6
+_DRAWN_SITES: Final = 5
 _LEAST_PAGES: Final = 10
 
 _CALIBRATED: Final = (

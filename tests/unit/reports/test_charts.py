@@ -135,6 +135,14 @@ def test_a_long_name_is_cut_only_where_there_is_no_room_for_it() -> None:
     assert len(narrow[0]) < len(long)
 
 
+def test_dashes_on_an_equal_line_are_seen() -> None:
+    x = (0.0, 1.0)
+    equal = (Series("dashed", "dashes", 1, x, x), Series("whole", "line", 2, x, x))
+    axis = Axis("share", "share", 0.0, 1.0)
+    svg = chart(Chart("t", "s", axis, axis, equal), "n")
+    assert svg.index('class="line c2"') < svg.index('class="line c1 dashes"')
+
+
 def test_dashes_named_after_a_line_need_no_place_in_the_legend() -> None:
     x = (0.0, 1.0)
     drawn = [

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 from temporal_assets.reports import site_changes
-from temporal_assets.reports.document import Missing, Report, Section, Table
+from temporal_assets.reports.document import Chart, Missing, Report, Section, Table
 from temporal_assets.reports.prefix_tree import Section as Folder
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, patterns, prefixes, trust
@@ -199,10 +199,24 @@ def test_small_budgets_are_compared_as_well() -> None:
             row["traffic_share"] = 0.5
     figures = {section.id: section for section in crawls.orders(rows, "Because.")}
     (said,) = figures["bb-figure-10"].says
-    assert "PageRank has more traffic than it at 1% of the pages." in said
+    assert "PageRank has more traffic than the behaviour graph at 1% of the pages." in said
     assert "random has more" not in said
     assert "+10.0 points at 1% (PageRank)" in said
     assert "ahead beyond chance (95%, over sites) at 1%, 10%" in said
+
+
+def test_what_page_rank_loses_is_drawn_beside_the_best_crawl_of_the_same_pages() -> None:
+    rows = [
+        {**row, "scenario": "fetch", "trial": "in_sample"}
+        for order in ("oracle", "page_rank", "random", "combined")
+        for row in crawled(order, 0.5)
+    ]
+    section = patterns.traffic_spread({"a.example": [0.0, 0.6, 1.0]}, {"a.example": 20}, rows)
+    (chart,) = section.blocks
+    assert isinstance(chart, Chart)
+    names = ["a.example (20 pages)", "best crawl", "crawl in PageRank's order", "crawl at random"]
+    assert [series.name for series in chart.series] == names
+    assert len({series.colour for series in chart.series}) == len(names)
 
 
 def test_an_order_that_never_has_the_traffic_needs_no_share_of_the_pages() -> None:
