@@ -2,7 +2,8 @@
 
     python -m benchmarks.crawl_orders [--data ../shared/data] [--only SET]
     python -m benchmarks.crawl_orders --state STATE
-    python -m benchmarks.crawl_orders --demo FOLDER [--sites 12]
+    python -m benchmarks.crawl_orders --demo FOLDER [--part 0/10 --save FILE]
+    python -m benchmarks.crawl_orders --saved FILE...
 
 Each set has links between pages and traffic in two periods: orders are learned on the first and
 scored on the second (BB 5.3). `combined` is ours; it stands beside the simple order that has the
@@ -16,8 +17,8 @@ interval where a set has several sites.
     site           a log of a web site; steps of users are links; the first half, and the second
 
 STATE is a state folder with a mirror, a demo's for example. FOLDER is the corpus of a demo, of
-which the links and the true visits are read: a large demo needs no reading of its log, and some of
-its sites are enough.
+which the links and the true visits are read: a large demo needs no reading of its log. Its sites
+may be crawled in parts, each part in a process of its own, and printed together.
 
 The constants of `combined` were chosen on demo seed 11, on a quarter of the portal's clients over
 six days from the first, and on the first 240 days of the encyclopaedia's views. The portal's
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import pickle
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -44,7 +46,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 from temporal_assets.core.crawls.crawl_policies import SCENARIOS
-from temporal_assets.crawl.evaluation import Evaluation, evaluate
+from temporal_assets.crawl.evaluation import Evaluation, SiteResult, evaluate
 from temporal_assets.crawl.mirror.mirror import FOLDER, Mirror, MirrorBuilder, load
 from temporal_assets.crawl.mirror.traffic import (
     Learning,
@@ -94,21 +96,39 @@ def main() -> None:
     parser.add_argument("--only", choices=sets)
     parser.add_argument("--state", type=Path, help="a state folder with a mirror, instead")
     parser.add_argument("--demo", type=Path, help="the folder of a demo corpus, instead")
-    parser.add_argument("--sites", type=int, default=12, help="about so many of its sites")
+    parser.add_argument("--part", default="0/1", help="part of its sites, such as 3/10")
+    parser.add_argument("--save", type=Path, help="keep what was crawled in a file")
+    parser.add_argument("--saved", type=Path, nargs="+", help="print what such files have, instead")
     given = parser.parse_args()
+    if given.saved is not None:
+        show("saved", together([pickle.loads(path.read_bytes()) for path in given.saved]))  # noqa: S301 - files of our own
+        return
     if given.demo is not None:
-        show(str(given.demo), corpus(given.demo, given.sites))
+        result = crawled(corpus(given.demo, *map(int, given.part.split("/"))))
+        if given.save is not None:
+            given.save.write_bytes(pickle.dumps((result.sites, dict(result.skipped))))
+        show(str(given.demo), result)
         return
     if given.state is not None:
-        show(str(given.state), stored(given.state))
+        show(str(given.state), crawled(stored(given.state)))
         return
     for name in [given.only] if given.only else sets:
-        show(name, sets[name](given.data))
+        show(name, crawled(sets[name](given.data)))
 
 
-def show(name: str, mirrors: Set) -> None:
-    """Crawl, and print traffic at each share of the pages."""
-    result = evaluate(mirrors.mirror, mirrors.learned, mirrors.scored.pages)
+def crawled(mirrors: Set) -> Evaluation:
+    """Crawl every site of a set."""
+    return evaluate(mirrors.mirror, mirrors.learned, mirrors.scored.pages)
+
+
+def together(parts: list[tuple[tuple[SiteResult, ...], dict[str, str]]]) -> Evaluation:
+    """Return the sites of several parts as those of one set."""
+    sites = sorted((site for own, _ in parts for site in own), key=lambda site: site.site)
+    return Evaluation(tuple(sites), {k: why for _, own in parts for k, why in own.items()})
+
+
+def show(name: str, result: Evaluation) -> None:
+    """Print traffic at each share of the pages."""
     pages, links = (sum(getattr(one, what) for one in result.sites) for what in ("pages", "links"))
     visited = sum(one.visited for one in result.sites) / pages
     print(f"\n## {name}: {len(result.sites)} sites, {pages:,} pages, {links:,} links,", end=" ")
@@ -154,10 +174,10 @@ def stored(state: Path) -> Set:
         return Set(mirror, learned, traffic_of(engine, late, scratch, mirror.sites))
 
 
-def corpus(folder: Path, most: int) -> Set:
-    """Read links and true visits of every so many sites of a demo, learned on half of its days."""
+def corpus(folder: Path, part: int, parts: int) -> Set:
+    """Read links and true visits of a part of a demo's sites, learned on half of its days."""
     truth = pq.read_table(folder / "truth" / "sites.parquet", columns=["site"])
-    sites = sorted(truth["site"].to_pylist())[:: max(len(truth) // most, 1)]
+    sites = sorted(truth["site"].to_pylist())[part::parts]
     builder = MirrorBuilder()
     links = _of_sites(folder / "mirror" / "links.parquet", "source", sites)
     for source, target in zip(*(column.to_pylist() for column in links.columns), strict=True):

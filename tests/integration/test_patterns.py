@@ -179,7 +179,8 @@ def test_what_two_people_know_has_no_name(portal: Portal) -> None:
 
 def test_a_page_known_as_a_referrer_alone_is_a_page_nowhere(portal: Portal) -> None:
     days = [FIRST + dt.timedelta(days=n) for n in range(DAYS)]
-    named = [url for day in days for url in portal.store.read("urls", day)["url"].to_pylist()]
+    inputs = transit_inputs(portal.store, [portal.store.require("transits", day) for day in days])
+    named = [url for file in inputs["urls"] for url in pq.read_table(file)["url"].to_pylist()]
     assert sum("/frame/" in url for url in named) == 12 * DAYS
     pages = [row for row in portal.rows("page_traffic") if row["site"] == "framed.example"]
     assert [(row["visits"], row["referred"], row["links"]) for row in pages] == [(8, 8, [])] * 12
@@ -188,7 +189,6 @@ def test_a_page_known_as_a_referrer_alone_is_a_page_nowhere(portal: Portal) -> N
     for asset in ("url_patterns", "pattern_ranks", "behaviour_graph"):
         assert "frame/" not in json.dumps(portal.rows(asset), default=str)
     # What crawls are simulated on, what quality is judged by, and what is shown.
-    inputs = transit_inputs(portal.store, [portal.store.require("transits", day) for day in days])
     with portal.store.scratch() as scratch:
         traffic = traffic_of(portal.engine, inputs, scratch, ["framed.example"])
     assert traffic.pages["url"].to_pylist() == mirror_of(traffic).urls.to_pylist()

@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 from benchmarks.crawl_orders import Set, site, wikipedia
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 from temporal_assets.core.crawls.crawl_plan import discovery_plan, fetch_plan, greedy_discovery
-from temporal_assets.core.crawls.crawl_policies import SCENARIOS
+from temporal_assets.core.crawls.crawl_policies import (
+    PLANNED_SHARE,
+    SCENARIOS,
+    _by_links_at_last,
+)
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
 from temporal_assets.crawl.evaluation import evaluate
@@ -101,6 +105,21 @@ def test_every_page_has_a_score_and_those_that_nothing_leads_to_are_last(web) ->
         score = plan(site, [0], value)
         assert np.isfinite(score).all()
         assert {page for page in range(len(value)) if score[page] >= 0} == reached
+
+
+@given(webs(), st.integers(0, 9))
+@settings(deadline=None)
+def test_what_comes_last_is_left_to_the_links(web, seed) -> None:
+    site, _, value = web
+    score = fetch_plan(site, [0], value)
+    rank = np.random.default_rng(seed).integers(0, 4, len(value)).astype(float)
+    planned = crawl(site, [0], score).fetched[: int(PLANNED_SHARE * len(value))]
+    hedged = crawl(site, [0], _by_links_at_last(score, site, rank, [0])).fetched
+    if len(planned):
+        # As a crawl that fetches the planned pages whatever happens, and then goes by rank.
+        forced = rank.copy()
+        forced[planned] = 10.0 + np.arange(len(planned), 0, -1)
+        assert hedged.tolist() == crawl(site, [0], forced).fetched.tolist()
 
 
 def test_a_page_that_nobody_opens_comes_first_where_it_leads_to_those_that_all_open() -> None:
