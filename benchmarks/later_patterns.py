@@ -1,7 +1,7 @@
 """Patterns of real sites on later URLs: by year of learning, and by the rule of salience.
 
 Run `python -m benchmarks.later_patterns FOLDER`; FOLDER is that of the real data. It takes two
-minutes; `--traffic` prints the last table alone.
+minutes; `--traffic` prints the last table alone, `--only nyt npr` the others of some sites.
 
 The first table learns on 60 days from the beginning of each year (of what is there of it) and
 counts the URLs of the next 14 days, and of each later year, that some pattern covers. The second
@@ -96,6 +96,14 @@ def between(first_days: Arrivals, first: dt.date, days: int) -> list[str]:
     return [url for day, url in first_days if first <= day < end]
 
 
+def learned_on(found: Arrivals, first: dt.date, rule: Salience = "support") -> PatternTree:
+    """Return the tree of 60 days from a day on."""
+    end = first + dt.timedelta(LEARNED)
+    pages = [(url, (day - first).days) for day, url in found if first <= day < end]
+    urls, born = [url for url, _ in pages], np.array([day for _, day in pages], np.int32)
+    return pattern_tree(texts(urls), TreeOptions(salience=rule), born=born)
+
+
 def covered(tree: PatternTree, urls: list[str]) -> float:
     """Share of the URLs that some pattern holds."""
     return float((compile_matcher(tree).match_leaves(texts(urls)) != NOWHERE).mean())
@@ -111,7 +119,7 @@ def by_year(first_days: Arrivals) -> dict[int, tuple[int, int, float, dict[int, 
         following = between(first_days, first + dt.timedelta(LEARNED), NEXT)
         if len(learned) < _LEAST or not following:
             continue
-        tree = pattern_tree(texts(learned))
+        tree = learned_on(found, first)
         later = {
             other: covered(tree, urls)
             for other in years
@@ -141,7 +149,8 @@ def described(first_days: Arrivals, rule: Salience) -> Described:
         learned = between(first_days, first, LEARNED)
         later = between(first_days, first + dt.timedelta(LEARNED), LEARNED)
         if len(learned) >= _LEAST and len(later) >= _LEAST:
-            rows.append(_described(pattern_tree(texts(learned), TreeOptions(salience=rule)), later))
+            tree = learned_on(found, found[0][0] + dt.timedelta(offset), rule)
+            rows.append(_described(tree, later))
     return Described(*np.mean(rows, axis=0).tolist())
 
 
@@ -242,10 +251,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--traffic", action="store_true", help="the last table alone")
+    parser.add_argument("--only", nargs="+", help="names of sites, without the last table")
     given = parser.parse_args()
     if not given.traffic:
-        show_urls(arrivals(given.folder))
-    show_traffic(given.folder)
+        arrivals_of = arrivals(given.folder)
+        show_urls({site: arrivals_of[site] for site in given.only or arrivals_of})
+    if not given.only:
+        show_traffic(given.folder)
 
 
 def show_urls(arrivals_of: dict[str, Arrivals]) -> None:
@@ -259,8 +271,7 @@ def show_urls(arrivals_of: dict[str, Arrivals]) -> None:
     unknown = sum(_NO_DATES.search(url) is not None for url in urls)
     print(f"\n{unknown:,} of {len(urls):,} URLs have a date in words that the tree does not know")
     print("\nsite      rule     patterns  covered  bits a URL  of the model  in one wildcard")
-    sites = [*_CHOSEN_ON, *(site for site in arrivals_of if site not in _CHOSEN_ON)]
-    for site in sites:
+    for site in sorted(arrivals_of, key=lambda site: site not in _CHOSEN_ON):
         if len(between(arrivals_of[site], arrivals_of[site][0][0], LEARNED)) < _LEAST:
             continue
         for rule in _RULES:

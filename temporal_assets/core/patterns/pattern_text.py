@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final
+from unicodedata import category
+from urllib.parse import quote
 
 import numpy as np
 
@@ -52,6 +54,11 @@ from temporal_assets.core.text.value_shapes import ANY_CLASS, CLASSES, NONEMPTY,
 _HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
 _ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
 
+_ENCODED: Final = re.compile("(?:%[89A-F][0-9A-F])+")
+"""Bytes beyond ASCII."""
+_READABLE: Final = ("L", "M", "N")
+"""Unicode categories of letters, marks and numbers."""
+
 _MOST_FIELDS: Final = MAX_FIELDS - 1
 """Other fields before and after one: `url_split` reads no more. A bound, because Java keeps a frame
 of its stack for every turn of a group."""
@@ -60,6 +67,23 @@ _ANY_ORDER: Final = 2
 """So many fields are found in any order."""
 
 _MOST_ORDERS: Final = 24
+
+
+def readable(text: str) -> str:
+    """Return text with the letters and digits of other scripts instead of their percent-encoding.
+
+    Everything else stays encoded: spaces, punctuation, signs that turn the direction of writing.
+    """
+    return _ENCODED.sub(_decoded, text)
+
+
+def _decoded(run: re.Match[str]) -> str:
+    try:
+        letters = bytes.fromhex(run[0].replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return run[0]
+    kept = (sign if category(sign)[0] in _READABLE else quote(sign) for sign in letters)
+    return "".join(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +302,7 @@ class PatternText:
     def template(self) -> str:
         """Path and query as people write them; the host too where it varies within the site."""
         alternatives = [part.template_pieces() for part in self.parts or [self]]
-        return joined(alternatives, "{", "}", "/.?")
+        return readable(joined(alternatives, "{", "}", "/.?"))
 
     def template_pieces(self) -> list[str]:
         """The template in pieces: host, segments, extension, query."""

@@ -41,7 +41,10 @@ from temporal_assets.core.text.running_values import (
     NUMBERS,
     Births,
     births,
+    counts_pages,
     is_counter,
+    is_page_value,
+    is_page_word,
     kind_of,
     kinds_of,
     passing_kinds,
@@ -69,9 +72,12 @@ from temporal_assets.core.text.value_shapes import (
     MONTH_NAME,
     NONEMPTY,
     SIX,
+    SLUG_CLASS,
     SLUG_DATE_CLASS,
+    SLUG_ID_CLASS,
     SMALL,
     TWO_DIGITS_CLASS,
+    WORD_CLASS,
     WRITTEN,
     YEAR,
     YEAR_CLASS,
@@ -502,6 +508,8 @@ class _Builder:
             return True
         if urls < self.support or common & (ALWAYS_DATES | ROLE_BITS[role]):
             return False
+        if self._counts_pages(key, constant, rows):
+            return False
         shape = int(self.keys.shape[self.keys.first[key] + constant - 1])
         if self.born is None or kind_of(shape) == NAMES:
             return True
@@ -547,7 +555,9 @@ class _Builder:
         """Return which values do not pass with time (`running_values`)."""
         lasting = np.ones(len(codes), np.bool_)
         has_support = (counts >= self.support) & (codes != ABSENT)
-        if np.count_nonzero(has_support) < _LEAST_PASSING:
+        named = np.flatnonzero(has_support)
+        lasting[[i for i in named if self._counts_pages(key, int(codes[i]), rows)]] = False
+        if len(named) < _LEAST_PASSING:
             return lasting
         shape = np.where(codes == ABSENT, 0, self.keys.shape[self.keys.first[key] + codes - 1])
         kinds = kinds_of(shape.astype(np.int32))
@@ -564,12 +574,36 @@ class _Builder:
                 self.born.late,
                 self.support,
             )[kinds]
+            place = self.counts[column[rows]] - 1
             self.counts[codes] = 0
+            inside = np.flatnonzero(has_support[place])
+            nth = (np.cumsum(has_support) - 1)[place[inside]]
+            values = [self.keys.value(key, int(codes[i])) for i in named]
+            lasting[named[self.born.in_turn(values, nth, rows[inside])]] = False
         lasting[passing > 0] = False
         numbers = np.flatnonzero(has_support & (kinds == NUMBERS) & (passing < 0))
         if is_counter([int(self.keys.value(key, int(codes[i]))) for i in numbers]):
             lasting[(kinds == NUMBERS) & (passing < 0)] = False
         return lasting
+
+    def _counts_pages(self, key: int, code: int, rows: Int32s) -> bool:
+        """Return True if a value is the number of a page of a list."""
+        keys = self.keys
+        if self.kind[key] == QUERY:
+            is_number = bits_of(int(keys.shape[keys.first[key] + code - 1])) & DIGITS
+            return bool(is_number) and counts_pages(keys.keys.name[key])
+        if self.kind[key] != PATH:
+            return False
+        value = keys.value(key, code)
+        if not value.isdigit():
+            return is_page_value(value)
+        if self.index[key] == 0:
+            return False
+        # Path segments are keys in their order.
+        before = keys.codes[key - 1][rows[keys.codes[key][rows] == code]]
+        return bool((before == before[0]).all()) and is_page_word(
+            keys.value(key - 1, int(before[0]))
+        )
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
         """Return whether a key may divide: paths always, query keys that are not exceptions."""
@@ -643,6 +677,7 @@ class _Builder:
         return list(zip(order, sizes.tolist(), strict=True))
 
 
+_SLUG_CLASSES: Final = (SLUG_CLASS, SLUG_ID_CLASS, SLUG_DATE_CLASS)
 _ROLE_NAMES: Final = (YEAR_CLASS, MONTH_CLASS, DAY_CLASS, DATE_CLASS)
 
 
@@ -664,7 +699,15 @@ def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: 
     if name != SLUG_DATE_CLASS:
         # One slug with a number in ten seems to hold a date.
         most += counts[SLUG_DATE_CLASS]
-    return name if most >= least else ANY_CLASS
+    if most >= least:
+        return name
+    if bit_urls[_DIGITS_AT] >= least:
+        return DIGITS_CLASS  # some look like dates by chance
+    # A word is a slug too, where most are longer.
+    slugs = sum(counts[kind] for kind in _SLUG_CLASSES)
+    if slugs + counts[WORD_CLASS] >= least and slugs >= counts[WORD_CLASS]:
+        return SLUG_CLASS
+    return ANY_CLASS
 
 
 def _has_parts(bit_urls: list[int]) -> bool:

@@ -1,18 +1,28 @@
 """Values that pass with time: numbers that grow, and names of things that are over.
 
 Here: whether the values of a key last, by the days their pages were born on, and by the numbers
-themselves where no days are known. Not here: dates, which are known by what they look like
-(`value_shapes`).
+themselves where no days are known; and numbers of the pages of a list. Not here: dates, which are
+known by what they look like (`value_shapes`).
 
 An article number has as many pages as a section, with its comments and pictures, and is of no use
 in a pattern: tomorrow's articles have other numbers. A section shows itself by new pages: those
 that are born late in the window belong to values that were there before. Where most of them belong
 to values that are new themselves, none of these values is named.
+
+Issues and volumes (`issue-108`, `vol41`) come too seldom for that. They follow one another: pages
+of the next one are born when those of the last one have been.
+
+The fourth page of a list is a page like the third, and the list grows: their numbers divide
+nothing.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -56,6 +66,21 @@ _LEAST_NUMBERS: Final = 3
 """Without days: so many numbers with support, none smaller than ten thousand and within a fifth of
 the largest, count something. The numbers of categories differ more, or are smaller."""
 
+_IN_TURN: Final = 0.8
+"""Share of the values with numbers whose pages must be born after those of the value before."""
+_LEAST_TURNS: Final = 2
+"""So many times one must follow another: of two sections one may happen to be read earlier."""
+_NUMBERED: Final = re.compile(rb"(.*?)([0-9]{1,15})")
+
+_PAGE: Final = rb"(?:page|paged|pg|pag|pagina|seite|strona|sida)"
+_PAGE_KEY: Final = re.compile(
+    _PAGE + rb"(?:_?(?:no|num|number|index|nr))?|current_?page|offset|start|start_?at",
+    re.IGNORECASE,
+)
+"""Names of query keys whose numbers are pages of a list, or places in it."""
+_PAGE_WORD: Final = re.compile(_PAGE, re.IGNORECASE)
+_PAGE_VALUE: Final = re.compile(rb"(?:comment-)?" + _PAGE + rb"[-_.]?[0-9]{1,6}", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Births:
@@ -82,6 +107,44 @@ class Births:
         inside = begin > self.first + quarter or end < self.last - quarter
         return inside and end - begin <= quarter
 
+    def in_turn(self, values: Sequence[bytes], place: Int64s, rows: Int32s) -> Flags:
+        """Return which values with numbers follow one another.
+
+        Args:
+            values: Values of a key.
+            place: The place among them of the value of each URL.
+            rows: The URLs.
+        """
+        follow = np.zeros(len(values), np.bool_)
+        families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
+        for i, value in enumerate(values):
+            if match := _NUMBERED.fullmatch(value):
+                families[match[1]].append((int(match[2]), i))
+        families_of_several = [sorted(own) for own in families.values() if len(own) > 1]
+        if not families_of_several:
+            return follow
+        day = self.day[rows]
+        order = np.lexsort((day, place))
+        order = order[day[order] >= 0]
+        first = np.searchsorted(place[order], np.arange(len(values) + 1))
+        for own in families_of_several:
+            spans = [self._span(day[order[first[i] : first[i + 1]]]) for _, i in own]
+            pairs = [
+                before[1] < after[0]
+                for before, after in pairwise(spans)
+                # Of what was there before the days that are known nobody knows the order.
+                if before[1] > self.first + 1 and after[1] > self.first + 1
+            ]
+            if len(pairs) >= _LEAST_TURNS and sum(pairs) >= _IN_TURN * len(pairs):
+                follow[[i for _, i in own]] = True
+        return follow
+
+    def _span(self, days: Int32s) -> tuple[int, int]:
+        """Return the days between which the middle half of some births lie."""
+        if not len(days):
+            return self.first, self.first
+        return int(days[len(days) // 4]), int(days[(3 * len(days)) // 4])
+
 
 def births(days: Int32s | Int64s | None) -> Births | None:
     """Births that say what lasts; None where they are not known or too close together."""
@@ -91,6 +154,21 @@ def births(days: Int32s | Int64s | None) -> Births | None:
     if not len(known_days) or int(known_days.max()) - int(known_days.min()) < _LEAST_SPAN:
         return None
     return Births(days.astype(np.int32), int(known_days.min()), int(known_days.max()))
+
+
+def counts_pages(name: bytes) -> bool:
+    """Return True if numbers under a query key of this name are pages of a list."""
+    return _PAGE_KEY.fullmatch(name) is not None
+
+
+def is_page_word(value: bytes) -> bool:
+    """Return True if numbers in the segment after this one are pages of a list."""
+    return _PAGE_WORD.fullmatch(value) is not None
+
+
+def is_page_value(value: bytes) -> bool:
+    """Return True for `page-4` and its kin."""
+    return _PAGE_VALUE.fullmatch(value) is not None
 
 
 @leaf

@@ -130,3 +130,60 @@ def test_numbers_that_grow_are_known_without_days_too() -> None:
 @pytest.mark.parametrize("days", [None, [], [3] * 40, list(range(10)), [-1] * 40])
 def test_births_that_say_nothing(days: list[int] | None) -> None:
     assert births(None if days is None else np.array(days, np.int64)) is None
+
+
+@pytest.mark.parametrize(("form", "days_each"), [("issue-{}", 7), ("vol{}", 20), ("{}", 15)])
+def test_issues_that_follow_one_another_name_no_pattern(form: str, days_each: int) -> None:
+    """Few of them begin in the last third of the window, and the next one is not there yet."""
+
+    def issues(first: int, days: int) -> list[Page]:
+        return [
+            (f"https://h.example/{form.format(100 + day // days_each)}/story-{day}-{n}", day)
+            for day in range(first, first + days)
+            for n in range(3)
+        ] + [(f"https://h.example/about/page-{day}x", day) for day in range(first, first + days)]
+
+    tree = learn(issues(0, DAYS))
+    assert coverage(tree, issues(DAYS, LATER)) == 1.0
+    assert len(templates(tree)) == 2
+
+
+def test_sections_with_numbers_that_are_read_side_by_side_keep_their_names() -> None:
+    pages = [
+        (f"https://h.example/region-{n}/{day * 37 % 101}-story-{day}", day)
+        for day in range(DAYS)
+        for n in (1, 2, 3)
+    ]
+    assert {name.split("/")[1] for name in templates(learn(pages))} == {
+        "region-1",
+        "region-2",
+        "region-3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "template"),
+    [
+        ("/list.html?page={}&topic={word}", "/list.html?page={digits}&topic={word}"),
+        ("/threads/{word}/page-{}", "/threads/{word}/{slug}"),
+        ("/tag/{word}/page/{}/", "/tag/{word}/page/{digits}/"),
+        ("/show.php?start={}&t={word}", "/show.php?start={digits}&t={word}"),
+    ],
+)
+def test_the_pages_of_a_list_are_one_pattern(form: str, template: str) -> None:
+    words = [a + b for a in "bcdfghklmnprst" for b in ("ala", "ore", "ine")]
+    urls = [
+        "https://h.example" + form.format(number, word=word)
+        for word in words
+        for number in range(2, 8)
+    ]
+    assert templates(pattern_tree(texts(urls))) == [template]
+
+
+def test_a_category_with_a_number_keeps_its_name() -> None:
+    """`page` counts pages, `catid` names a category; a static page may be named by a word."""
+    urls = [f"https://h.example/?catid={n}&id={n * 100 + i}" for n in (3, 4, 5) for i in range(20)]
+    urls += [f"https://h.example/?page={w}&id={i}" for w in ("news", "jobs") for i in range(20)]
+    written = templates(pattern_tree(texts(urls)))
+    assert {f"/?catid={n}&id={{digits}}" for n in (3, 4, 5)} < set(written)
+    assert {f"/?id={{digits}}&page={w}" for w in ("news", "jobs")} < set(written)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import PatternText, readable
 from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 
@@ -92,7 +92,34 @@ def test_numbers_after_other_words_are_no_dates() -> None:
 
 def test_case_and_percent_escapes_are_kept() -> None:
     site = [f"/News/%E4%B8%AD/{s}" for s in SLUGS[:20]] + [f"/news/{s}" for s in SLUGS[:20]]
-    assert templates(tree_of(site)) == {"/News/%E4%B8%AD/{slug}": 20, "/news/{slug}": 20}
+    tree = tree_of(site)
+    assert templates(tree) == {"/News/中/{slug}": 20, "/news/{slug}": 20}
+    (node,) = (leaf for leaf in tree.leaves if "News" in PatternText(tree, leaf).template())
+    written = PatternText(tree, node)
+    assert written.key_values()["path[1]"] == "%E4%B8%AD"
+    assert r"/News/%E4%B8%AD/" in written.expression()
+
+
+@pytest.mark.parametrize(
+    ("encoded", "shown"),
+    [
+        ("/%D0%BD%D0%BE%D0%B2-%D1%8F1", "/нов-я1"),
+        ("/%E2%80%AEgpj", "/%E2%80%AEgpj"),  # turns the direction of what follows
+        ("/%E4%B8%AD%EF%BC%8C%E6%96%87", "/中%EF%BC%8C文"),
+        ("/caf%E9%20x%2Fy", "/caf%E9%20x%2Fy"),  # Latin-1, a space, a slash
+    ],
+)
+def test_letters_of_other_scripts_are_readable(encoded: str, shown: str) -> None:
+    assert readable(encoded) == shown
+
+
+def test_numbers_and_slugs_are_called_so_however_they_look() -> None:
+    """Some numbers look like dates by chance, some slugs end in a number, and some are words."""
+    numbers = [f"/p/{n}" for n in range(200_300, 201_300, 7)]
+    slugs = [f"/t/{'amber' if n % 4 else 'a-b'}-c{n:05}{'' if n % 3 else '-x'}" for n in range(40)]
+    words = [f"/w/{'ab' * (n % 7 + 1)}{'' if n % 3 else '-x'}{chr(97 + n % 26)}" for n in range(60)]
+    written = templates(tree_of(numbers + slugs + words))
+    assert set(written) == {"/p/{digits}", "/t/{slug}", "/w/{*}"}
 
 
 def test_hosts_of_a_domain() -> None:
