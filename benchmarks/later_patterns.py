@@ -96,10 +96,10 @@ def between(first_days: Arrivals, first: dt.date, days: int) -> list[str]:
     return [url for day, url in first_days if first <= day < end]
 
 
-def learned_on(found: Arrivals, first: dt.date, rule: Salience = "support") -> PatternTree:
+def learned_on(first_days: Arrivals, first: dt.date, rule: Salience = "support") -> PatternTree:
     """Return the tree of 60 days from a day on."""
     end = first + dt.timedelta(LEARNED)
-    pages = [(url, (day - first).days) for day, url in found if first <= day < end]
+    pages = [(url, (day - first).days) for day, url in first_days if first <= day < end]
     urls, born = [url for url, _ in pages], np.array([day for _, day in pages], np.int32)
     return pattern_tree(texts(urls), TreeOptions(salience=rule), born=born)
 
@@ -119,7 +119,7 @@ def by_year(first_days: Arrivals) -> dict[int, tuple[int, int, float, dict[int, 
         following = between(first_days, first + dt.timedelta(LEARNED), NEXT)
         if len(learned) < _LEAST or not following:
             continue
-        tree = learned_on(found, first)
+        tree = learned_on(first_days, first)
         later = {
             other: covered(tree, urls)
             for other in years
@@ -149,7 +149,7 @@ def described(first_days: Arrivals, rule: Salience) -> Described:
         learned = between(first_days, first, LEARNED)
         later = between(first_days, first + dt.timedelta(LEARNED), LEARNED)
         if len(learned) >= _LEAST and len(later) >= _LEAST:
-            tree = learned_on(found, found[0][0] + dt.timedelta(offset), rule)
+            tree = learned_on(first_days, first_days[0][0] + dt.timedelta(offset), rule)
             rows.append(_described(tree, later))
     return Described(*np.mean(rows, axis=0).tolist())
 
