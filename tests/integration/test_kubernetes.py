@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -113,6 +115,12 @@ def test_the_chart_is_of_our_release_of_dagster(repository: Path) -> None:
     for name in ("docs/kubernetes.md", "deploy/kubernetes/values.yaml"):
         text = (repository / name).read_text("utf-8")
         assert re.findall(r"--version (\S+)", text) == [version]
+
+
+def test_the_chart_is_told_that_there_is_a_probe(deployment: dict[str, Any]) -> None:
+    """Helm refuses a probe without this key; the chart itself sets the password of PostgreSQL."""
+    assert deployment["readinessProbe"]["enabled"] is True
+    assert "DAGSTER_PG_PASSWORD" not in {one["name"] for one in deployment["env"]}
 
 
 def test_nobodys_password_lies_in_a_file(values: dict[str, Any]) -> None:
@@ -228,6 +236,42 @@ def _instance_config(values: dict[str, Any]) -> dict[str, Any]:
         },
         **values["additionalInstanceConfig"],
     }
+
+
+def test_helm_renders_what_kubernetes_takes(
+    repository: Path, tmp_path: Path, values: dict[str, Any]
+) -> None:
+    """Schema, templates and manifests, offline (docs/kubernetes.md says how to run it)."""
+    helm = pytest.importorskip("helm_python", reason="pip install helm-python-sdk")
+    kubernetes = pytest.importorskip("kubernetes_validate", reason="it is on PyPI")
+    folder = os.environ.get("DAGSTER_CHART")
+    if not folder:
+        pytest.skip("name the folder of Dagster's chart in DAGSTER_CHART")
+    chart = shutil.copytree(folder, tmp_path / "dagster")
+    for schema in chart.rglob("values.schema.json"):
+        # Types of Kubernetes that it would fetch; the manifests are compared with them below.
+        text = re.sub(r'"\$ref": *"https://[^"]*"', '"description": ""', schema.read_text("utf-8"))
+        schema.write_text(text, "utf-8")
+    with helm.Chart.load(chart) as loaded:
+        rendered = loaded.render(values=values, name="dagster")
+    manifests = [
+        manifest
+        for name, text in rendered.items()
+        if name.endswith(".yaml")
+        for manifest in yaml.safe_load_all(text)
+        if manifest
+    ]
+    for manifest in manifests:
+        kubernetes.validate(manifest, "1.34", strict=True)
+    configs = [one["data"] for one in manifests if one["metadata"]["name"] == "dagster-instance"]
+    config = yaml.safe_load(configs[0]["dagster.yaml"])
+    for name, wanted in _instance_config(values).items():
+        found = config[name]
+        if name == "retention":  # the chart adds defaults of its own
+            found = {kind: config[name][kind] for kind in wanted}
+            for kept in (found, wanted):
+                kept["sensor"]["purge_after_days"].pop("started", None)
+        assert found == wanted, name
 
 
 @pytest.fixture
