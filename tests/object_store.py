@@ -1,12 +1,22 @@
-"""An object store on this machine: moto's server, which counts requests and can fail on demand."""
+"""An object store on this machine: moto's server, which counts requests and can fail on demand.
+
+    python -m tests.object_store FILE
+
+serves in a process of its own, prints its address and refuses the requests that FILE says, until
+its standard input ends.
+"""
 
 from __future__ import annotations
 
+import json
+import random
 import socket
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import fsspec
@@ -134,3 +144,28 @@ def environment(url: str) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
+
+
+def serve(faults: Path) -> None:
+    """Serve until standard input ends, with the faults of a file of JSON.
+
+    `share` of the requests are answered with `status`; of the others, the answer of a share of
+    `lost` is lost after the request was carried out.
+    """
+    with ObjectStore() as store:
+
+        def refused(_method: str, _path: str) -> int | None:
+            plan = json.loads(faults.read_text("utf-8"))
+            return plan["status"] if random.random() < plan["share"] else None
+
+        def lose(_method: str, _path: str) -> None:
+            if random.random() < json.loads(faults.read_text("utf-8"))["lost"]:
+                raise ConnectionError("hung up")
+
+        store.fault, store.after = refused, lose
+        print(store.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))

@@ -3,7 +3,7 @@
 A listing costs one request for a thousand objects, a question about a single one costs as much. So
 all are listed at once, and asked for again after some seconds; this process's own changes are known
 without. The pointer of a partition is replaced only if it still is the one that was seen, where the
-store can be told so (`If-Match`, `If-None-Match`).
+store can be told so (`If-Match`, `If-None-Match`, the generation of Google's).
 
 Here: requests. Not here: what the objects mean (`store`).
 """
@@ -11,12 +11,14 @@ Here: requests. Not here: what the objects mean (`store`).
 from __future__ import annotations
 
 import hashlib
+import json
 import posixpath
 import time
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from temporal_assets.machine.object_cache import DiskCache, expect, is_kept
 
@@ -28,8 +30,13 @@ _WITHOUT_FOLDERS: Final = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "ab
 """Protocols of stores that have no folders to be made, and can create an object only if there is
 none."""
 
-_IF_MATCH: Final = frozenset({"s3", "s3a"})
-"""Protocols of stores that fsspec can tell to replace a version and no other."""
+_S3: Final = frozenset({"s3", "s3a"})
+_GOOGLE: Final = frozenset({"gs", "gcs"})
+_AZURE: Final = frozenset({"az", "abfs", "abfss"})
+"""Protocols of stores that can be told to replace a version and no other."""
+
+_CREATE: Final = {"mode": "create"}
+"""Option by which fsspec writes an object only if there is none."""
 
 _CONFLICTS: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 
@@ -46,7 +53,7 @@ class Seen(NamedTuple):
 
     size: int
     etag: str
-    """Empty of our own writes, where the store does not answer with it."""
+    """Version that the store names; empty of our own writes where it does not answer with it."""
     mtime: float
 
     @property
@@ -61,9 +68,8 @@ class Bucket:
     def __init__(self, fs: Any, root: str) -> None:
         self.fs = fs
         self._root = root
-        protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
-        self.has_folders = not protocols & _WITHOUT_FOLDERS
-        self._can_match = bool(protocols & _IF_MATCH)
+        self._protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+        self.has_folders = not self._protocols & _WITHOUT_FOLDERS
         self._lock = RLock()
         self._listed = float("-inf")
         self._objects: dict[str, Seen] = {}
@@ -113,7 +119,7 @@ class Bucket:
         if self.has_folders:
             self.fs.makedirs(posixpath.dirname(path), exist_ok=True)
         try:
-            answer = self.fs.pipe_file(path, content, **self._conditions(before))
+            answer = self._write(path, content, before)
         except Exception as error:
             code = _code(error)
             if code in _UNGUARDED:
@@ -125,7 +131,7 @@ class Bucket:
                 raise ReplacedMeanwhileError(path) from error
             else:
                 raise
-        etag = str(answer.get("ETag", "")).strip('"') if isinstance(answer, dict) else ""
+        etag = _version_of(answer) if isinstance(answer, dict) else ""
         written = Seen(len(content), etag, time.time())
         if etag:
             cache.add(_key(path, written), content)
@@ -137,10 +143,42 @@ class Bucket:
         except FileNotFoundError:
             return False
 
-    def _conditions(self, before: Seen | None) -> dict[str, str]:
+    def _write(self, path: str, content: bytes, before: Seen | None) -> Any:
+        """Write an object if it is the version that was seen, as far as the store can be told."""
+        if self._protocols & _GOOGLE:
+            return self._write_to_google(path, content, before)
         if before is None:
-            return {} if self.has_folders else {"mode": "create"}
-        return {"IfMatch": f'"{before.etag}"'} if self._can_match and before.etag else {}
+            return self.fs.pipe_file(path, content, **({} if self.has_folders else _CREATE))
+        if not before.etag:
+            return self.fs.pipe_file(path, content)
+        condition: dict[str, Any] = {}
+        if self._protocols & _S3:
+            condition = {"IfMatch": f'"{before.etag}"'}
+        elif self._protocols & _AZURE:
+            from azure.core import MatchConditions
+
+            is_same = MatchConditions.IfNotModified
+            condition = {"etag": f'"{before.etag}"', "match_condition": is_same}
+        return self.fs.pipe_file(path, content, **condition)
+
+    def _write_to_google(self, path: str, content: bytes, before: Seen | None) -> Any:
+        """Write an object of Google's store, whose generation gcsfs cannot be told."""
+        bucket, _, key = path.partition("/")
+        upload = self.fs.base.replace("/storage/", "/upload/storage/")
+        generation = before.etag if before else "0"
+        condition = {"ifGenerationMatch": generation} if generation else {}
+        mark = hashlib.blake2b(content).hexdigest()
+        head = f"--{mark}\r\nContent-Type: application/json\r\n\r\n{json.dumps({'name': key})}"
+        body = f"\r\n--{mark}\r\nContent-Type: application/octet-stream\r\n\r\n".encode()
+        return self.fs.call(
+            "POST",
+            f"{upload}b/{quote(bucket, safe='')}/o",
+            uploadType="multipart",
+            headers={"Content-Type": f'multipart/related; boundary="{mark}"'},
+            data=head.encode() + body + content + f"\r\n--{mark}--".encode(),
+            json_out=True,
+            **condition,
+        )
 
     def remove(self, path: str) -> None:
         """Remove an object."""
@@ -169,7 +207,7 @@ class Bucket:
             details = {}
         self._objects, self._names = {}, {}
         for info in details.values():
-            etag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+            etag = _version_of(info)
             changed = info.get("LastModified") or info.get("last_modified") or info.get("mtime")
             changed = changed or info.get("created") or 0.0
             moment = changed.timestamp() if hasattr(changed, "timestamp") else 0.0
@@ -190,8 +228,15 @@ def _key(path: str, seen: Seen) -> str:
     return f"{path} {seen.version}"
 
 
+def _version_of(info: dict[str, Any]) -> str:
+    """The generation that Google's store names, or the ETag of others."""
+    return str(info.get("generation") or info.get("ETag") or info.get("etag") or "").strip('"')
+
+
 def _code(error: BaseException) -> str | None:
     """The code by which a store says what is wrong."""
+    if status := getattr(error, "status_code", None):
+        return str(status)
     response = getattr(error.__cause__, "response", None)
     code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
     return str(code) if code else None

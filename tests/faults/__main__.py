@@ -20,11 +20,11 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults import servers, whole
+from tests.faults import buckets, servers, whole
 from tests.faults.kinds import KINDS, Kind, Skipped, clean
 from tests.faults.world import Lost, World
 
-ALL: dict[str, tuple[Kind, int]] = KINDS | whole.KINDS | servers.KINDS
+ALL: dict[str, tuple[Kind, int]] = KINDS | buckets.KINDS | whole.KINDS | servers.KINDS
 
 
 def main() -> None:

@@ -176,14 +176,14 @@ def _wait(child: int, seen: int, kill_after: float | None) -> bytes:
 class World:
     """Logs, an undisturbed state folder, and copies of it to disturb."""
 
-    def __init__(self, root: Path, seed: int) -> None:
+    def __init__(self, root: Path, seed: int, write: Callable[[Path], None] | None = None) -> None:
         self.root, self.seed = root, seed
         self.logs = root / "logs"
         self.calm_state = root / "calm"
         root.mkdir(parents=True, exist_ok=True)
         for folder in (root, root.parent):
             folder.chmod(0o755)  # for users that rights are taken from
-        write_logs(self.logs)
+        (write or write_logs)(self.logs)
         self.settle(self.calm_state, self.logs)
         # Compiled loops are loaded once, here, and not in every child.
         shutil.copytree(self.calm_state, warm := root / "warm")
