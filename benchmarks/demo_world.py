@@ -127,7 +127,7 @@ def _days_seen(views: Views, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def sources(views: Views, days: int) -> Numbers:
-    """Whether the articles that lead to new ones are the same on the next days, and their age."""
+    """Return whether articles that lead to new ones stay the same on later days, and their age."""
     births = views.births
     linked = (views.source >= 0) & (views.source < len(births))
     page, source, at = views.page[linked], views.source[linked], views.at[linked]

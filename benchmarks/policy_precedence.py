@@ -40,7 +40,7 @@ def learned(seed: int, root: Path) -> tuple[Policy, pa.Table]:
 
 
 def ways(policy: Policy, urls: list[str]) -> dict[str, Flags]:
-    """Whether each URL is fetched now, by each way to decide."""
+    """Return whether each URL is fetched now, by each way to decide."""
     matches = policy.match_many(urls)
     patterns = policy.document["patterns"]
     # The last entry stands for URLs of no pattern, whose place is -1.

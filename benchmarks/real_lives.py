@@ -57,12 +57,12 @@ class Lives:
 
     @property
     def is_known(self) -> Flags:
-        """Whether the life is long enough to tell, and has views enough to be counted at all."""
+        """Return whether the life is long enough to tell, with views enough to be counted."""
         return (self.lived >= LEAST_DAYS) & (self.total >= FEW)
 
     @property
     def has_many(self) -> Flags:
-        """Whether there are views enough for the main tables."""
+        """Return whether there are views enough for the main tables."""
         return self.total >= MANY
 
     @property

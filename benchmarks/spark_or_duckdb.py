@@ -262,7 +262,7 @@ def used_by(root: int) -> tuple[int, float]:
 
 
 def is_twice(process: Path, child: str) -> bool:
-    """Whether a child is Java that starts a program: the same memory again, for a moment."""
+    """Return whether a child is Java that starts a program: the same memory again, for a moment."""
     program = (process / "exe").readlink()
     return program.name == "java" and (process.parent / child / "exe").readlink() == program
 

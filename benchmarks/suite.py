@@ -124,7 +124,7 @@ def _compare(row: dict[str, Any], ours: dict[str, Any]) -> None:
 
 
 def is_there(need: str | None) -> bool:
-    """Whether a module or, after `!`, a program is installed."""
+    """Return whether a module or, after `!`, a program is installed."""
     if need is None:
         return True
     return shutil.which(need[1:]) is not None if need[0] == "!" else find_spec(need) is not None

@@ -89,7 +89,7 @@ def spread(seconds: Sequence[float]) -> float:
 
 
 def wants_more(seconds: Sequence[float], repeats: int) -> bool:
-    """Whether a way is to run again, after runs of so many seconds each."""
+    """Return whether a way is to run again, after runs of so many seconds each."""
     if len(seconds) < repeats:
         return sum(seconds) < ENOUGH_SECONDS
     return sum(seconds) < SHORT_SECONDS and len(seconds) < MOST_REPEATS

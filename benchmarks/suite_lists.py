@@ -202,7 +202,7 @@ def sections_by_polars(folder: Path, _: str) -> Job:
 
 
 def same_scores(folder: Path, _: str) -> None:
-    """Whether Polars makes the rows that ours publishes; here are no young pages or domains."""
+    """Return whether Polars makes our rows; here are no young pages or domains."""
     store, _settings = scored_store(folder)
     day = labelled_day(store)
     same_rows(folder / _TREES, store.files("prefix_trees", day), "prefix")

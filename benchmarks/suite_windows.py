@@ -384,7 +384,7 @@ def labels_by_polars(folder: Path, _: str) -> Job:
 
 
 def same_labels(folder: Path, _: str) -> None:
-    """Whether Polars makes the rows that ours makes."""
+    """Return whether Polars makes the rows that ours makes."""
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.settings import load_settings
 

@@ -129,13 +129,15 @@ class Corpus:
 
     def __init__(self, root: Path) -> None:
         demo = generate(OPTIONS, root / "demo")
-        self.settings = load_settings(
+        settings = load_settings(
             root / "state",
             sources=[source.model_dump() for source in demo.sources],
             baseline={"path": str(demo.truth["baseline"])},
-            calibration={"annotated": str(demo.truth["annotated"]), "min_pages": 10},
+            calibration={"annotated": str(demo.truth["annotated"])},
             **SETTINGS,
         )
+        few = settings.calibration.model_copy(update={"min_pages": 10})
+        self.settings = settings.model_copy(update={"calibration": few})
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
         refresh(self.settings)
         inventory = Inventory.load(self.settings)

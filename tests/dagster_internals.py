@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from dagster._config import validate_config
 from dagster._core.code_pointer import ModuleCodePointer
-from dagster._core.definitions.asset_checks.asset_check_evaluation import (
-    AssetCheckEvaluationPlanned,
-)
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
 from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.events import DagsterEvent, EngineEventData
@@ -31,7 +28,6 @@ from dagster._daemon.backfill import execute_backfill_iteration
 from dagster._utils.error import serializable_error_info_from_exc_info
 
 __all__ = [
-    "AssetCheckEvaluationPlanned",
     "BulkActionStatus",
     "CachingStaleStatusResolver",
     "DagsterEvent",

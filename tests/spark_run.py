@@ -147,9 +147,11 @@ def on_spark(state: Path, master: str) -> Settings:
         "spark.driver.extraJavaOptions": BRIEF_JAVA,
         "spark.executor.extraJavaOptions": BRIEF_JAVA,
     }
+    spark: dict[str, Any] = {"master": master, "config": config}
+    settings = load_settings(state, engine={"name": "spark"}, spark=spark)
     # Every statement is Spark's, however small its files are.
-    spark: dict[str, Any] = {"master": master, "config": config, "one_task_megabytes": 0}
-    return load_settings(state, engine={"name": "spark"}, spark=spark)
+    whole = settings.spark.model_copy(update={"one_task_megabytes": 0})
+    return settings.model_copy(update={"spark": whole})
 
 
 def _quoted(value: object) -> str:

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from temporal_assets.alerts.messages import Message, chat, plain, subject
 from temporal_assets.reports.text import shown
-from temporal_assets.settings import Alerts, Settings
+from temporal_assets.settings import Alerts, MailServer, Settings
 
 PASSWORD_VARIABLE: Final = "TEMPORAL_ASSETS_SMTP_PASSWORD"  # noqa: S105 - a name, no password
 PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
@@ -37,9 +37,6 @@ _SECONDS: Final = 10.0
 
 _ANSWER: Final = 200
 """Bytes of a refusal that are shown: Slack says `no_service` or `invalid_payload`."""
-
-_PORTS: Final = {"none": 25, "starttls": 587, "tls": 465}
-_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Undelivered(Exception):
@@ -100,9 +97,13 @@ class Mail:
     name: str = "mail"
 
     @property
+    def _server(self) -> MailServer:
+        return MailServer.of(self.settings.smtp)
+
+    @property
     def where(self) -> str:
         """Return the addresses and the server."""
-        return f"{', '.join(self.settings.to)} by {self.settings.smtp_host}"
+        return f"{', '.join(self.settings.to)} by {self._server.host}"
 
     def deliver(self, message: Message) -> str:
         """Send one mail to all. Returns the addresses that were refused while others were not."""
@@ -123,10 +124,8 @@ class Mail:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
-        host, user = self.settings.smtp_host, self.settings.smtp_user
-        security = self.settings.smtp_security or _default_security(host)
-        port = self.settings.smtp_port or _PORTS[security]
-        password = self._password(security) if user else ""
+        host, port, security, user = self._server
+        password = self._password() if user else ""
         trusted = ssl.create_default_context()
         if security == "tls":
             server: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=trusted)
@@ -139,8 +138,8 @@ class Mail:
                 server.login(user, password)
             yield server
 
-    def _password(self, security: str) -> str:
-        if security == "none" and self.settings.smtp_host not in _THIS_MACHINE:
+    def _password(self) -> str:
+        if self._server.security == "none" and not self._server.is_here:
             raise Undelivered(f"{self.where}: no password is sent without encryption")
         file = self.secrets / PASSWORD_FILE
         if given := os.environ.get(PASSWORD_VARIABLE):
@@ -151,8 +150,8 @@ class Mail:
             return file.read_text("utf-8").strip()
         except FileNotFoundError:
             raise Undelivered(
-                f"{self.where}: alerts.smtp_user needs a password in ${PASSWORD_VARIABLE} or in"
-                f" the file {file}"
+                f"{self.where}: the user in alerts.smtp needs a password in"
+                f" ${PASSWORD_VARIABLE} or in the file {file}"
             ) from None
 
 
@@ -212,7 +211,3 @@ def _answer(error: HTTPError) -> str:
             return error.read(_ANSWER).decode("utf-8", "replace").strip()
     except (OSError, HTTPException):
         return ""
-
-
-def _default_security(host: str) -> str:
-    return "none" if host in _THIS_MACHINE else "starttls"

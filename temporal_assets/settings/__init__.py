@@ -16,7 +16,14 @@ from temporal_assets.settings.loading import (
     load_settings,
     state_folder,
 )
-from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
+from temporal_assets.settings.operation import (
+    Alerts,
+    Engine,
+    MailServer,
+    Orchestration,
+    Retention,
+    Spark,
+)
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
 from temporal_assets.settings.reading import (
     ROBOT_PAGES_PER_MINUTE,
@@ -46,6 +53,7 @@ __all__ = [
     "Hubs",
     "Labels",
     "LogSource",
+    "MailServer",
     "Orchestration",
     "Patterns",
     "Policy",

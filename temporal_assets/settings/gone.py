@@ -13,10 +13,12 @@ _FIXED: Final = {
     "reading.future_hours": "24",
     "reading.max_expansion": "1000",
     "reading.block_mib": "16",
+    "reading.max_line_bytes": "65536",
     "cleaning.bot_pages_per_minute": "60",
     "cleaning.bot_pages_without_referrer": "100",
     "cleaning.methods": "GET",
     "curves.base": "false",
+    "calibration.min_pages": "50",
     "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
     "calibration.q": "0.05 to 0.95 in steps of 0.05",
     "calibration.m": "1, 2, 3, 4, 5, 7, 10 and 14 days",
@@ -27,6 +29,7 @@ _FIXED: Final = {
     "patterns.most_urls": "3000000",
     "patterns.transit_threshold": "0.8",
     "patterns.visit_weight": "1",
+    "patterns.site_memory_mib": "4096",
     "patterns.site_seconds": "120",
     "sites.confidence": "0.95",
     "sites.young": "expect",
@@ -42,8 +45,10 @@ _FIXED: Final = {
     "policy.most_rules": "1000000",
     "evaluation.most_pages": "2000000",
     "simulation.learn_share": "0.5",
+    "simulation.most_pages": "5000000",
     "simulation.most_sites": "20",
     "spark.local_megabytes": "256",
+    "spark.one_task_megabytes": "256",
     "orchestration.days_per_run": "30",
     "orchestration.retry_seconds": "10, 60 and 300",
 }
@@ -58,7 +63,13 @@ _MOVED: Final = {
 """Dotted name -> the name of the same option in `[spark.config]`."""
 
 
+_MAIL: Final = 'write `alerts.smtp = "smtp://user@host:port"`'
+
 _FOLDED: Final = {
+    "alerts.smtp_host": _MAIL,
+    "alerts.smtp_port": _MAIL,
+    "alerts.smtp_security": f"{_MAIL}, with `smtps`, `smtp+starttls` or `smtp+none`",
+    "alerts.smtp_user": _MAIL,
     "sites.page_share_weight": "multiply `sites.alpha` by it",
     "hubs.half_life_days": "it is learned in every window; remove it",
     "policy.urgent_share": "it follows from the flow of the window; remove it",

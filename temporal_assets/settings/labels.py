@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -84,6 +84,6 @@ class Calibration(Section):
     """Thresholds of their own for sites, or for sections (top folders and programs): news is read
     at different speeds (TW 5.2)."""
 
-    min_pages: int = Field(50, ge=2)
+    min_pages: ClassVar[int] = 50
     """Annotated pages, of both kinds, that a site, a section or all of them need for thresholds
     that labels may use. With fewer, a choice says more about the sample than about the site."""

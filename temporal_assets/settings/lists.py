@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -96,6 +96,6 @@ class Patterns(Section):
     """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
     for the last."""
 
-    site_memory_mib: int = Field(4096, ge=256)
+    site_memory_mib: ClassVar[int] = 4096
     """Memory a process may take for one site, of which as many are learned at once as
     `engine.threads` says; one that needs more is reported and left out."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import os
 import re
-from typing import Literal
+from typing import ClassVar, Final, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -52,7 +53,7 @@ class Spark(Section):
     """Any option of Spark, by its name. `"spark.executor.memory"` is 1g unless it is here: that of
     each Java process that works; Python workers take theirs beside it."""
 
-    one_task_megabytes: int = Field(256, ge=0)
+    one_task_megabytes: ClassVar[int] = 256
     """A statement whose files are no larger together is one task: DuckDB runs it on an executor,
     which takes it less time than the cluster takes to plan and shuffle. 0 leaves all to Spark."""
 
@@ -134,11 +135,49 @@ class Retention(Section):
     """Dagster's records of runs, but for those that made what is there now."""
 
 
+_SMTP_PORTS: Final = {"none": 25, "starttls": 587, "tls": 465}
+_SMTP_SCHEMES: Final = {"smtps": "tls", "smtp+starttls": "starttls", "smtp+none": "none"}
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class MailServer(NamedTuple):
+    """A mail server, and how mail goes there."""
+
+    host: str
+    port: int
+    security: str
+    """`none`, `starttls` or `tls`."""
+    user: str
+    """Name to log in with; empty without one."""
+
+    @classmethod
+    def of(cls, address: str) -> MailServer:
+        """Return the server of an address. Raises `ValueError`, which does not repeat it."""
+        message = "must be an address like smtp://user@mail.example.org:587, without a password"
+        try:
+            parts = urlsplit(address)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise ValueError(message) from None
+        if not host or port == 0 or parts.password is not None or parts.path not in ("", "/"):
+            raise ValueError(message)
+        usual = "none" if host in _THIS_MACHINE else "starttls"
+        security = {"smtp": usual, **_SMTP_SCHEMES}.get(parts.scheme)
+        if security is None:
+            raise ValueError(message)
+        return cls(host, port or _SMTP_PORTS[security], security, unquote(parts.username or ""))
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether it is this machine."""
+        return self.host in _THIS_MACHINE
+
+
 class Alerts(Section):
     """People and programs that are told of failed runs, failed checks and old data.
 
     Nothing is sent but by the sensor `alerts`, which is off until somebody switches it on. The
-    password of `smtp_user` is no setting (docs/running-daily.md).
+    password of the user in `smtp` is no setting (docs/running-daily.md).
     """
 
     webhook: SecretStr | None = None
@@ -151,18 +190,10 @@ class Alerts(Section):
     sender: str = "temporal-assets@localhost"
     """Address that mail comes from."""
 
-    smtp_host: str = "localhost"
-    """Mail server."""
-
-    smtp_port: int | None = Field(None, ge=1, le=65535)
-    """Port of the mail server. Unset: 25, 587 or 465, for `none`, `starttls` or `tls`."""
-
-    smtp_security: Literal["none", "starttls", "tls"] | None = None
-    """Encryption of mail on its way to the server. Unset: `none` to this machine, `starttls` to any
-    other."""
-
-    smtp_user: str | None = None
-    """Log in to the mail server with this name. Unset: without a name."""
+    smtp: str = "smtp://localhost"
+    """Mail server, such as `smtp://user@mail.example.org:587`. `smtp` encrypts by STARTTLS, except
+    to this machine, `smtps` by TLS; `smtp+starttls` always does, `smtp+none` never. Port unset: 25
+    without encryption, 587, 465 for TLS."""
 
     warnings: bool = False
     """Also tell of checks that warn: drifts are expected now and then."""
@@ -179,6 +210,15 @@ class Alerts(Section):
     def _url(cls, value: SecretStr | None) -> SecretStr | None:
         if value:
             web_address(value.get_secret_value())
+        return value
+
+    @field_validator("smtp")
+    @classmethod
+    def _smtp(cls, value: str) -> str:
+        try:
+            MailServer.of(value)
+        except ValueError as error:
+            raise ValueError(str(error)) from None  # the address may hold a password
         return value
 
     @field_validator("ui")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -64,7 +65,7 @@ class Simulation(Section):
     that `temporal-assets evaluate mirror` stored in the state folder, and without one the transits
     of the window: every page that was opened, every step of a user a link."""
 
-    most_pages: int = Field(5_000_000, ge=1)
+    most_pages: ClassVar[int] = 5_000_000
     """Pages in the logs that the sites may have together: one that has more than the sites before
     it have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a
     stored mirror; the largest site of BB Table 2 has 1.7 million."""

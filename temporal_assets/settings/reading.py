@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ such a page is named from `privacy.min_clients` times as many on (docs/counts.md
 class Reading(Section):
     """Bounds on what one line and one file may cost."""
 
-    max_line_bytes: int = Field(65_536, ge=1024)
+    max_line_bytes: ClassVar[int] = 65_536
     """Longer lines are rejected. Servers cap request lines at 8 KiB (Apache) to 32 KiB; a line
     holds a request, a referrer and an agent, so 64 KiB loses no genuine line."""
 

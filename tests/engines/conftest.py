@@ -16,13 +16,12 @@ import pytest
 
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import load_settings
+from temporal_assets.settings import Spark, load_settings
 
 SPARK = {
     "master": "local[2]",
     # Two tasks are enough for rows to be in different ones.
     "config": {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"},
-    "one_task_megabytes": 0,  # every statement is Spark's, however small the files
 }
 
 
@@ -54,6 +53,7 @@ def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         # Every question goes to it, however small the files.
         patch.setattr(spark, "LOCAL_MEGABYTES", 0)
         state = tmp_path_factory.mktemp("engine")
+        patch.setattr(Spark, "one_task_megabytes", 0)  # nor does DuckDB run it as one task
         engine = spark.SparkEngine(load_settings(state, engine={"name": "spark"}, spark=SPARK))
         yield engine
         engine.close()

@@ -27,7 +27,7 @@ from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.settings import Settings, load_settings
+from temporal_assets.settings import Settings, Simulation, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION, fitting
 from temporal_assets.windows.frame.asset import build, is_fresh
@@ -260,11 +260,15 @@ def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPa
     site.build(CRAWL_SIMULATION)
 
 
-def test_a_site_that_does_not_fit_in_memory_is_left_out(site: Site) -> None:
-    large = site.with_settings(most_pages=60)
+def test_a_site_that_does_not_fit_in_memory_is_left_out(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = site.with_settings()
+    monkeypatch.setattr(Simulation, "most_pages", 60)
     assert not is_fresh(site.store, large, CRAWL_SIMULATION, DAYS[-1])
     site.build(CRAWL_SIMULATION, large)
     assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
+    monkeypatch.undo()
     site.build(CRAWL_SIMULATION)
 
 

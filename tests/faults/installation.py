@@ -164,7 +164,7 @@ class Installation:
         self.wait(is_on, START_SECONDS, f"the schedule {schedule}")
 
     def is_idle(self) -> bool:
-        """Whether no run and no backfill is waiting or under way.
+        """Return whether no run and no backfill is waiting or under way.
 
         A run that was written down when the web server died, and is in no queue, is neither.
         """

@@ -41,7 +41,7 @@ class Outcome:
     """What a trial came to."""
 
     struck: bool
-    """Whether the fault hit the work, rather than coming too late or nowhere."""
+    """Return whether the fault hit the work, rather than coming too late or nowhere."""
     runs: int
     """Plain runs until all was as undisturbed."""
     words: str = ""

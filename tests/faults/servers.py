@@ -266,7 +266,7 @@ def _settles(
 
 
 def _is_whole(world: World, site: Installation) -> bool:
-    """Whether all is as undisturbed, and the UI shows it."""
+    """Return whether all is as undisturbed, and the UI shows it."""
     wanted = [(_DAYS[0], _DAYS[-1])]
     return world.differs(site.state, _ASSETS) is None and all(
         site.known(asset) == wanted for asset in _ASSETS

@@ -100,7 +100,7 @@ SPOILT_LOGS: Mapping[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def _judged(root: Path, spoil: Callable[[Path], dict[str, Any]]) -> dict[str, bool]:
-    """Whether each check passes, of a folder with a good file that is then spoilt."""
+    """Return whether each check passes, of a folder with a good file that is then spoilt."""
     folder = root / "logs"
     logs.write(folder / "access.log", [GOOD_LINE] * 50)
     changes = {"sources": [{"path": str(folder), "host": "example.com"}]} | spoil(folder)

@@ -88,7 +88,7 @@ def _readable(state: Path) -> None:
 
 
 def _kill_after(command: Sequence[str], seconds: float) -> bool:
-    """Whether the command was killed before it had ended."""
+    """Return whether the command was killed before it had ended."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )

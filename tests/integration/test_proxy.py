@@ -79,7 +79,7 @@ class Proxy:
             connection.close()
 
     def shakes_hands(self, name: str) -> bool:
-        """Whether a connection that asks for another name is opened at all."""
+        """Return whether a connection that asks for another name is opened at all."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as plain:

@@ -28,7 +28,7 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.document import Table, as_json
 from temporal_assets.reports.report_page import page
-from temporal_assets.settings import load_settings
+from temporal_assets.settings import Simulation, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
@@ -143,17 +143,20 @@ def test_every_table_and_figure_is_there_or_says_what_to_do(finished: Made) -> N
             assert re.search(r"Not available: .+\. To get it: .+\.", section.missing), section.id
 
 
-def test_where_every_site_is_too_large_the_setting_is_named(finished: Made, tmp_path: Path) -> None:
+def test_where_every_site_is_too_large_it_says_so(
+    finished: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = shutil.copytree(finished.state, tmp_path / "state")
-    settings = load_settings(state, simulation={"most_pages": 5})
+    monkeypatch.setattr(Simulation, "most_pages", 5)
+    settings = load_settings(state)
     store, engine = Store.open(settings), DuckDBEngine(settings)
     for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
         build(store, engine, settings, asset, LAST)
     missing = {section.id: section.missing for section in read_report(store, LAST).sections}
     for section in ("bb-table-4", "bb-figure-6", "bb-figure-7", "bb-figure-10", "timely"):
         assert missing[section] == (
-            "Not available: every site has more than 5 pages. To get it: raise"
-            " `simulation.most_pages`."
+            "Not available: every site has more than 5 pages. To get it: read logs of smaller"
+            " sites as well."
         )
 
 
@@ -260,10 +263,9 @@ def test_settings_make_it_stale(finished: Made) -> None:
         ("policy", {"skip_share": 0.02}, False),
         ("orchestration", {"hour": 4, "docs": "https://docs.example"}, False),
         ("engine", {"threads": 1}, False),
-        ("patterns", {"site_memory_mib": 512}, True),
+        ("patterns", {"cut": "visit"}, True),
         ("privacy", {"min_clients": 6}, True),
         ("cleaning", {"bots": "keep"}, True),
-        ("simulation", {"most_pages": 10}, True),
         ("evaluation", {"settle_days": 8}, True),
         ("labels", {"p": 2.0}, True),
     ],

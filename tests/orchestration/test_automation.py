@@ -28,7 +28,7 @@ class Ticks:
     def __init__(self, project: Project, *, windows: bool = False) -> None:
         self.project = project
         self.windows = windows
-        """Whether windows, which follow every new day, are told as well."""
+        """Return whether windows, which follow every new day, are told as well."""
         self.cursor: str | None = None
         self.keys: set[str] = set()
         self.skipped: str | None = None

@@ -232,7 +232,7 @@ def test_crawlers_get_no_policy_that_breaks_an_invariant(
     day, root = DAY + 4 * ONE, five_days.settings.state / "policy"
 
     def actual(skip_share: float) -> tuple[bool, str]:
-        """Whether a policy with a threshold of its own passed, and the threshold crawlers have."""
+        """Return whether a policy with its own threshold passed, and the threshold of crawlers."""
         five_days.settings = five_days.with_settings(
             window=WINDOW, policy={"skip_share": skip_share}
         )

@@ -136,7 +136,6 @@ def _too_few(settings: Settings, looked_up: Found) -> str:
         f" {console.counted(len(looked_up.urls) - temporal, 'untemporal one')} have a history:"
         f" labels"
         f" use no thresholds from fewer than {settings.calibration.min_pages} pages of both kinds"
-        " (`calibration.min_pages`)"
     )
 
 

@@ -67,7 +67,7 @@ CALIBRATION: Final = Table(
             "is_used",
             Type.BOOLEAN,
             "The pair that labels use under `labels.thresholds = calibrated`: for interest the best"
-            " of those with `labels.n` days. None where fewer than `calibration.min_pages` pages"
+            " of those with `labels.n` days. None where fewer than 50 pages"
             " are annotated, or pages of one kind only.",
         ),
         _validated("hit", "Pages labelled right"),

@@ -193,8 +193,8 @@ URL_PATTERNS: Final = Table(
             offenders="SELECT site, status, reason FROM url_patterns WHERE status <> 'learned'",
             protects="A site without patterns cannot tell a crawler which new page is worth it.",
             remedy=(
-                "See `reason`. Raise `patterns.site_memory_mib` for a"
-                " site that is too large; report one that failed."
+                "See `reason`. A site that needs more than 4 GiB is too large; report one that"
+                " failed."
             ),
         ),
         has_rows("sites"),

@@ -112,25 +112,19 @@ def _announce_days(
     report: LandingReport,
 ) -> None:
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
-    # Imports SQLAlchemy, which definitions need not wait for.
-    from temporal_assets.defs.runs.event_log import log_observations
-
     stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
-    observations = []
     for day in sorted({*report.days, *stale}):
         inputs = inventory.inputs(day)
-        observations.append(
-            dg.AssetObservation(
-                asset_key="landed_days",
-                partition=day.isoformat(),
-                metadata={
-                    "files": len(inputs),
-                    "log_lines": sum(file.days[day].lines for file in inventory.of_day(day)),
-                },
-                tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
-            )
+        observation = dg.AssetObservation(
+            asset_key="landed_days",
+            partition=day.isoformat(),
+            metadata={
+                "files": len(inputs),
+                "log_lines": sum(file.days[day].lines for file in inventory.of_day(day)),
+            },
+            tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
         )
-    log_observations(context, observations)
+        context.log_event(observation)
 
 
 def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:

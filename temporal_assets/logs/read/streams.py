@@ -190,7 +190,7 @@ class LogStream:
     """The blocks of one file. Iterate once; the attributes are final afterwards.
 
     Memory is bounded by a block and a line whatever the file holds: of a line longer than
-    `reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
+    `Reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
     """
 
     def __init__(self, path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> None:

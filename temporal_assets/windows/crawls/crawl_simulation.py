@@ -82,7 +82,7 @@ def crawled_sites(job: Job) -> list[str]:
     if len(sites) < len(viewed):
         job.cut(
             f"{len(viewed) - len(sites)} of the {len(viewed)} most viewed sites are not crawled on"
-            f" paper: simulation.most_pages = {most:,}"
+            f" paper: {most:,} pages fit in memory"
         )
     return sites
 
@@ -98,7 +98,7 @@ def too_large(job: Job) -> Missing | None:
 def no_site_fits(settings: Settings) -> Missing:
     """Return what there is to say where every site is too large."""
     most = settings.simulation.most_pages
-    return Missing(f"every site has more than {most:,} pages", "raise `simulation.most_pages`")
+    return Missing(f"every site has more than {most:,} pages", "read logs of smaller sites as well")
 
 
 def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:

@@ -7,7 +7,6 @@ import email
 import email.policy
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,6 +23,7 @@ from temporal_assets.alerts.delivery import (
 )
 from temporal_assets.alerts.messages import FailedCheck, Fault, Line, Message, RunReport
 from temporal_assets.settings import SETTINGS_FILE, SettingsError, load_settings
+from temporal_assets.settings import MailServer as Server
 from tests.mail_server import MailServer, WebServer, serving
 
 DAY = dt.date(2026, 3, 1)
@@ -175,9 +175,9 @@ def post() -> Iterator[MailServer]:
         yield server
 
 
-def mail(state: Path, post: MailServer, **alerts: Any) -> Channel:
+def mail(state: Path, post: MailServer, server: str = "smtp://localhost") -> Channel:
     to = ("crawl@example.org", "ops@example.org")
-    settings = load_settings(state, alerts={"to": to, "smtp_port": post.port, **alerts})
+    settings = load_settings(state, alerts={"to": to, "smtp": f"{server}:{post.port}"})
     (channel,) = channels(settings)
     return channel
 
@@ -235,7 +235,7 @@ def test_a_server_that_is_not_there_is_undelivered(state: Path) -> None:
     closed.server_close()
     with pytest.raises(Undelivered, match=r"the webhook at 127\.0\.0\.1: .*refused"):
         Webhook(closed.url).deliver(messages.of_test())
-    alerts = {"to": ["crawl@example.org"], "smtp_port": closed.server_port}
+    alerts = {"to": ["crawl@example.org"], "smtp": f"smtp://localhost:{closed.server_port}"}
     (mailing,) = channels(load_settings(state, alerts=alerts))
     with pytest.raises(Undelivered, match=r"crawl@example.org by localhost: .*refused"):
         mailing.deliver(messages.of_test())
@@ -271,7 +271,7 @@ def test_who_is_refused_is_named_and_the_others_get_the_mail(state: Path, post: 
 def test_the_password_is_of_the_environment_or_of_a_file_of_the_owner(
     state: Path, post: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    channel = mail(state, post, smtp_user="crawl")
+    channel = mail(state, post, "smtp://crawl@localhost")
     with pytest.raises(Undelivered, match=r"TEMPORAL_ASSETS_SMTP_PASSWORD or in the file .*smtp-"):
         channel.deliver(messages.of_test())
     file = state / "secrets" / "smtp-password"
@@ -292,7 +292,7 @@ def test_the_password_is_of_the_environment_or_of_a_file_of_the_owner(
 
 def test_a_mail_server_that_is_busy_or_cannot_encrypt(state: Path, post: MailServer) -> None:
     with pytest.raises(Undelivered, match="STARTTLS extension not supported"):
-        mail(state, post, smtp_security="starttls").deliver(messages.of_test())
+        mail(state, post, "smtp+starttls://localhost").deliver(messages.of_test())
     post.down = True
     with pytest.raises(Undelivered, match=r"answered 421 not now\\x1b\[31m"):
         mail(state, post).deliver(messages.of_test())
@@ -303,15 +303,29 @@ def test_no_password_goes_to_another_machine_in_the_clear(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PASSWORD_VARIABLE, "right")
-    alerts = {"smtp_host": "192.0.2.1", "smtp_user": "crawl", "smtp_security": "none"}
-    settings = load_settings(state, alerts={"to": ["a@example.org"], **alerts})
+    alerts = {"to": ["a@example.org"], "smtp": "smtp+none://crawl@192.0.2.1"}
+    settings = load_settings(state, alerts=alerts)
     (channel,) = channels(settings)
     assert isinstance(channel, Mail)
     with pytest.raises(Undelivered, match="no password is sent without encryption"):
-        channel._password("none")
+        channel._password()
 
 
 # Settings ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "server"),
+    [
+        ("smtp://localhost", ("localhost", 25, "none", "")),
+        ("smtp://mail.example.org", ("mail.example.org", 587, "starttls", "")),
+        ("smtps://a%40b.example@mail.example.org", ("mail.example.org", 465, "tls", "a@b.example")),
+        ("smtp+starttls://[::1]:2525", ("::1", 2525, "starttls", "")),
+        ("smtp+none://mail.example.org", ("mail.example.org", 25, "none", "")),
+    ],
+)
+def test_the_address_of_a_mail_server(address: str, server: tuple[object, ...]) -> None:
+    assert Server.of(address) == server
 
 
 @pytest.mark.parametrize(
@@ -325,7 +339,10 @@ def test_no_password_goes_to_another_machine_in_the_clear(
         ('to = ["a@b\\nBcc: c@d"]', "must be mail addresses"),
         ("to = ['nobody']", "must be mail addresses"),
         ("ui = 'javascript:alert(1)'", "alerts.ui: must be a URL"),
-        ("smtp_port = 0", "alerts.smtp_port"),
+        ("smtp = 'smtp://localhost:0'", "alerts.smtp: must be an address like smtp://"),
+        ("smtp = 'smtp://crawl:SECRET@localhost'", "alerts.smtp: must be an address like smtp://"),
+        ("smtp = 'SECRET'", "alerts.smtp: must be an address like smtp://"),
+        ("smtp_host = 'mail.example.org'", "alerts.smtp_host: this is no setting any more"),
     ],
 )
 def test_a_wrong_setting_is_named_and_no_secret_repeated(state: Path, line: str, says: str) -> None:

@@ -70,13 +70,8 @@ def test_other_statements_are_left_to_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = requests(tmp_path)
-    for given, inputs in (
-        ({"one_task_megabytes": 0}, {"requests": paths}),
-        ({}, {"requests": [*paths, "s3://bucket/requests.parquet"]}),
-    ):
-        engine = SparkEngine(load_settings(tmp_path, engine={"name": "spark"}, spark=given))
-        assert not engine._is_small(inputs)
     small = SparkEngine(load_settings(tmp_path, engine={"name": "spark"}))
+    assert not small._is_small({"requests": [*paths, "s3://bucket/requests.parquet"]})
     assert small._is_small({"requests": paths})
     monkeypatch.setattr(spark, "bytes_of", lambda _: 257_000_000)
     assert not small._is_small({"requests": paths})

@@ -23,7 +23,7 @@ from tests.fuzz import mutate
 from tests.unit.conftest import rows_of
 
 SOURCE = LogSource(path="x", host="a.example")
-READING = Reading(max_line_bytes=2000)
+READING = Reading().model_copy(update={"max_line_bytes": 2000})
 PATHS: dict[str, Paths] = {
     **{name: FORMATS[name].paths or {} for name in ("caddy_json", "traefik_json", "nginx_json")},
     "mapped": {

@@ -173,7 +173,7 @@ class Slow:
 
 def fast(text: bytes, max_line: int) -> list[tuple[str, tuple[object, ...]]]:
     block = Block(np.frombuffer(text, np.uint8), 1, last=False)
-    reading = Reading(max_line_bytes=max_line)
+    reading = Reading().model_copy(update={"max_line_bytes": max_line})
     records = parse(block, FORMATS["combined"], LogSource(path="x"), reading)
     assert records.method is not None
     assert records.referrer is not None
@@ -325,7 +325,8 @@ def test_lines_that_have_not_the_format(read_log: ReadLog, line: bytes) -> None:
 )
 def test_why_a_line_is_rejected(read_log: ReadLog, old: bytes, new: bytes, reason: str) -> None:
     line = GOOD.replace(old, new)
-    assert verdict(read_log, line, reading=Reading(max_line_bytes=1500)) == reason
+    reading = Reading().model_copy(update={"max_line_bytes": 1500})
+    assert verdict(read_log, line, reading=reading) == reason
 
 
 @pytest.mark.parametrize(

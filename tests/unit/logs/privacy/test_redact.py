@@ -139,7 +139,7 @@ def test_no_address_is_left(
 
 
 def _contains(sample: str, address: str) -> bool:
-    """Whether the sample holds the address, or would if its escapes were undone.
+    """Return whether the sample holds the address, or would if its escapes were undone.
 
     The bytes that `redact` itself escapes cannot be part of an address.
     """

@@ -42,6 +42,9 @@ NAMES = {"gz": "gzip", "zst": "zstd", "bz2": "bzip2", "xz": "xz"}
 each_packer = pytest.mark.parametrize("kind", sorted(PACKERS))
 
 
+SHORT = Reading().model_copy(update={"max_line_bytes": 2048})
+
+
 def incompressible_lines(size: int) -> bytes:
     """Lines that compress badly, so that cutting an archive cuts them somewhere."""
     generator = random.Random(7)
@@ -298,7 +301,7 @@ def test_a_line_of_100_mb_costs_no_memory_and_loses_no_neighbour(tmp_path: Path)
             file.write(b"a" * 1_000_000)
         file.write(b"\nafter\n")
     tracemalloc.start()
-    text, stream, _ = read(path, Reading(max_line_bytes=2048))
+    text, stream, _ = read(path, SHORT)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # One byte more than allowed is enough to be rejected for.
@@ -310,7 +313,7 @@ def test_a_line_of_100_mb_costs_no_memory_and_loses_no_neighbour(tmp_path: Path)
 
 def test_a_long_line_without_end(tmp_path: Path) -> None:
     path = write(tmp_path, b"one\n" + b"a" * 9_000_000)
-    text, stream, _ = read(path, Reading(max_line_bytes=2048))
+    text, stream, _ = read(path, SHORT)
     assert text == b"one\n" + b"a" * 2049
     assert stream.lines == 2
 

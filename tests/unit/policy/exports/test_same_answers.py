@@ -108,7 +108,7 @@ def with_news(doc: Document, prefixes: list[str], hubs: list[str]) -> Document:
 
 
 def is_of_a_pattern_left_out(doc: Document, url: str) -> bool:
-    """Whether a URL is of a skipped pattern that a list without an order cannot hold."""
+    """Return whether a URL is of a skipped pattern that a list without an order cannot hold."""
     expressions = {expression for _, expression in skipped(doc)}
     return any(
         rule.kind == "pattern" and not rule.is_accepted and rule.expression not in expressions
