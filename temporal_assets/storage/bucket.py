@@ -155,10 +155,7 @@ class Bucket:
         if self._protocols & _S3:
             condition = {"IfMatch": f'"{before.etag}"'}
         elif self._protocols & _AZURE:
-            from azure.core import MatchConditions
-
-            is_same = MatchConditions.IfNotModified
-            condition = {"etag": f'"{before.etag}"', "match_condition": is_same}
+            condition = {"headers": {"If-Match": f'"{before.etag}"'}}
         return self.fs.pipe_file(path, content, **condition)
 
     def _write_to_google(self, path: str, content: bytes, before: Seen | None) -> Any:
