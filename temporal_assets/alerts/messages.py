@@ -103,7 +103,7 @@ def of_run(report: RunReport, ui: str, *, warnings: bool) -> Message | None:
 
 
 def of_old_data(latest: dt.date, today: dt.date, limit: int) -> Message:
-    """`page_views` ends more than `limit` days before today."""
+    """Return the message that the latest day of `page_views` is more than `limit` days ago."""
     return Message(
         f"no new data since {latest}",
         (
@@ -180,7 +180,7 @@ def _cut(lines: Sequence[Line], escape: Callable[[str], str], room: int) -> list
 
 
 def _length(line: Line) -> int:
-    """With the ends of a block of its own, at most."""
+    """Return the characters that a line takes at most, with the marks of a quotation."""
     return len(line.text) + len("```\n\n```\n" if line.quoted else "\n")
 
 

@@ -1,8 +1,8 @@
 """`transits` of a day, and its URLs by number, which lie beside the rows.
 
-A day names a URL many times. Each is compared with others once, when it gets its number
-(`sql/days/urls.sql`). Rows are told apart, sorted and stored as integers, on every engine, and
-windows read them as integers, too.
+URLs are dictionary-encoded: the table `urls` gives each distinct URL of a day a number
+(`sql/days/urls.sql`), and rows hold numbers. Every engine deduplicates, sorts and stores rows as
+integers, and windows read them as integers.
 
 Here: making a day, and handing days to an engine. Not here: which days are made (`daily`).
 """
@@ -59,13 +59,13 @@ def transit_inputs(store: Store, days: Iterable[Manifest]) -> dict[str, list[str
 
 
 def count_inputs(store: Store, days: Iterable[Manifest], out: Path) -> dict[str, list[str]]:
-    """Return the table `counts` of some days of `transits`, by number; without rows for none."""
+    """Return the files of `counts` beside some days of `transits`; an empty table without any."""
     files = [path for day in days for path in store.paths_of_counts(day)]
     return {COUNTS.name: files or no_counts(NUMBERED_COUNTS, out)}
 
 
 def no_counts(table: Table, out: Path) -> list[str]:
-    """Return a file without rows, in the folder `out`, of a table that a statement reads."""
+    """Write an empty file of a table into `out`, for a statement that reads the table."""
     path = out / f"no_{table.name}.parquet"
     pq.write_table(table.arrow_schema.empty_table(), path, store_schema=False)
     return [str(path)]

@@ -75,7 +75,7 @@ class _Unread:
 
 
 def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.SensorDefinition:
-    """Switched off until somebody switches it on."""
+    """Return the sensor for new log files, which is off until somebody switches it on."""
 
     @dg.sensor(
         name="new_log_files",
@@ -100,7 +100,7 @@ NIGHTLY_WINDOWS: Final = "nightly_windows"
 
 
 def nightly_windows_sensor(nightly: Job, windows_job: Job) -> dg.SensorDefinition:
-    """Switched on from the beginning: it does nothing until `nightly` has run."""
+    """Return the sensor for windows after `nightly`, which is on from the beginning."""
 
     @dg.run_status_sensor(
         run_status=dg.DagsterRunStatus.SUCCESS,
@@ -177,9 +177,9 @@ def _unread(inventory: Inventory, settings: Settings) -> _Unread:
 def _stale(
     installation: Installation, inventory: Inventory, now: dt.datetime
 ) -> tuple[Stale, list[dt.date]]:
-    """Days to be made: over, within the partitions, not waiting for somebody to mend them.
+    """Return stale days by asset that can be made now, and stale days that have no partition.
 
-    And the days that have no partition.
+    A day can be made once it is over, has a partition, and no check blocks it.
     """
     settings = installation.settings
     first, last = first_day(settings), today(settings, now)
@@ -220,7 +220,7 @@ def _window_requests(
     new: Collection[dt.date],
     now: dt.datetime,
 ) -> tuple[Asked, list[dg.RunRequest]]:
-    """At most one, and what is known of it then.
+    """Return the request for the latest window, if it is due, and the memory of requests with it.
 
     It waits for days that are made. Days that failed stay as they are and hold up no window.
     """
@@ -240,7 +240,7 @@ def _window_requests(
 
 
 def _reason(outside: Sequence[dt.date], failed: Sequence[dt.date]) -> str:
-    """Why nothing is asked for."""
+    """Return why nothing is asked for."""
     if outside:
         return (
             f"The logs hold {in_words(outside)}, before the first partition: set or remove"

@@ -54,9 +54,9 @@ def _sentence(error: BaseException) -> str | None:
         package = (error.name or "").partition(".")[0]
         return _NOT_INSTALLED if package in _PACKAGES else None
     if kind.__module__.partition(".")[0] in ("psycopg", "psycopg2"):
-        said = " ".join(str(error).split()) or kind.__name__
+        answer = " ".join(str(error).split()) or kind.__name__
         return (
-            f"PostgreSQL, where dagster.yaml has Dagster keep its history, says: {said}. What is "
+            f"PostgreSQL, where dagster.yaml has Dagster keep its history, says: {answer}. What is "
             "published is whole; start the server, or correct dagster.yaml or the variables that "
             "it names, and run the same command again (docs/postgres.md)"
         )
@@ -66,7 +66,7 @@ def _sentence(error: BaseException) -> str | None:
 
 
 def _unset(error: Any) -> str | None:
-    found = _UNSET.search(" ".join(one.message for one in error.errors))
-    if found is None:
+    variable = _UNSET.search(" ".join(fault.message for fault in error.errors))
+    if variable is None:
         return None
-    return f"dagster.yaml names the environment variable {found[1]}, and it is not set: set it"
+    return f"dagster.yaml names the environment variable {variable[1]}, and it is not set: set it"

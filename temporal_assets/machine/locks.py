@@ -1,6 +1,6 @@
-"""Locks that others wait for: a moment at a time, or minutes, and then they are told so.
+"""File locks for short and for long waits; who waits for minutes is told for what.
 
-Not here: locks for which it does not matter how soon they are seen to be free, plain `FileLock`s.
+Not here: plain `FileLock`s, where a waiting process may notice late that the lock is free.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def brief(path: Path) -> FileLock:
 
 @contextmanager
 def held(path: Path, doing: str) -> Iterator[None]:
-    """Hold the lock; `doing` is what the process does that has it, if it has to be waited for."""
+    """Hold the lock. A process that waits says that it waits for another that is `doing` this."""
     lock = FileLock(path)
     try:
         lock.acquire(timeout=_PATIENCE)

@@ -25,12 +25,12 @@ _HIDDEN: Final = frozenset({"client"})
 def described(check: Rule | Drift) -> str:
     """Return what a check protects, tests of each partition, and asks for when it fails."""
     if isinstance(check, Drift):
-        tested = f"compares with the days before: `{check.measure}`"
+        tested = f"`{check.measure}`, compared with the days before it"
     elif check.offenders:
-        tested = f"finds none of: `{check.offenders}`"
+        tested = f"no row of `{check.offenders}`"
     else:
-        tested = f"expects {expected(check)}: `{check.measure}`"
-    return f"{check.protects} {check.remedy}\n\nOf each partition it {tested}"
+        tested = f"`{check.measure}` is {expected(check)}"
+    return f"{check.protects} {check.remedy}\n\nTested on each partition by itself: {tested}."
 
 
 def to_check_result(

@@ -1,8 +1,8 @@
-"""Small records as JSON that tell whether they are as they were written.
+"""JSON records with a digest of their own fields, so that damage is noticed.
 
-A bit that is flipped in a record mostly leaves valid JSON: another day, another digest, a key that
-nobody knows. A record carries a digest of all its fields, so that it is taken for damaged then.
-Records of older versions have none, and are believed.
+A flipped bit mostly leaves valid JSON: another day, another digest, an unknown key. The digest then
+no longer matches, and the record counts as damaged. Records of older versions have no digest, and
+are believed.
 """
 
 from __future__ import annotations

@@ -92,9 +92,11 @@ def test_checks_say_what_they_test(state: Path) -> None:
     graph = build_defs(load_settings(state)).resolve_asset_graph()
     specs = [graph.get_check_spec(key) for key in graph.asset_check_keys]
     ours = {spec.key: spec.description or "" for spec in specs if spec.key.asset_key != LOGS}
-    assert [key for key, said in ours.items() if "Of each partition it" not in said] == []
+    assert [
+        key for key, description in ours.items() if "Tested on each partition" not in description
+    ] == []
     hubs = ours[dg.AssetCheckKey(dg.AssetKey("crawl_policy"), "hubs_have_intervals")]
-    assert "finds none of: `SELECT * FROM crawl_policy WHERE (kind IN ('hub'" in hubs
+    assert "no row of `SELECT * FROM crawl_policy WHERE (kind IN ('hub'" in hubs
 
 
 def test_stages_are_in_the_order_of_the_data_flow(state: Path) -> None:

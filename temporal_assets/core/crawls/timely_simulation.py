@@ -1,4 +1,4 @@
-"""Crawling while pages are born: who arrives while a page is still of interest?
+"""Simulation of crawls while pages are born, judged by the interest left at each fetch.
 
 Here: the world, the crawler with its budget, and what it is judged by (Lefortier et al., CIKM 2013:
 a page fetched late has lost the interest it had before). Not here: where births and interest

@@ -27,7 +27,7 @@ from temporal_assets.settings import Settings
 def derived_assets(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> list[dg.AssetsDefinition]:
-    """Both assets."""
+    """Return the assets `page_views` and `transits`."""
     return [_asset(asset, settings, days) for asset in daily.DERIVED]
 
 

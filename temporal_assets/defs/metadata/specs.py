@@ -126,7 +126,7 @@ def _column(column: ColumnSpec) -> dg.TableColumn:
 
 
 def _described(column: ColumnSpec) -> str:
-    """With the columns it is made from: without Dagster+ the UI draws no lineage of columns."""
+    """Return a column's description with its source columns: the UI draws no lineage of columns."""
     made_from = ", ".join(f"`{source}`" for source in column.sources)
     return f"{column.description} From {made_from}." if made_from else column.description
 

@@ -446,7 +446,7 @@ def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later
 
 
 def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same without the hole that they may begin with."""
+    """Yield the blocks of a stream without the zero bytes that it may begin with."""
     first = next(chunks, b"")
     in_hole = first.startswith(_HOLE)
     for chunk in _chain(first, chunks):
@@ -467,7 +467,7 @@ def refusal(head: bytes) -> str | None:
 
 
 def _strip_mark(chunk: bytes) -> tuple[codecs.IncrementalDecoder | None, bytes]:
-    """Without its byte order mark; with a decoder if it says UTF-16 (PowerShell redirects so)."""
+    """Return the text behind a byte order mark, and a decoder for UTF-16 (PowerShell's output)."""
     if chunk.startswith(codecs.BOM_UTF8):
         return None, chunk[len(codecs.BOM_UTF8) :]
     for mark, encoding in _TEXT_BOMS:

@@ -1,9 +1,8 @@
-"""`seed_evaluation`: what was published against the list in use and simple rules.
+"""`seed_evaluation`: published lists compared with the list in use and with simple rules.
 
 Here: the lists of a trial, and what each covers (TW Table 1, NP Table 2). Out of time the lists and
-the policy that were published on the earlier day are judged as they are; beside them stand the
-papers' lists and curves, made anew from the labels of that day, and what anybody can do without
-statistics.
+the policy that were published on the earlier day are judged as they are. Beside them stand the
+papers' lists and curves, made from the labels of that day, and rules that need no statistics.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of `page_traffic` of one site as what `core` learns patterns from.
+"""Conversion of the rows of `page_traffic` of one site into the arrays that patterns need.
 
 Here: Arrow columns to arrays. Not here: learning (`pattern_nodes`), and which site it is.
 """
@@ -38,13 +38,13 @@ def audience_of(rows: pa.Table, least_clients: int) -> Audience:
 
 
 def floats(rows: pa.Table, name: str) -> Floats:
-    """A column of counts."""
+    """Return a column of counts as an array of floats."""
     values: Floats = rows.column(name).to_numpy().astype(np.float64)
     return values
 
 
 def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:
-    """Other ends and transits of all links, row by row, and how many each row has."""
+    """Return target or referrer and transits of all links, row by row, and the links per row."""
     counts, flat = _lists(rows, name)
     pages = flat.field("page").to_numpy().astype(np.int64)
     return pages, flat.field("transits").to_numpy(), counts

@@ -361,7 +361,7 @@ def _range(least: float | None, most: float | None, of_none: float) -> str:
 
 
 def _known(mean: float) -> float | None:
-    """A mean; None of no pairs."""
+    """Return a mean; None where it is the mean of no pairs."""
     return None if np.isnan(mean) else mean
 
 
