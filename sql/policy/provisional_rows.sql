@@ -4,20 +4,24 @@
 -- parameters: first, days, least_views, enough_pages, is_short
 -- output: provisional_rows
 -- grain: site, node or url
-WITH sites AS (
-    SELECT page_totals.site AS site
-    FROM page_totals
-    LEFT JOIN page_labels
-        ON page_labels.url = page_totals.url
-        AND page_labels.label_basis <> 'none'
-    GROUP BY page_totals.site
-    HAVING $is_short OR count(page_labels.url) < $enough_pages
+WITH labelled AS (
+    SELECT site, count(*) AS pages
+    FROM page_labels
+    WHERE label_basis <> 'none'
+    GROUP BY site
+),
+
+sites AS (
+    SELECT seen.site AS site
+    FROM (SELECT DISTINCT site FROM page_totals) AS seen
+    LEFT JOIN labelled ON labelled.site = seen.site
+    WHERE $is_short OR coalesce(labelled.pages, 0) < $enough_pages
 ),
 
 counted AS (
     SELECT url, list(date_diff('day', $first, day)) AS days, list(views) AS views
     FROM page_views
-    WHERE url IN (
+    WHERE site IN (SELECT site FROM sites) AND url IN (
         SELECT url
         FROM page_totals
         WHERE total >= $least_views AND site IN (SELECT site FROM sites)

@@ -2,16 +2,27 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels, page_totals, page_traffic, page_views, url_patterns
 -- parameters: days, enough_pages, first, is_short, least_views
-WITH sites AS (
+WITH labelled AS (
   SELECT
-    page_totals.site AS site
-  FROM {page_totals} AS page_totals
-  LEFT JOIN {page_labels} AS page_labels
-    ON page_labels.url = page_totals.url AND page_labels.label_basis <> 'none'
+    site,
+    COUNT(*) AS pages
+  FROM {page_labels} AS page_labels
+  WHERE
+    label_basis <> 'none'
   GROUP BY
-    page_totals.site
-  HAVING
-    :is_short OR COUNT(page_labels.url) < :enough_pages
+    site
+), sites AS (
+  SELECT
+    seen.site AS site
+  FROM (
+    SELECT DISTINCT
+      site
+    FROM {page_totals} AS page_totals
+  ) AS seen
+  LEFT JOIN labelled
+    ON labelled.site = seen.site
+  WHERE
+    :is_short OR COALESCE(labelled.pages, 0) < :enough_pages
 ), counted AS (
   SELECT
     url,
@@ -19,7 +30,12 @@ WITH sites AS (
     COLLECT_LIST(views) AS views
   FROM {page_views} AS page_views
   WHERE
-    url IN (
+    site IN (
+      SELECT
+        site
+      FROM sites
+    )
+    AND url IN (
       SELECT
         url
       FROM {page_totals} AS page_totals
