@@ -22,7 +22,13 @@ TARGET_NAMES: Final = (
 @command
 def run(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help=f"One of {TARGET_NAMES}.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help=f"One of {TARGET_NAMES}.",
+            show_default=False,
+            autocompletion=lambda: TARGET_NAMES.split(", "),
+        ),
     ],
     folder: Annotated[
         Path, typer.Option("--to", metavar="FOLDER", help="Where the files go.", show_default=False)

@@ -151,6 +151,7 @@ def test_every_option_says_what_it_is_for() -> None:
         ("temporal-assets ma", {"materialize"}),
         ("temporal-assets policy ma", {"match"}),
         ("temporal-assets policy export --js", {"--json"}),
+        ("temporal-assets policy export sc", {"scrapy"}),
         ("temporal-assets policy --ag", {"--against"}),
         ("temporal-assets doctor --cont", {"--contents"}),
     ],
