@@ -24,6 +24,8 @@ from typing import TypeVar
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 BEGAN = time.monotonic()
+LATE_LOOPS = 20
+"""Loops that a demo may compile beside those of its installation: some seconds."""
 
 Step = Callable[["Run"], object]
 S = TypeVar("S", bound=Step)
@@ -198,10 +200,21 @@ def slow_tests(run: Run) -> None:
 
 @step("demo-output", "What README's first command said")
 def demo_output(run: Run) -> None:
-    """Wait for the demo and show what it said."""
+    """Wait for the demo, show what it said, and see that it had next to nothing to compile."""
     if "demo" not in run.begun:
         demo(run)
     run.finish("demo")
+    [package] = run.first.glob(".venv/lib/python*/site-packages/temporal_assets")
+    [record] = package.parent.glob("temporal_assets-*.dist-info/RECORD")
+    brought = record.read_text("utf-8")
+    later = [
+        str(path.relative_to(package))
+        for path in sorted(package.rglob("*.nbc"))
+        if path.relative_to(package.parent).as_posix() not in brought
+    ]
+    print(f"{brought.count('.nbc')} loops were installed compiled, {len(later)} were not: {later}")
+    if len(later) > LATE_LOOPS:
+        raise StepFailed("record which loops a demo calls (docs/testing.md#compiled-loops)")
 
 
 @step("crawlers-output", "What crawlers said of our exports")

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Bytes, Flags, Int8s, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import inlined, leaf
+from temporal_assets.core.numerics.compiled import inlined, leaf, loop
 from temporal_assets.core.patterns.pattern_forest import Desk, Forest, desk_for, walk
 from temporal_assets.core.text.texts import SEED, equal_bytes, texts
 from temporal_assets.policy.document import SKIP_TIER
@@ -124,7 +123,7 @@ def _place(value: np.uint64, mask: int) -> int:
     return int(np.int64((value ^ (value >> np.uint64(29))) & np.uint64(mask)))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _enter(table: Int32s, data: Bytes, offsets: Int64s, seed: np.uint64) -> None:
     mask = len(table) - 1
     for i in range(len(offsets) - 1):

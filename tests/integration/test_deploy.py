@@ -71,6 +71,7 @@ def test_the_image_holds_what_the_wheel_is_built_from(repository: Path) -> None:
         "LICENSE",
         "README.md",
         "dagster.yaml",
+        "hatch_build.py",
         "pyproject.toml",
         "requirements-hashed.lock",
         "sql",

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.crawls.crawl_simulation import reachable
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.distinct import distinct_numbers
 
 THROUGHPUTS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
@@ -112,7 +112,7 @@ def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
     return np.concatenate((np.array([before, base]), capped))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _gains(first: Int64s, target: Int32s, pages: Int32s, shown: Flags, traffic: Floats) -> Floats:
     """Traffic of the distinct pages that each page links, those shown already left out."""
     gain = np.zeros(len(pages))

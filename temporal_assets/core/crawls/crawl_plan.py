@@ -19,12 +19,12 @@ import heapq
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 _WORTHWHILE: Final = 10.0
 """A page of ten times the mean value is fetched anyway, so a way through it costs next to nothing.
@@ -44,7 +44,8 @@ def fetch_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:
     score: Floats = _block_means(parent, order, value)
     order = crawl(links, starts, score).fetched
     parent = _first_ways(links.first, links.target, starts, order)
-    return np.maximum(score, _block_means(parent, order, value))
+    best: Floats = np.maximum(score, _block_means(parent, order, value))
+    return best
 
 
 def discovery_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:
@@ -79,7 +80,7 @@ def _shown(parent: Int32s, value: Floats) -> Floats:
     return np.bincount(parent[has_parent], value[has_parent], len(value)).astype(np.float64)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _ways(first: Int64s, target: Int32s, start: Int32s, cost: Floats) -> tuple[Int32s, Int32s]:
     """Return the parent of each page on its cheapest way, and the pages from near to far."""
     pages = len(first) - 1
@@ -111,7 +112,7 @@ def _ways(first: Int64s, target: Int32s, start: Int32s, cost: Floats) -> tuple[I
     return parent, order[:done].copy()
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _first_ways(first: Int64s, target: Int32s, start: Int32s, order: Int32s) -> Int32s:
     """Return the page that is the first in the order to show each page."""
     parent = np.full(len(first) - 1, -1, np.int32)
@@ -127,7 +128,7 @@ def _first_ways(first: Int64s, target: Int32s, start: Int32s, order: Int32s) -> 
     return parent
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _block_means(parent: Int32s, order: Int32s, value: Floats) -> Floats:
     """Return the best mean value of a block that begins at each page; parents stand first.
 
@@ -159,7 +160,7 @@ def _block_means(parent: Int32s, order: Int32s, value: Floats) -> Floats:
     return mean
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _merged(
     a: int,
     b: int,
@@ -191,7 +192,7 @@ def _merged(
     return root
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _greedy(first: Int64s, target: Int32s, start: Int32s, value: Floats) -> Int32s:
     pages = len(first) - 1
     is_seen = np.zeros(pages, np.bool_)
@@ -227,7 +228,7 @@ def _greedy(first: Int64s, target: Int32s, start: Int32s, value: Floats) -> Int3
                 count += 1
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _gain(first: Int64s, target: Int32s, page: np.int32, is_seen: Flags, value: Floats) -> float:
     """Return the value that a page links and that was not seen."""
     gain = 0.0

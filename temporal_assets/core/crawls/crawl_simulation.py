@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.crawls.polite_crawl import polite_crawl
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import inlined
+from temporal_assets.core.numerics.compiled import inlined, loop
 
 _WORD: Final = 64
 _STRIDE: Final = 6
@@ -111,7 +110,7 @@ def crawl(
     )
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _crawl(
     first: Int64s,
     target: Int32s,
@@ -155,7 +154,7 @@ def _crawl(
     return fetched[:done].copy(), seen[:seen_count].copy(), seen_after[: done + 1].copy()
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _bit_tree(levels: int) -> tuple[Int64s, Int64s]:
     """Words of all layers, the lowest first, and where each layer begins."""
     sizes = [(levels + _WORD - 1) // _WORD]

@@ -14,11 +14,11 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 
 def opic_scores(graph: LinkGraph, start: ArrayLike) -> Floats:
@@ -33,7 +33,7 @@ def opic_scores(graph: LinkGraph, start: ArrayLike) -> Floats:
     return scores
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _order(first: Int64s, target: Int32s, start: Int32s) -> Int32s:
     pages = len(first) - 1
     cash = np.zeros(pages)

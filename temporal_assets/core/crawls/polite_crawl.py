@@ -15,16 +15,16 @@ import heapq
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 _PLACES: Final = 32
 """Bits of a key that are the place among the pages seen."""
 _PLACE: Final = (1 << _PLACES) - 1
 
 
-@njit(nogil=True, cache=True)
+@loop
 def polite_crawl(
     first: Int64s,
     target: Int32s,
@@ -90,7 +90,7 @@ def polite_crawl(
     return fetched[:done].copy(), seen[:seen_count].copy(), seen_after[: done + 1].copy()
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _room(host: Int32s) -> tuple[Int64s, Int64s, Int64s]:
     """Return each host's start of its heap, number of pages in it, and number of fetches."""
     hosts = host.max() + 1
@@ -100,7 +100,7 @@ def _room(host: Int32s) -> tuple[Int64s, Int64s, Int64s]:
     return np.cumsum(begin), np.zeros(hosts, np.int64), np.zeros(hosts, np.int64)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _next(
     best: list[Any],
     seen: Int32s,
@@ -121,7 +121,7 @@ def _next(
     return -1
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _enter(
     level: int,
     place: int,
@@ -144,7 +144,7 @@ def _enter(
         heapq.heappush(best, key)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _take(own: int, heaps: Int64s, begin: Int64s, size: Int64s) -> None:
     """The best page of a host leaves."""
     size[own] -= 1

@@ -22,11 +22,11 @@ from math import erf, log, sqrt
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from scipy.special import bdtr
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.rounding import rounded_down
 
 NEVER: Final = np.inf
@@ -242,7 +242,7 @@ def _bounds(interest: Floats, left: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
     """Share of the interest that is over after some hours: Φ of TW 4.2 with n in days."""
     over = np.zeros(len(delay))
@@ -253,7 +253,7 @@ def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
     return over
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _simulate(
     first: Int64s,
     target: Int32s,
@@ -326,7 +326,7 @@ def _simulate(
     return first_fetch, fetches, wasted
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _look(
     listed: Int32s,
     birth: Floats,

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.graph.link_graph import LinkGraph, reverse
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 DAMPING: Final = 0.85
 TOLERANCE: Final = 1e-12
@@ -65,7 +65,7 @@ def page_rank_run(
     return PageRank(rounded, int(used), float(movement), bool(movement < tolerance))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _scores(
     first: Int64s,
     source: Int32s,

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
     return Reach(one_hop, two_hops)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _reach(start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s) -> tuple[Int64s, Int64s]:
     pages = start.size - 1
     is_seed = np.zeros(pages, np.bool_)

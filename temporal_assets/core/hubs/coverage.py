@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.distinct import distinct_numbers
 
 _AGAIN: Final = 0.1
@@ -106,7 +106,7 @@ def first_shares(links: LinkGraph, evidence: Int64s, hubs: int) -> Floats:
     return np.asarray(np.divide(own, whole, out=np.ones(hubs), where=whole > 0))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _added(start: Int64s, target: Int32s, evidence: Int64s, hubs: int) -> tuple[Floats, Floats]:
     """Evidence of each hub for pages that no hub before it leads to, and all of it."""
     covered = np.zeros(start.size - 1, np.bool_)
@@ -120,7 +120,7 @@ def _added(start: Int64s, target: Int32s, evidence: Int64s, hubs: int) -> tuple[
     return added, whole
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _gains(start: Int64s, target: Int32s, hubs: Int64s) -> Int64s:
     covered = np.zeros(start.size - 1, np.bool_)
     gain = np.zeros(hubs.size, np.int64)
@@ -131,7 +131,7 @@ def _gains(start: Int64s, target: Int32s, hubs: Int64s) -> Int64s:
     return gain
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int64s, Int64s]:
     """Places of the hubs taken, and the pages that are new with each.
 
@@ -167,7 +167,7 @@ def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int
     return taken[:chosen], gain[:chosen]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sink(heap: Int64s) -> None:
     """Put the first key of a heap, which has grown, where it belongs."""
     key = heap[0]

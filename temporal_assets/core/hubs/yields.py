@@ -36,10 +36,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numba import njit
 from scipy.special import gammaincinv
 
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
+from temporal_assets.core.numerics.compiled import loop
 
 UNIT: Final = 1_000_000
 """Pages and weights of days are counted in millionths, so that no sum depends on an order."""
@@ -215,7 +215,7 @@ def _weights(has_birth: Flags, half_life: float) -> Int64s:
     return weights
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sums(
     hub: Int64s,
     day: Int64s,

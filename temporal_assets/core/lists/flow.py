@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import betaln, ndtri
 
 from temporal_assets.core.numerics.arrays import Floats, Int32s
+from temporal_assets.core.numerics.compiled import loop
 
 _STRENGTHS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _USUAL: Final = 4.0
@@ -175,7 +175,7 @@ def flow_shares(
     return FlowShares(score, np.clip(score - reach, 0.0, score), basis)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _shrink(
     parent: Int32s,
     flow: Floats,

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.proportions import PLAIN, chance_of_less, lower_bound, share
 from temporal_assets.core.text.url_sections import SectionTrees
 
@@ -167,7 +167,7 @@ def flow_prefixes(
     return prefixes
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _least_beneath(parent: Int32s, value: Floats) -> Floats:
     """The smallest value of the sections beneath each; infinite where there are none."""
     least = np.full(len(parent), np.inf)
@@ -178,7 +178,7 @@ def _least_beneath(parent: Int32s, value: Floats) -> Floats:
     return least
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _walk(parent: Int32s, good: Flags) -> Flags:
     """Good sections that lie under no good one."""
     prefixes = np.zeros(len(parent), np.bool_)

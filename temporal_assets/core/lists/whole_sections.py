@@ -12,9 +12,9 @@ others apart from it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s
+from temporal_assets.core.numerics.compiled import loop
 
 
 def whole_sections(parent: Int32s, score: Floats, bound: Floats, counts: Flags) -> Flags:
@@ -30,7 +30,7 @@ def whole_sections(parent: Int32s, score: Floats, bound: Floats, counts: Flags) 
     return flags
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _whole(parent: Int32s, score: Floats, bound: Floats, counts: Flags) -> Flags:
     best = np.full(len(parent), -1.0)  # bound of the best section beneath
     for section in range(len(parent) - 1, -1, -1):

@@ -12,6 +12,7 @@ and it cannot see into the C library's functions. These are plain arithmetic: ex
 from __future__ import annotations
 
 import gc
+import inspect
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Final, ParamSpec, TypeVar, cast
@@ -20,6 +21,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.core import event
+from numba.core.caching import FunctionCache, IndexDataCacheFile, InTreeCacheLocator
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -33,7 +35,6 @@ _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
 
 _COMPILED: Final[dict[str, Any]] = {
     "nogil": True,
-    "cache": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # for callers in C, of which there are none
 }
@@ -45,7 +46,6 @@ _UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
 _WITHIN: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True}
 _LEAF: Final[dict[str, Any]] = {
     "nogil": True,
-    "cache": True,
     "no_cfunc_wrapper": True,
     **_UNCOUNTED,
 }
@@ -81,7 +81,47 @@ class _SeldomCollected(event.Listener):
             gc.set_threshold(*self._usual)
 
 
-event.register("numba:compile", _SeldomCollected())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _SeldomCollected())
+
+
+class KeptLoops(FunctionCache):
+    """Compiled code of a loop on disk: what an installation brought, then what was added since.
+
+    An installation compiles ahead (`machine.compile_ahead`) and keeps it beside the code, where who
+    runs it may not write. What is missing there, or is for other processors or another numba, is
+    compiled when it is called and kept where numba keeps it: beside the code as well, or else in
+    the folder of `NUMBA_CACHE_DIR` or of the user.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """Find both places; nothing is read yet."""
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        beside = InTreeCacheLocator(function, inspect.getfile(function))
+        self._brought = IndexDataCacheFile(
+            beside.get_cache_path(), self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def holds(self, target: Any, types: tuple[Any, ...]) -> bool:
+        """Return True if the loop is compiled for these types and this processor."""
+        key = self._index_key(types, target.codegen())
+        return key in self._brought._load_index() or key in self._cache_file._load_index()
+
+    def types(self) -> list[tuple[Any, ...]]:
+        """Types of arguments for which the loop is compiled, for any processor."""
+        return [key[0] for key in self._cache_file._load_index()]
+
+    def _load_overload(self, signature: Any, context: Any) -> Any:
+        if self._brought._index_path != self._cache_file._index_path:
+            data = self._brought.load(self._index_key(signature, context.codegen()))
+            if data is not None:
+                return self._impl.rebuild(context, data)
+        return super()._load_overload(signature, context)  # type: ignore[no-untyped-call]
+
+
+def _compiled(function: Callable[P, R], **options: Any) -> Any:
+    dispatcher = njit(**options)(function)
+    dispatcher._cache = KeptLoops(dispatcher.py_func)
+    return dispatcher
 
 
 class _Part(CPUDispatcher):
@@ -100,7 +140,7 @@ class _Part(CPUDispatcher):
 
 
 def _part(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    compiled = njit(**options, **_WITHIN)(function)
+    compiled = _compiled(function, **options, **_WITHIN)
     compiled.__class__ = _Part
     return cast("Callable[P, R]", compiled)
 
@@ -113,6 +153,14 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
     return _part(function, **_COMPILED, **_UNCOUNTED, fastmath={"contract"})
 
 
+def loop(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop of the usual kind: without the interpreter lock, and kept on disk.
+
+    Threads run it in parallel, and only the first run on a machine waits for the compiler.
+    """
+    return cast("Callable[P, R]", _compiled(function, nogil=True))
+
+
 def leaf(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop that makes no array, and calls none that does.
 
@@ -121,7 +169,7 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
     URLs are cut and their fields are numbered, counting took three fifths, and a third of that in
     which curves are fitted.
     """
-    return cast("Callable[P, R]", njit(**_LEAF)(function))
+    return cast("Callable[P, R]", _compiled(function, **_LEAF))
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
@@ -135,7 +183,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a leaf whose sums may be taken in any fixed order."""
-    return cast("Callable[P, R]", njit(**_COMPILED, **_UNCOUNTED, fastmath=_FREE)(function))
+    return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE))
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
@@ -161,7 +209,7 @@ def making(function: Callable[P, R]) -> Callable[P, R]:
 
     That is said for the reason for which `exact` says its `fastmath`.
     """
-    return cast("Callable[P, R]", njit(**_COMPILED, **_COUNTED, fastmath=_FREE)(function))
+    return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_COUNTED, fastmath=_FREE))
 
 
 def making_part(function: Callable[P, R]) -> Callable[P, R]:

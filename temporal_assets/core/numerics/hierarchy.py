@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from temporal_assets.core.numerics.arrays import Flags, Int32s
+from temporal_assets.core.numerics.compiled import loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def hierarchy(parent: ArrayLike) -> Hierarchy:
     return Hierarchy(parents, depth, end)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _measure(parent: Int32s) -> tuple[Int32s, Int32s, int]:
     count = len(parent)
     depth = np.zeros(count, np.int32)
@@ -84,7 +84,7 @@ def _measure(parent: Int32s) -> tuple[Int32s, Int32s, int]:
     return depth, end, -1
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _kept(end: Int32s, leaf: Flags) -> Flags:
     kept = np.zeros(len(end), np.bool_)
     node = 0

@@ -20,10 +20,9 @@ from itertools import chain
 from typing import Final, NamedTuple, TypedDict
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Bytes, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import inlined
+from temporal_assets.core.numerics.compiled import inlined, loop
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.patterns.pattern_tree import OTHER, SHAPED, PatternTree
 from temporal_assets.core.text import url_split
@@ -312,7 +311,7 @@ def _lookup(strings: list[str], salt: Int32s, number: Int32s) -> _Lookup:
     return _Lookup(table, flat.data, flat.offsets, salt, number)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.uint64) -> None:
     mask = len(table) - 1
     for i in range(len(salt)):

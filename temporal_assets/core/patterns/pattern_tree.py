@@ -24,10 +24,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int8s, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import leaf, readonly
+from temporal_assets.core.numerics.compiled import leaf, loop, readonly
 from temporal_assets.core.numerics.hierarchy import Hierarchy, hierarchy
 from temporal_assets.core.patterns.public_values import (
     PublicValues,
@@ -719,7 +718,7 @@ def _place(bit: int) -> int:
     return bit.bit_length() - 1
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _assign(
     codes: Int32s,
     counts: Int64s,
@@ -757,7 +756,7 @@ def _assign(
     return branch
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _measure(
     codes: Int32s,
     rows: Int32s,
@@ -855,7 +854,7 @@ def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int
     return distinct
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _partition(column: Int32s, rows: Int32s, place: Int32s, spare: Int32s, parts: int) -> Int64s:
     """Bring URLs of one part together, keeping their order; the sizes of the parts."""
     sizes = np.zeros(parts, np.int64)

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from numba import njit
-
 from temporal_assets.core.numerics.arrays import Int64s
-from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.numerics.compiled import leaf, loop
 
 NEAR_EQUAL: Final = 1.5
 """Frequencies that never fall by more than this factor from one value to the next have no drop
@@ -29,7 +27,7 @@ _NEXT: Final = 3
 """A value is close to the support if it has at least a third of it."""
 
 
-@njit(nogil=True, cache=True)
+@loop
 def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
     """Return how many of the values are salient, given their frequencies in descending order."""
     supported = _at_least(counts, min_urls)

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 THRESHOLD: Final = 0.8
@@ -171,7 +171,7 @@ def _parts(matrix: sparse.csr_array) -> tuple[Int64s, Int32s, Floats]:
     )
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _vectors(
     pointers: Int64s,
     partners: Int32s,
@@ -222,7 +222,7 @@ def _vectors(
     return starts, nodes[:written], values[:written]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> float:
     """Return the cosine of two unit vectors.
 
@@ -244,7 +244,7 @@ def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> fl
     return product
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _least_similar(
     in_starts: Int64s,
     in_nodes: Int32s,

@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 
@@ -70,7 +70,7 @@ def data_bits(urls: Int64s, visits: Floats) -> Floats:
     return bits
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _best(end: Int32s, parent: Int32s, alone: Floats) -> tuple[Floats, Floats]:
     """Cost of the best cut of each subtree, and of the best one that divides its root."""
     best = alone.copy()

@@ -26,10 +26,9 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Flags, Int8s, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import leaf
+from temporal_assets.core.numerics.compiled import leaf, loop
 from temporal_assets.core.text.value_shapes import (
     DIGITS,
     MONTH_CLASS,
@@ -179,7 +178,7 @@ def kind_of(shape: int) -> int:
     return NAMES if class_of(shape) in (WORD_CLASS, SLUG_CLASS, MONTH_CLASS) else CODES
 
 
-@njit(nogil=True, cache=True)
+@loop
 def kinds_of(shapes: Int32s) -> Int8s:
     """The kind of each value."""
     kinds = np.empty(len(shapes), np.int8)
@@ -188,7 +187,7 @@ def kinds_of(shapes: Int32s) -> Int8s:
     return kinds
 
 
-@njit(nogil=True, cache=True)
+@loop
 def passing_kinds(
     column: Int32s,
     rows: Int32s,

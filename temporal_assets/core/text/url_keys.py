@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Int8s, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import inlined, leaf
+from temporal_assets.core.numerics.compiled import inlined, leaf, loop
 from temporal_assets.core.text import url_split
 from temporal_assets.core.text.texts import Texts
 from temporal_assets.core.text.url_fields import (
@@ -141,7 +140,7 @@ def _place(values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: I
             start[row], stop[row] = values[i, START], values[i, STOP]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _fill(
     changes: Int32s, column: Int32s, first: Int64s, keys: int, urls: int, codes: Int32s
 ) -> Int32s:

@@ -25,11 +25,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.arrays import Bytes, Flags, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import inlined
+from temporal_assets.core.numerics.compiled import inlined, loop
 from temporal_assets.core.text.texts import SEED, Texts, equal_bytes, hash_bytes, take
 
 MAX_DEPTH: Final = 24
@@ -164,7 +163,7 @@ def _host_start(data: Bytes, start: int, stop: int) -> int:
     return start
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sections(data: Bytes, offsets: Int64s) -> tuple[Int64s, Int64s, Int64s, Flags]:
     urls = len(offsets) - 1
     separators = 0
@@ -224,7 +223,7 @@ def _place(
     return int(at)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _grown(table: Int32s, hashes: NDArray[np.uint64], count: int) -> Int32s:
     larger = np.full(4 * len(table), -1, np.int32)
     mask = len(larger) - 1
@@ -236,7 +235,7 @@ def _grown(table: Int32s, hashes: NDArray[np.uint64], count: int) -> Int32s:
     return larger
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _number(
     data: Bytes, first: Int64s, host: Int64s, ends: Int64s, programs: Flags, seed: np.uint64
 ) -> tuple[Int32s, Int32s, Flags, Int64s, Int64s, Int32s]:
@@ -285,7 +284,7 @@ def _number(
     )
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _most(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
     largest = np.full(len(parent), np.iinfo(np.int64).min, np.int64)
     for url in range(len(innermost)):
@@ -296,7 +295,7 @@ def _most(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
     return largest
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _total(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
     sums = np.zeros(len(parent), np.int64)
     for url in range(len(innermost)):
@@ -307,7 +306,7 @@ def _total(parent: Int32s, innermost: Int32s, values: Int64s) -> Int64s:
     return sums
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _beneath(parent: Int32s, flags: Flags) -> Flags:
     is_beneath = flags.copy()
     for section in range(len(parent)):

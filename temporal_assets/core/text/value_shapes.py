@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 
 from temporal_assets.core.numerics.arrays import Bytes, Int32s, Int64s
-from temporal_assets.core.numerics.compiled import constant, inlined, leaf, readonly
+from temporal_assets.core.numerics.compiled import constant, inlined, leaf, loop, readonly
 from temporal_assets.core.text import date_shapes
 from temporal_assets.core.text.texts import after_digits, after_hex, find_byte
 
@@ -166,7 +165,7 @@ def class_of(code: int) -> int:
     return code >> _CLASS_SHIFT
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
     codes = np.empty(len(starts), np.int32)
     for i in range(len(starts)):

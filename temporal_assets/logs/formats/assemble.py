@@ -13,13 +13,14 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.logs.counts.counted import CountColumns
 from temporal_assets.logs.formats.forwarded import forwarded_or_remote
 from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.times import BAD, localise
 from temporal_assets.logs.formats.tokenize import Fields, Lines
 from temporal_assets.logs.read.encode import encode, to_list
-from temporal_assets.logs.read.kernels import MINUS, NEWLINE, kernel
+from temporal_assets.logs.read.kernels import MINUS, NEWLINE
 from temporal_assets.logs.read.records import Block, Bytes, Column, Offsets, Records, Reject
 from temporal_assets.settings import LogSource
 
@@ -132,7 +133,7 @@ def _address(fields: Fields, source: LogSource) -> Column:
     return forwarded_or_remote(forwarded, remote)
 
 
-@kernel
+@loop
 def _drop_empty(data: Bytes, start: Offsets, stop: Offsets) -> None:
     for i in range(start.size):
         length = stop[i] - start[i]

@@ -11,12 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.formats.tokenize import bare_address
 from temporal_assets.logs.privacy.clients import plain_ipv4
 from temporal_assets.logs.privacy.pseudonyms import MAX_ADDRESS, first_forwarded, packed_address
 from temporal_assets.logs.read.encode import encode, from_values, take, to_list
-from temporal_assets.logs.read.kernels import COMMA, kernel
+from temporal_assets.logs.read.kernels import COMMA
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
 
@@ -64,7 +65,7 @@ def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
     return take(from_values([text or b"" for text in firsts]), place[encoded.codes])
 
 
-@kernel
+@loop
 def _first_entries(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Offsets, Offsets]:
     """Return what stands before the first comma, without the port of an address.
 

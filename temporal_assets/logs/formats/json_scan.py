@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import constant, inlined
+from temporal_assets.core.numerics.compiled import constant, inlined, loop
 from temporal_assets.core.text.texts import find_either
 from temporal_assets.logs.formats.layouts import SLOTS, Slot
 from temporal_assets.logs.formats.tokenize import Flags, Lines, Reasons
@@ -35,7 +35,6 @@ from temporal_assets.logs.read.kernels import (
     SPACE,
     UNBRACE,
     ZERO,
-    kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets, Reject
 
@@ -196,7 +195,7 @@ _hash: Final = inlined(_mixed)
 # Lines ---------------------------------------------------------------------------------------
 
 
-@kernel
+@loop
 def _scan(
     data: Bytes,
     line_start: Offsets,

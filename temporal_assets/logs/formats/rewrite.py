@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import inlined, readonly
+from temporal_assets.core.numerics.compiled import inlined, loop, readonly
 from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.read.encode import concatenate, from_values
 from temporal_assets.logs.read.kernels import (
@@ -27,7 +27,6 @@ from temporal_assets.logs.read.kernels import (
     SLASH,
     SPACE,
     ZERO,
-    kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 
@@ -91,7 +90,7 @@ def _prefixed(column: Column, prefix: str, *, dotted: bool) -> Column:
     )
 
 
-@kernel
+@loop
 def _bare(data: Bytes, start: Offsets, stop: Offsets, dotted: bool) -> NDArray[np.int32]:
     """1 for each value that is an id or a name: neither a path, nor a URL, nor nothing."""
     bare = np.zeros(start.size, np.int32)
@@ -155,7 +154,7 @@ def has_doubled_quotes(data: Bytes) -> bool:
     return _has_doubled_quotes(readonly(data))
 
 
-@kernel
+@loop
 def _has_doubled_quotes(data: Bytes) -> bool:
     at = find_byte(data, 0, data.size, QUOTE)
     while at + 1 < data.size:
@@ -174,7 +173,7 @@ def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
     return to
 
 
-@kernel
+@loop
 def _room(start: Offsets, stop: Offsets) -> int:
     total = 0
     for i in range(start.size):
@@ -182,7 +181,7 @@ def _room(start: Offsets, stop: Offsets) -> int:
     return total
 
 
-@kernel
+@loop
 def _with_query(
     data: Bytes, start: Offsets, stop: Offsets, other: Bytes, begin: Offsets, end: Offsets
 ) -> tuple[Bytes, Offsets, Offsets]:
@@ -208,7 +207,7 @@ def _with_query(
 _HTTP: Final = np.frombuffer(b"http://", np.uint8)
 
 
-@kernel
+@loop
 def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
     out = np.empty(_room(start, stop) + start.size * _HTTP.size, np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
@@ -226,7 +225,7 @@ def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Off
     return out[:to].copy(), starts, stops
 
 
-@kernel
+@loop
 def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
     out = np.empty(_room(start, stop), np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
@@ -258,7 +257,7 @@ def _hex(byte: int) -> int:
     return letter - 87 if 97 <= letter <= 102 else -1
 
 
-@kernel
+@loop
 def _decode_percent(
     data: Bytes, start: Offsets, stop: Offsets, only_percent: bool
 ) -> tuple[Bytes, Offsets, Offsets]:
@@ -287,7 +286,7 @@ def _decode_percent(
     return out[:to].copy(), starts, stops
 
 
-@kernel
+@loop
 def _halve_quotes(
     data: Bytes, start: Offsets, stop: Offsets, field: Offsets
 ) -> tuple[Bytes, Offsets, Offsets]:

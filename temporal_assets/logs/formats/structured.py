@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.formats.assemble import (
@@ -32,7 +33,7 @@ from temporal_assets.logs.formats.layouts import Slot
 from temporal_assets.logs.formats.rewrite import with_query
 from temporal_assets.logs.formats.times import BAD
 from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
-from temporal_assets.logs.read.kernels import BRACE, kernel
+from temporal_assets.logs.read.kernels import BRACE
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 
@@ -106,7 +107,7 @@ def _put_dates_apart(fields: Fields) -> None:
     fields.used[Slot.TIME], fields.used[Slot.DATE] = False, True
 
 
-@kernel
+@loop
 def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
     """Return where the object of each line begins: log shippers put words before it."""
     starts = start.copy()

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import inlined
+from temporal_assets.core.numerics.compiled import inlined, loop
 from temporal_assets.logs.read.kernels import (
     CLOSE,
     COLON,
@@ -33,7 +33,6 @@ from temporal_assets.logs.read.kernels import (
     SLASH,
     SPACE,
     ZERO,
-    kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets
 
@@ -345,7 +344,7 @@ def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple
     return offset_of_row[:, 0], offset_of_row[:, 1]
 
 
-@kernel
+@loop
 def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDArray[np.bool_]:
     """Return which of the times in repeated hours, in file order, come after a step back."""
     is_second = np.zeros(local.size, np.bool_)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import constant, inlined, readonly
+from temporal_assets.core.numerics.compiled import constant, inlined, loop, readonly
 from temporal_assets.core.text.texts import find_byte, find_either
 from temporal_assets.logs.formats.layouts import SKIP, SLOTS, Kind, Layout, Slot
 from temporal_assets.logs.formats.times import (
@@ -42,7 +42,6 @@ from temporal_assets.logs.read.kernels import (
     SPACE,
     TAB,
     ZERO,
-    kernel,
 )
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Reject
 
@@ -215,7 +214,7 @@ def interpret_fields(fields: Fields) -> None:
 # Lines ---------------------------------------------------------------------------------------
 
 
-@kernel
+@loop
 def _find_lines(
     data: Bytes, first_line: int, skip_directives: bool
 ) -> tuple[Offsets, Offsets, Offsets]:
@@ -245,7 +244,7 @@ def _find_lines(
     return number[:line_count].copy(), starts[:line_count].copy(), stops[:line_count].copy()
 
 
-@kernel
+@loop
 def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
     starts, stops = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0
@@ -262,7 +261,7 @@ def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
     return starts[:count].copy(), stops[:count].copy()
 
 
-@kernel
+@loop
 def _reject_nuls(data: Bytes, start: Offsets, stop: Offsets, reason: Reasons) -> None:
     for i in range(start.size):
         if reason[i] == _NONE and find_byte(data, start[i], stop[i], NUL) < stop[i]:
@@ -420,7 +419,7 @@ def _leave_empty(line: int, slots: Offsets, columns: _Columns) -> None:
             columns.stop[slot, line] = -1
 
 
-@kernel
+@loop
 def _split_lines(
     data: Bytes,
     line_start: Offsets,
@@ -451,7 +450,7 @@ def _split_lines(
 # Meaning -------------------------------------------------------------------------------------
 
 
-@kernel
+@loop
 def _interpret_all(data: Bytes, day: int, columns: _Columns) -> None:
     """Interpret every line of the block that is not rejected."""
     cache = np.zeros(3, np.int64)
@@ -699,7 +698,7 @@ def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-@kernel
+@loop
 def _drop_ports(data: Bytes, start: Offsets, stop: Offsets) -> None:
     for i in range(start.size):
         if start[i] < 0 or (stop[i] < data.size and data[stop[i]] == CLOSE):

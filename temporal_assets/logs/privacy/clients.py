@@ -11,10 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, Spelling, hmac_heads
 from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take, to_list
-from temporal_assets.logs.read.kernels import DOT, ZERO, kernel
+from temporal_assets.logs.read.kernels import DOT, ZERO
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 from temporal_assets.settings import Privacy
 
@@ -75,7 +76,7 @@ class Clients:
         return hmac_heads(self._keys.key(period), messages)
 
 
-@kernel
+@loop
 def plain_ipv4(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
     """Return whether each value is four decimal numbers below 256 without leading zeros."""
     plain = np.zeros(start.size, np.bool_)

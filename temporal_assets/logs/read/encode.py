@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text import texts
 from temporal_assets.core.text.texts import SEED, equal_bytes, hash_bytes
-from temporal_assets.logs.read.kernels import kernel
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
 
 Codes = NDArray[np.int32]
@@ -92,7 +92,7 @@ def to_arrow(column: Column) -> pa.Array:
     return pa.StringArray.from_buffers(len(column), *buffers)
 
 
-@kernel
+@loop
 def _encode(
     data: Bytes, start: Offsets, stop: Offsets, rows: Offsets, seed: np.uint64
 ) -> tuple[Codes, Offsets]:
@@ -140,7 +140,7 @@ def _encode(
     return codes, first[:count].copy()
 
 
-@kernel
+@loop
 def _concatenate(
     prefix: Bytes,
     prefix_start: Offsets,

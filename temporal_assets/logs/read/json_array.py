@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.core.numerics.compiled import readonly
+from temporal_assets.core.numerics.compiled import loop, readonly
 from temporal_assets.logs.read.kernels import (
     BACKSLASH,
     COMMA,
@@ -18,7 +18,6 @@ from temporal_assets.logs.read.kernels import (
     QUOTE,
     RETURN,
     SPACE,
-    kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets
 
@@ -37,7 +36,7 @@ def array_lines(data: Bytes, state: Offsets) -> Bytes:
     return lines
 
 
-@kernel
+@loop
 def _array_lines(data: Bytes, state: Offsets) -> Bytes:
     out = np.empty(data.size, np.uint8)
     to = 0

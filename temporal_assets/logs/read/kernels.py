@@ -1,7 +1,7 @@
-"""Compilation of loops over bytes.
+"""Constants of loops over the bytes of logs.
 
-Here: the decorator of the log reader's hot loops and the constants they share. Not here:
-the loops (`tokenize`, `times`, `rewrite`), and their parts' decorator (`core.compiled.inlined`).
+Here: characters as numbers. Not here: the loops (`tokenize`, `times`, `rewrite`), and their
+decorators (`core.numerics.compiled`).
 
 The cache on disk knows when the file of a loop changes, not when that of a part does: after work on
 a part in another file, remove `temporal_assets/logs/__pycache__`.
@@ -9,16 +9,9 @@ a part in another file, remove `temporal_assets/logs/__pycache__`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, ParamSpec, TypeVar
-
-from numba import njit
+from typing import Final
 
 from temporal_assets.core.numerics.compiled import constant
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 NUL: Final = constant(0)
 NEWLINE: Final = constant(10)
@@ -42,13 +35,3 @@ BACKSLASH: Final = constant(92)
 CLOSE: Final = constant(93)
 BRACE: Final = constant(123)
 UNBRACE: Final = constant(125)
-
-
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop over the lines of a block.
-
-    Without the interpreter lock, so that threads read blocks in parallel, and cached on disk, so
-    that only the first run on a machine waits for the compiler.
-    """
-    compiled: Callable[P, R] = njit(nogil=True, cache=True)(function)
-    return compiled

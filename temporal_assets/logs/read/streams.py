@@ -23,8 +23,9 @@ import zstandard
 from blake3 import blake3
 from isal import igzip_lib
 
+from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.logs.read.json_array import array_lines
-from temporal_assets.logs.read.kernels import NEWLINE, kernel
+from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.objects import LogPath, ObjectStat
 from temporal_assets.logs.read.records import Block, Bytes
 from temporal_assets.settings import Reading
@@ -528,7 +529,7 @@ class _LineBuffer:
         return memoryview(data)
 
 
-@kernel
+@loop
 def _newlines(data: Bytes) -> int:
     """Newlines of a block; an array of comparisons in between takes as long as unpacking."""
     count = 0

@@ -19,7 +19,7 @@ import can_ada
 import numpy as np
 from numpy.typing import NDArray
 
-from temporal_assets.core.numerics.compiled import readonly
+from temporal_assets.core.numerics.compiled import loop, readonly
 from temporal_assets.core.text.texts import utf8
 from temporal_assets.logs.read.kernels import (
     DOT,
@@ -30,7 +30,6 @@ from temporal_assets.logs.read.kernels import (
     QUESTION,
     SLASH,
     ZERO,
-    kernel,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets
 
@@ -455,13 +454,13 @@ _PLAIN_QUERY[ord("'")] = False
 _PLAIN_QUERY[ord("?")] = True
 
 
-@kernel
+@loop
 def _mix(state: np.uint64, byte: int) -> np.uint64:
     """FNV-1a, one byte; `_suspects` does the same in Python."""
     return (state ^ np.uint64(byte)) * _FNV_PRIME
 
 
-@kernel
+@loop
 def _begins(data: Bytes, at: int, stop: int, word: Bytes) -> bool:
     if stop - at < word.size:
         return False
@@ -471,7 +470,7 @@ def _begins(data: Bytes, at: int, stop: int, word: Bytes) -> bool:
     return same
 
 
-@kernel
+@loop
 def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
     """Return whether `data[at:stop]` is `/`, then plain bytes and escapes, without dot segments."""
     if at >= stop or data[at] != SLASH:
@@ -495,7 +494,7 @@ def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bo
     return dots != 1 and dots != 2
 
 
-@kernel
+@loop
 def _plain_escape(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
     """Return whether `%XX` in upper case stands at `at`, for a byte that must be escaped."""
     if at + 2 >= stop:
@@ -505,7 +504,7 @@ def _plain_escape(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> 
     return high >= 0 and low >= 0 and not plain[16 * high + low]
 
 
-@kernel
+@loop
 def _hex_digit(byte: int) -> int:
     if ZERO <= byte <= NINE:
         return int(byte) - ZERO
@@ -514,7 +513,7 @@ def _hex_digit(byte: int) -> int:
     return -1
 
 
-@kernel
+@loop
 def _plain_host(data: Bytes, at: int, stop: int) -> int:
     """Return where the host that begins at `at` ends; -1 unless it is surely canonical.
 
@@ -535,14 +534,14 @@ def _plain_host(data: Bytes, at: int, stop: int) -> int:
     return -1
 
 
-@kernel
+@loop
 def _plain_label(data: Bytes, at: int, stop: int) -> bool:
     if at == stop or stop - at > _MAX_LABEL or data[at] == MINUS or data[stop - 1] == MINUS:
         return False
     return not _begins(data, at, stop, _PUNYCODE)
 
 
-@kernel
+@loop
 def _plain_targets(
     data: Bytes,
     start: Offsets,
@@ -559,7 +558,7 @@ def _plain_targets(
     return out
 
 
-@kernel
+@loop
 def _plain_page(
     data: Bytes,
     path: int,
@@ -577,7 +576,7 @@ def _plain_page(
     return query == stop or _plain_query(data, query + 1, stop, plain_query, suspects)
 
 
-@kernel
+@loop
 def _plainly_spelled(
     data: Bytes,
     start: Offsets,
@@ -598,7 +597,7 @@ def _plainly_spelled(
     return out
 
 
-@kernel
+@loop
 def _plain_text(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
     """Return whether all of it is plain, or escaped because it must be."""
     good = True
@@ -622,7 +621,7 @@ _OTHER_EXTENSIONS: Final = np.array(
 """Extensions that pages do not have, or not all files that have them."""
 
 
-@kernel
+@loop
 def _sure_pages(
     data: Bytes, start: Offsets, stop: Offsets, others: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
@@ -632,7 +631,7 @@ def _sure_pages(
     return out
 
 
-@kernel
+@loop
 def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> bool:
     """Return whether a target in origin form has no extension that says otherwise.
 
@@ -669,7 +668,7 @@ def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> b
     return bool(position == others.size or others[position] != extension)
 
 
-@kernel
+@loop
 def _escaped_byte(data: Bytes, at: int, stop: int) -> int:
     """The byte that `%XX` at `at` stands for, in either case; -1 if there is no `XX`."""
     if at + 2 >= stop:
@@ -680,7 +679,7 @@ def _escaped_byte(data: Bytes, at: int, stop: int) -> int:
     return 16 * high + low if high >= 0 and low >= 0 else -1
 
 
-@kernel
+@loop
 def _plain_pages(
     data: Bytes,
     start: Offsets,
@@ -705,7 +704,7 @@ def _plain_pages(
     return out
 
 
-@kernel
+@loop
 def _plain_query(
     data: Bytes, at: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
 ) -> bool:
@@ -723,7 +722,7 @@ def _plain_query(
         at = end + 1
 
 
-@kernel
+@loop
 def _plain_field(
     data: Bytes, start: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
 ) -> tuple[int, int]:
@@ -751,7 +750,7 @@ def _plain_field(
     return (at if name_end < 0 else name_end), at
 
 
-@kernel
+@loop
 def _in_order(data: Bytes, first: int, first_stop: int, second: int, second_stop: int) -> bool:
     """Return whether the first text does not come after the second."""
     shared = min(first_stop - first, second_stop - second)

@@ -1,0 +1,172 @@
+"""Compilation of loops before they are called, from a list of the types they are called with.
+
+Here: the list (`compile_ahead.json`), how it is written from what a demo compiled, and what
+compiles all of it. Not here: who asks for it (the build of a wheel, in `hatch_build.py`; a first
+run, in `cli.shared.precompile`), how loops are compiled and kept (`core.numerics.compiled`).
+
+    NUMBA_CACHE_DIR=$(mktemp -d) temporal-assets demo --state ...    # then, with the same folder:
+    NUMBA_CACHE_DIR=... python -m temporal_assets.machine.compile_ahead --record
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import multiprocessing
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+LIST: Final = Path(__file__).with_suffix(".json")
+"""Modules, their loops, and the types of the arguments of each."""
+_PACKAGE: Final = Path(__file__).parents[1]
+_USES: Final = ("numerics.compiled import", "import compiled")
+"""How a module of loops imports their decorators."""
+_ARRAY: Final = re.compile(r"(readonly )?array\((\w+), (\d)d, ([AC])\)")
+
+
+def compile_module(name: str) -> None:
+    """Compile and keep the listed loops of a module.
+
+    A module that cannot be imported is passed over: an installation builds without most packages.
+    So is a loop that takes something else by now: it is compiled when it is called.
+    """
+    from numba.core.errors import NumbaError
+
+    for loop, types in _loops(name):
+        with suppress(NumbaError, TypeError):
+            loop.compile(types)
+
+
+def compile_all(workers: int) -> None:
+    """Compile all that is listed, by some processes.
+
+    Two that write what they compiled of one loop at once may lose some of it, which is looked for
+    at the end.
+    """
+    if workers > 1:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            pool.map(compile_module, listed(), chunksize=1)
+    for name in listed():
+        if not is_compiled(name):
+            compile_module(name)
+
+
+def is_compiled(name: str) -> bool:
+    """Return True if all listed loops of a module are on disk for this processor."""
+    return all(loop._cache.holds(loop.targetctx, types) for loop, types in _loops(name))
+
+
+def _loops(name: str) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Each loop of a module with the types of one call."""
+    try:
+        module = importlib.import_module(name)
+    except ImportError:
+        return
+    for loop, calls in listed()[name].items():
+        for arguments in calls if hasattr(module, loop) else ():
+            yield getattr(module, loop), _types(arguments)
+
+
+@cache
+def listed() -> dict[str, dict[str, list[Any]]]:
+    """Read the list."""
+    return json.loads(LIST.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def record() -> dict[str, dict[str, list[Any]]]:
+    """List what the cache on disk holds that is called from Python or by name."""
+    modules = {}
+    for name, module in _modules():
+        loops = {}
+        for loop, dispatcher in sorted(vars(module).items()):
+            if getattr(getattr(dispatcher, "py_func", None), "__module__", "") == name:
+                calls = sorted(_kept(dispatcher), key=str)
+                if calls:
+                    loops[loop] = calls
+        if loops:
+            modules[name] = loops
+    return modules
+
+
+def _modules() -> Iterator[tuple[str, Any]]:
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        code = path.read_text("utf-8")
+        if any(use in code for use in _USES):
+            parts = path.relative_to(_PACKAGE.parent).with_suffix("").parts
+            name = ".".join(parts).removesuffix(".__init__")
+            yield name, importlib.import_module(name)
+
+
+def _kept(dispatcher: Any) -> Iterator[list[Any]]:
+    """The types of the calls that are on disk, but of parts: their callers compile them."""
+    if dispatcher.targetoptions.get("no_cpython_wrapper"):
+        return
+    for arguments in dispatcher._cache.types():
+        if "Literal" not in str(arguments):
+            yield [_text(kind) for kind in arguments]
+
+
+def _text(kind: Any) -> Any:
+    """Write a type of numba: tuples as lists, named ones with their class."""
+    from numba import types
+
+    is_tuple: bool = isinstance(kind, types.BaseTuple)
+    if not is_tuple:
+        return str(kind)
+    parts = [_text(part) for part in kind.types]
+    named = getattr(kind, "instance_class", None)
+    return {f"{named.__module__}:{named.__qualname__}": parts} if named else parts
+
+
+def _types(arguments: list[Any]) -> tuple[Any, ...]:
+    return tuple(_type(argument) for argument in arguments)
+
+
+def _type(text: Any) -> Any:
+    """Read a type that `_text` wrote."""
+    from numba import types
+
+    tuples: Any = types.BaseTuple
+    arrays: Any = types.Array
+    if isinstance(text, list):
+        return tuples.from_types(_types(text))
+    if isinstance(text, dict):
+        [(path, kinds)] = text.items()
+        module, _, name = path.partition(":")
+        return tuples.from_types(_types(kinds), getattr(importlib.import_module(module), name))
+    if array := _ARRAY.fullmatch(text):
+        fixed, kind, dimensions, layout = array.groups()
+        return arrays(_type(kind), int(dimensions), layout, readonly=bool(fixed))
+    return types.boolean if text == "bool" else getattr(types, text)
+
+
+def main() -> None:
+    """Compile what is listed, or list what was compiled."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--record", action="store_true", help="write the list from the cache")
+    parser.add_argument("--workers", type=int, default=1, help="processes; one by default")
+    options = parser.parse_args()
+    if options.record:
+        LIST.write_text(_lines(record()), "utf-8")
+    else:
+        compile_all(options.workers)
+
+
+def _lines(modules: dict[str, dict[str, list[Any]]]) -> str:
+    """JSON with one loop a line."""
+    blocks = [
+        f" {json.dumps(name)}: {{\n"
+        + ",\n".join(f"  {json.dumps(loop)}: {json.dumps(calls)}" for loop, calls in loops.items())
+        + "\n }"
+        for name, loops in modules.items()
+    ]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main()
