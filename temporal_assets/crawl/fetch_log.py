@@ -60,5 +60,5 @@ class FetchLog:
 
     def failed(self, url: str, meta: dict[str, Any], error: Exception, **facts: Any) -> None:
         """Write a line for a request without a response."""
-        said = f"{type(error).__name__}: {error}"[:_LONGEST]
-        self.note(url, None, meta, **facts, error=said)
+        text = f"{type(error).__name__}: {error}"[:_LONGEST]
+        self.note(url, None, meta, **facts, error=text)

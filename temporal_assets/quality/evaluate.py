@@ -270,7 +270,7 @@ def _noise(drift: Drift, reported: float, measured: Measured) -> Usual:
 def _weeks(drift: Drift, measured: Measured, past: Past) -> float | None:
     """Return the sum of the weeks that end with this day; None where a day is unknown."""
     sums = [_week(drift, measured, past, number) for number in range(drift.weeks)]
-    return None if None in sums else sum(one for one in sums if one is not None)
+    return None if None in sums else sum(week for week in sums if week is not None)
 
 
 def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | None:

@@ -274,7 +274,7 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
     # What needs somebody stands where a narrow terminal shows it, and only where there is any.
-    wrong = [name for name in ("missing", "stale") if any(one[name] for one in assets.values())]
+    wrong = [name for name in ("missing", "stale") if any(row[name] for row in assets.values())]
     console.show_table(
         "Assets",
         ("asset", "days", *wrong, "from", "to", "rows", "MiB"),
@@ -282,7 +282,7 @@ def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
             (
                 name,
                 asset["days"],
-                *(ranges(asset[one], limit=3) for one in wrong),
+                *(ranges(asset[kind], limit=3) for kind in wrong),
                 asset["first"],
                 asset["last"],
                 asset["rows"],

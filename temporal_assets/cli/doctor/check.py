@@ -359,13 +359,13 @@ def _dagster_home(settings: Settings) -> tuple[str, str]:
         return OK, "made with the state folder"
     from temporal_assets.operate import history
 
-    found = history(settings)
-    detail = f"{found.home}, with its history in {found.database}"
-    if found.is_current:
+    place = history(settings)
+    detail = f"{place.home}, with its history in {place.database}"
+    if place.is_current:
         return OK, detail
     return WARNING, (
         f"{detail}: its tables are of another release of Dagster. End the daemon and the web"
-        f" server, and call DAGSTER_HOME={found.home} dagster instance migrate"
+        f" server, and call DAGSTER_HOME={place.home} dagster instance migrate"
     )
 
 

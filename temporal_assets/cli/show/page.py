@@ -215,7 +215,9 @@ def _of_source(store: Store, settings: Settings, page: str) -> list[str]:
         return []
     query = f"SELECT * FROM sources WHERE visits > 0 AND url = {literal(page)}"  # noqa: S608 - the URL is a literal
     rows = engine_of(settings).rows(query, {"sources": store.files("sources", days[-1])}, limit=1)
-    return [said for row in rows for said in (_brought(row), *_interval(store, settings, row))]
+    return [
+        sentence for row in rows for sentence in (_brought(row), *_interval(store, settings, row))
+    ]
 
 
 def _brought(source: _Row) -> str:
@@ -250,9 +252,9 @@ def _interval(store: Store, settings: Settings, source: _Row) -> list[str]:
 def _intervals(seconds: int, by_logs: float) -> str:
     from temporal_assets.policy.assemble import on_ladder
 
-    said = f"the policy visits it every {seconds // 60:,} minutes"
+    sentence = f"the policy visits it every {seconds // 60:,} minutes"
     alone = on_ladder(round(60 * by_logs))
-    return said if alone == seconds else f"{said}, by the logs alone every {alone // 60:,}"
+    return sentence if alone == seconds else f"{sentence}, by the logs alone every {alone // 60:,}"
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:

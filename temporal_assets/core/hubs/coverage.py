@@ -90,8 +90,8 @@ def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> In
     added, whole = _added(links.first, links.target, evidence, hubs)
     worth = added + _AGAIN * whole
     _, site = np.unique(np.array(sites, np.str_), return_inverse=True)
-    for one in range(int(site.max(initial=-1)) + 1):
-        of_site = np.flatnonzero(site == one)
+    for site_number in range(int(site.max(initial=-1)) + 1):
+        of_site = np.flatnonzero(site == site_number)
         worth[of_site] = isotonic_regression(worth[of_site], increasing=False).x
     return np.asarray(np.argsort(-worth, kind="stable"), np.int64)
 

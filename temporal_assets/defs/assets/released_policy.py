@@ -86,12 +86,12 @@ def _released(installation: Installation, day: dt.date, plots: bool) -> Made:
     manifest = store.require(CRAWL_POLICY.name, day)
     refuse_blocked(installation, CRAWL_POLICY.name, [day])
     is_latest = release_policy(store, settings, manifest)
-    said: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "crawlers_have": "this policy" if is_latest else "that of a later day",
         "entries": manifest.rows,
         "content": manifest.digest,
     }
     if folder := files_of(store, settings, manifest):
-        said["folder"] = dg.MetadataValue.path(str(folder))
-        said["policy_bytes"] = (folder / FILE).stat().st_size
-    return Made(manifest, said | (of_releases(installation, day) if plots else {}))
+        metadata["folder"] = dg.MetadataValue.path(str(folder))
+        metadata["policy_bytes"] = (folder / FILE).stat().st_size
+    return Made(manifest, metadata | (of_releases(installation, day) if plots else {}))

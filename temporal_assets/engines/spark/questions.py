@@ -135,10 +135,10 @@ def _qualified(node: exp.Expression) -> exp.Expression:
     inner = node.copy()
     order, limit = inner.args.get("order"), inner.args.get("limit")
     added = {"is_kept": inner.args["qualify"].this}
-    for place, one in enumerate(order.expressions if order else []):
-        if not isinstance(one.this, exp.Literal):
-            added[f"order_{place}"] = one.this
-            one.set("this", exp.column(f"order_{place}"))
+    for place, expression in enumerate(order.expressions if order else []):
+        if not isinstance(expression.this, exp.Literal):
+            added[f"order_{place}"] = expression.this
+            expression.set("this", exp.column(f"order_{place}"))
     for name in ("qualify", "order", "limit"):
         inner.set(name, None)
     for name, value in added.items():

@@ -305,7 +305,7 @@ def _leads(own: Sequence[Row]) -> Iterator[str]:
         row = rows[0]
         low, high = row["f_lead_low"], row["f_lead_high"]
         end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
-        names = [METHODS[one["method"], one["rule"]].partition(",")[0] for one in rows]
+        names = [METHODS[row["method"], row["rule"]].partition(",")[0] for row in rows]
         yield (
             f"F of {_all_of(names)} is {row['f']:.3f} ({row['f_low']:.3f} to {row['f_high']:.3f}),"
             f" {end} the best baseline, {METHODS['baseline', row['best_baseline']]}"

@@ -204,10 +204,10 @@ def _walk(
         at = np.flatnonzero(text >= 0)
         page_of_text[text[at]] = first + at
         has_links[first + at] = True
-        those = urls.filter(pa.array(has_links[first : first + len(urls)]))
-        size += those.nbytes
+        linking = urls.filter(pa.array(has_links[first : first + len(urls)]))
+        size += linking.nbytes
         if size > most_bytes:
             raise TooManyLinks
-        taken += those.chunks
+        taken += linking.chunks
         first += len(urls)
     return pa.concat_arrays(taken), page_of_text

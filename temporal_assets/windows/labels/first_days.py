@@ -185,7 +185,7 @@ def _walked(job: Job, plan: _Plan) -> pa.Table | None:
     if page_days is None:
         return None
     dates = np.array([manifest.day for manifest in days], "datetime64[D]")
-    tables = [_rows(found, dates, plan.days) for found in page_days]
+    tables = [_rows(walked, dates, plan.days) for walked in page_days]
     if not page_days.agrees:
         return None
     return pa.concat_tables([FIRST_DAYS.arrow_schema.empty_table(), *tables])

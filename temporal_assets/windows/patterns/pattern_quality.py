@@ -195,7 +195,7 @@ def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
     """Return the first day, unless bits do not tell all days, or views are of other requests."""
     first = transits[0].day
     is_told = (transits[-1].day - first).days < SEEN_BITS and all(
-        store.require("page_views", one.day).inputs == one.inputs for one in transits
+        store.require("page_views", manifest.day).inputs == manifest.inputs for manifest in transits
     )
     return first if is_told else None
 
