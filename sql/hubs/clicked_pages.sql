@@ -1,4 +1,4 @@
--- clicked_pages: the pages from which most clicks led on the last day that is there
+-- clicked_pages: the pages from which most clicks led on some days, by default the last that is there
 -- inputs: transits, urls, page_totals
 -- parameters: most
 -- output: clicked_pages
@@ -12,12 +12,16 @@ WITH clicks AS (
 
 placed AS (
     SELECT
-        urls.url,
-        clicks.clicks,
-        row_number() OVER (ORDER BY clicks.clicks DESC, urls.url) - 1 AS page
-    FROM clicks
-    INNER JOIN urls ON urls.day = clicks.day AND urls.number = clicks.referrer
-    INNER JOIN page_totals ON page_totals.url = urls.url
+        url,
+        clicks,
+        row_number() OVER (ORDER BY clicks DESC, url) - 1 AS page
+    FROM (
+        SELECT urls.url, CAST(sum(clicks.clicks) AS BIGINT) AS clicks
+        FROM clicks
+        INNER JOIN urls ON urls.day = clicks.day AND urls.number = clicks.referrer
+        INNER JOIN page_totals ON page_totals.url = urls.url
+        GROUP BY urls.url
+    )
 )
 
 SELECT page, url, TRUE AS is_opened, clicks

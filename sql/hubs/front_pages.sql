@@ -1,4 +1,4 @@
--- front_pages: of sites with temporal pages and no hub, the front pages that somebody opened
+-- front_pages: of sites without a hub, the front pages that somebody opened
 -- inputs: lonely_sites, page_totals
 -- parameters: none
 -- output: front_pages

@@ -15,14 +15,21 @@ WITH clicks AS (
     referrer
 ), placed AS (
   SELECT
-    urls.url,
-    clicks.clicks,
-    ROW_NUMBER() OVER (ORDER BY clicks.clicks DESC, urls.url NULLS LAST) - 1 AS page
-  FROM clicks
-  INNER JOIN {urls} AS urls
-    ON urls.day = clicks.day AND urls.number = clicks.referrer
-  INNER JOIN {page_totals} AS page_totals
-    ON page_totals.url = urls.url
+    url,
+    clicks,
+    ROW_NUMBER() OVER (ORDER BY clicks DESC, url NULLS LAST) - 1 AS page
+  FROM (
+    SELECT
+      urls.url,
+      CAST(SUM(clicks.clicks) AS BIGINT) AS clicks
+    FROM clicks
+    INNER JOIN {urls} AS urls
+      ON urls.day = clicks.day AND urls.number = clicks.referrer
+    INNER JOIN {page_totals} AS page_totals
+      ON page_totals.url = urls.url
+    GROUP BY
+      urls.url
+  )
 )
 SELECT
   page,

@@ -26,7 +26,12 @@ TABLES: Final = (
     *("page_labels", "early_labels", "page_flow", "site_scores", "section_scores"),
     *("news_prefixes", "hub_seeds", "crawl_policy"),
 )
-KINDS: Final[dict[str, tuple[int, ...]]] = {"short": (12, 9, 1), "long": (4,) * 60, "once": (30,)}
+KINDS: Final[dict[str, tuple[int, ...]]] = {
+    "short": (12, 9, 1),
+    "long": (4,) * 60,
+    "once": (30,),
+    "rare": (3, 2),
+}
 """Clients of a page on each day of its life."""
 
 SHAPES: Final[dict[str, dict[str, Any]]] = {
@@ -37,6 +42,14 @@ SHAPES: Final[dict[str, dict[str, Any]]] = {
     "short lives alone": {"kinds": ("short",)},
     "long lives alone": {"kinds": ("long",)},
     "all views on one day": {"days": 20, "born": (10,), "kinds": ("once",)},
+    "few views, none of late": {"born": (3,), "kinds": ("rare",)},
+    "nine days of long lives on one site without referrers": {
+        "days": 9,
+        "sites": ("a",),
+        "kinds": ("long",),
+        "has_referrers": False,
+    },
+    "one day of one site without referrers": {"days": 1, "sites": ("a",), "has_referrers": False},
 }
 
 

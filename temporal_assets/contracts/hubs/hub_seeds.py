@@ -111,8 +111,9 @@ HUB_SEEDS: Final = Table(
             "basis",
             Type.VARCHAR,
             "`links`; `front_page`: of a site with temporal pages where nobody followed a link to"
-            " any of them; `clicks`: nobody saw it lead to a new page, but clicks led on from it on"
-            " the last day, and the list is short.",
+            " any of them, or of any site where there is neither a temporal page nor a hub;"
+            " `clicks`: nobody saw it lead to a new page, but clicks led on from it on the last day"
+            " (without any, in the whole window), and the list is short.",
             sources=("transits.referrer", "page_traffic.url"),
         ),
         ColumnSpec(

@@ -19,6 +19,7 @@ from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.settings import VIEWS_PER_CLIENT
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, without_links
 from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
@@ -42,6 +43,7 @@ LINKS_AT_ONCE: Final = 20_000_000
 logs have, are no work for statements (`hub_choice_compiled`)."""
 
 _TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_temporal ORDER BY site"
+_SITES: Final = "SELECT DISTINCT site FROM page_totals ORDER BY site"
 _ALL_ROWS: Final = 10_000_000
 
 _FRONT_PAGES: Final = passing(
@@ -82,9 +84,16 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
-    """Front pages of the sites that have temporal pages and no hub, for want of referrers."""
+    """Front pages of the sites that have temporal pages and no hub, for want of referrers.
+
+    Where there is neither a hub nor a temporal page, those of all sites: no list is left empty
+    only because nothing is known.
+    """
     labels = {"page_labels": job.files("page_labels")}
     sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
+    if not sites and not len(chosen.hubs):
+        totals = {"page_totals": job.files("page_totals")}
+        sites = {row["site"] for row in job.engine.rows(_SITES, totals, _ALL_ROWS)}
     lonely = sorted(sites - {site_of(url) for url in chosen.hubs["url"].to_pylist()})
     if not lonely:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
@@ -108,13 +117,21 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
 
 
 def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
-    """Pages by the clicks that led from them on the last day, of those that enough people know."""
-    last = job.transits(job.window("transits").manifests[-1:])
-    inputs = {**last, "page_totals": job.files("page_totals")}
-    most = {"most": 2 * FILLED}
-    clicked = paths(job.engine.query("clicked_pages", inputs, most, _CLICKED_PAGES, job.out))
-    folder = job.out / "clicked"
+    """Pages by the clicks that led from them on the last day; without any, in the whole window."""
+    manifests = job.window("transits").manifests
+    on_last_day = _clicked_on(job, visits, manifests[-1:], "clicked")
+    if len(on_last_day) or len(manifests) == 1:
+        return on_last_day
+    return _clicked_on(job, visits, manifests, "clicked_before")
+
+
+def _clicked_on(job: Job, visits: VisitFiles, manifests: Sequence[Manifest], name: str) -> pa.Table:
+    """Pages by the clicks that led from them on some days, of those that enough people know."""
+    folder = job.out / name
     folder.mkdir()
+    inputs = {**job.transits(manifests), "page_totals": job.files("page_totals")}
+    most = {"most": 2 * FILLED}
+    clicked = paths(job.engine.query("clicked_pages", inputs, most, _CLICKED_PAGES, folder))
     clients = whole_table(count_clients(job.engine, job.settings, visits, clicked, folder))
     rows = whole_table(clicked).join(clients, "page", join_type="inner", use_threads=False)
     rows = rows.sort_by("page")
