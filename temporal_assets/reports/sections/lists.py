@@ -212,29 +212,41 @@ def _table(
 ) -> Table:
     chosen = [key for key in (*_BASELINES, *methods) if key in own]
     rows = [
-        (METHODS[key], *(own[key][name] for name in ("found", "pages", "precision", "recall", "f")))
+        (
+            METHODS[key],
+            *(own[key][name] for name in ("found", "pages", "precision", "recall", "f")),
+            _interval(own[key], "f"),
+        )
         for key in chosen
     ]
+    printed = [(*row, None) for row in paper]
     wanted = next(iter(own.values()))["wanted"] if own else 0
-    return Table(
-        title, _COLUMNS, (*paper, *rows), len(paper), f"Here {wanted:,} pages are wanted in all."
-    )
+    note = f"Here {wanted:,} pages are wanted in all."
+    columns = (*_COLUMNS, Column(_GAINED[0], "number"))
+    return Table(title, columns, (*printed, *rows), len(paper), note)
+
+
+def _interval(row: Row, name: str) -> str | None:
+    """The 95 % interval of a measure; None where there is none."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return None if low is None else f"{low:.3f} to {high:.3f}"
 
 
 def _compared(
     own: dict[tuple[str, str], Row], method: tuple[str, str], pages: str, paper: str
 ) -> str:
     ours, name = own[method], METHODS[method]
+    lead = "" if ours["f_lead"] is None else f" {_lead([ours])}"
     before = own.get(("baseline", "list"))
     if before is None:
         return (
             f"The {name} cover {percent(ours['recall'])} of the {pages} with a precision of"
-            f" {percent(ours['precision'])} (F {ours['f']:.3f}). {_NO_LIST}"
+            f" {percent(ours['precision'])} (F {ours['f']:.3f}).{lead} {_NO_LIST}"
         )
     return (
         f"The {name} cover {more_or_fewer(ours['found'], before['found'])} {pages} than the list in"
         f" use, with {more_or_fewer(ours['pages'], before['pages'])} pages in all"
-        f" (F {ours['f']:.3f} against {before['f']:.3f}); the paper reports {paper}."
+        f" (F {ours['f']:.3f} against {before['f']:.3f}); the paper reports {paper}.{lead}"
     )
 
 
@@ -245,7 +257,7 @@ def _judged(own: Sequence[Row]) -> Table:
         (
             METHODS[row["method"], row["rule"]],
             *(row[name] for name in ("found", "pages", "precision", "recall", "f")),
-            f"{row['f_low']:.3f} to {row['f_high']:.3f}",
+            _interval(row, "f"),
             *_difference(row, "f_gain"),
             *_difference(row, "f_lead"),
         )
@@ -302,15 +314,20 @@ def _leads(own: Sequence[Row]) -> Iterator[str]:
     """
     published = [row for row in own if row["rule"] == "published"]
     for rows in grouped(published, ("f", "f_low", "f_high", "best_baseline")).values():
-        row = rows[0]
-        low, high = row["f_lead_low"], row["f_lead_high"]
-        end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
-        names = [METHODS[row["method"], row["rule"]].partition(",")[0] for row in rows]
-        yield (
-            f"F of {_all_of(names)} is {row['f']:.3f} ({row['f_low']:.3f} to {row['f_high']:.3f}),"
-            f" {end} the best baseline, {METHODS['baseline', row['best_baseline']]}"
-            f" ({row['f_lead']:+.3f}, interval {low:+.3f} to {high:+.3f})."
-        )
+        yield _lead(rows)
+
+
+def _lead(rows: Sequence[Row]) -> str:
+    """Say of lists of the same F how they stand to the best baseline."""
+    first = rows[0]
+    low, high = first["f_lead_low"], first["f_lead_high"]
+    end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
+    names = [METHODS[row["method"], row["rule"]].partition(",")[0] for row in rows]
+    return (
+        f"F of {_all_of(names)} is {first['f']:.3f} ({_interval(first, 'f')}),"
+        f" {end} the best baseline, {METHODS['baseline', first['best_baseline']]}"
+        f" ({first['f_lead']:+.3f}, interval {low:+.3f} to {high:+.3f})."
+    )
 
 
 def _all_of(names: Sequence[str]) -> str:
@@ -359,13 +376,15 @@ def _trial(row: Row) -> str:
 
 def _best(own: Sequence[Row]) -> str:
     best = max(own, key=lambda row: row["f"])
+    interval = _interval(best, "f")
+    largest = f"{best['f']:.3f}" + (f" ({interval})" if interval else "")
     if best["setting"] is None:
         head = f"{best['label'].capitalize()} pages, {_trial(best)}"
-        return f"{head}: the list in use has the largest F, {best['f']:.3f}."
+        return f"{head}: the list in use has the largest F, {largest}."
     what = "threshold" if best["method"] == "prefixes" else "length"
     return (
         f"{best['label'].capitalize()} pages, {_trial(best)}: the largest F of any list is"
-        f" {best['f']:.3f}, by {METHODS[best['method'], best['rule']]} at {what}"
+        f" {largest}, by {METHODS[best['method'], best['rule']]} at {what}"
         f" {best['setting']:g}."
     )
 

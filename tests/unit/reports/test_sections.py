@@ -70,11 +70,19 @@ def test_the_papers_counts_give_the_papers_words() -> None:
         " pages in all (F 0.615 against 0.484)"
     )
     paper, ours = rows_of(section)[1], rows_of(section)[3]
-    assert [round(value, 3) for value in ours[1:]] == list(paper[1:])
+    assert [round(value, 3) for value in ours[1:-1]] == list(paper[1:-1])
+    assert ours[-1] == "0.100 to 0.900"
     section = lists.prefix_list(NP, [])
     assert "cover 17.5% more news pages than the list in use, with 37.0% fewer" in section.says[0]
     paper, ours = rows_of(section)[1], rows_of(section)[3]
-    assert [round(value, 3) for value in ours[1:]] == list(paper[1:])
+    assert [round(value, 3) for value in ours[1:-1]] == list(paper[1:-1])
+
+
+def test_no_table_of_a_paper_is_told_without_an_interval_and_the_best_baseline() -> None:
+    losing = {"f_lead": -0.2, "f_lead_low": -0.3, "f_lead_high": -0.1, "best_baseline": "majority"}
+    said = lists.site_list([TW[0], {**TW[1], **losing}]).says[0]
+    assert "F of sites (TW 4.3) is 0.615 (0.100 to 0.900), it LOSES to the best baseline" in said
+    assert "majority of the top folder (-0.200, interval -0.300 to -0.100)" in said
 
 
 def test_a_list_in_use_that_is_better_is_said_to_be() -> None:
