@@ -46,6 +46,7 @@ from temporal_assets.core.text.running_values import (
     is_page_word,
     kind_of,
     kinds_of,
+    numbered_families,
     passing_kinds,
 )
 from temporal_assets.core.text.texts import Texts
@@ -370,6 +371,7 @@ class _Builder:
         self.spare = np.empty(urls, np.int32)
         self.counts = np.zeros(most + 1, np.int32)
         self.touched = np.empty(most + 1, np.int32)
+        self.page_words: dict[int, list[int]] = {}
         self.nodes: list[tuple[int, int, int, int, int, int]] = []
         self.tests: list[tuple[int, int, int, int, int]] = []
 
@@ -573,17 +575,34 @@ class _Builder:
                 self.born.late,
                 self.support,
             )[kinds]
-            place = self.counts[column[rows]] - 1
             self.counts[codes] = 0
-            inside = np.flatnonzero(has_support[place])
-            nth = (np.cumsum(has_support) - 1)[place[inside]]
-            values = [self.keys.value(key, int(codes[i])) for i in named]
-            lasting[named[self.born.in_turn(values, nth, rows[inside])]] = False
+            lasting[named[self._in_turn(key, codes[named], column, rows)]] = False
         lasting[passing > 0] = False
         numbers = np.flatnonzero(has_support & (kinds == NUMBERS) & (passing < 0))
         if is_counter([int(self.keys.value(key, int(codes[i]))) for i in numbers]):
             lasting[(kinds == NUMBERS) & (passing < 0)] = False
         return lasting
+
+    def _in_turn(self, key: int, codes: Int32s, column: Int32s, rows: Int32s) -> list[int]:
+        """Return which of some values with numbers follow one another."""
+        families = numbered_families([self.keys.value(key, code) for code in codes.tolist()])
+        if self.born is None or not families:
+            return []
+        self.counts[codes] = np.arange(1, len(codes) + 1)
+        place = self.counts[column[rows]].astype(np.int64) - 1
+        self.counts[codes] = 0
+        inside = np.flatnonzero(place >= 0)
+        return self.born.in_turn(families, place[inside], rows[inside])
+
+    def _page_words(self, key: int) -> list[int]:
+        """Return the codes of the values of a segment after which numbers are pages of a list."""
+        if key not in self.page_words:
+            first, last = self.keys.first[key : key + 2].tolist()
+            often = np.flatnonzero(self.keys.count[first:last] >= self.support) + 1
+            self.page_words[key] = [
+                code for code in often.tolist() if is_page_word(self.keys.value(key, code))
+            ]
+        return self.page_words[key]
 
     def _counts_pages(self, key: int, code: int, rows: Int32s) -> bool:
         """Return True if a value is the number of a page of a list."""
@@ -596,13 +615,11 @@ class _Builder:
         value = keys.value(key, code)
         if not value.isdigit():
             return is_page_value(value)
-        if self.index[key] == 0:
-            return False
         # Path segments are keys in their order.
+        if self.index[key] == 0 or not (words := self._page_words(key - 1)):
+            return False
         before = keys.codes[key - 1][rows[keys.codes[key][rows] == code]]
-        return bool((before == before[0]).all()) and is_page_word(
-            keys.value(key - 1, int(before[0]))
-        )
+        return bool(np.isin(before, words).all())
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
         """Return whether a key may divide: paths always, query keys that are not exceptions."""

@@ -71,6 +71,10 @@ _LEAST_TURNS: Final = 2
 """So many times one must follow another: of two sections one may happen to be read earlier."""
 _NUMBERED: Final = re.compile(rb"(.*?)([0-9]{1,15})")
 
+
+Family = list[int]
+"""Places of values."""
+
 _PAGE: Final = rb"(?:page|paged|pg|pag|pagina|seite|strona|sida)"
 _PAGE_KEY: Final = re.compile(
     _PAGE + rb"(?:_?(?:no|num|number|index|nr))?|current_?page|offset|start|start_?at",
@@ -106,36 +110,31 @@ class Births:
         inside = begin > self.first + quarter or end < self.last - quarter
         return inside and end - begin <= quarter
 
-    def in_turn(self, values: Sequence[bytes], place: Int64s, rows: Int32s) -> Flags:
+    def in_turn(self, families: Sequence[Family], place: Int64s, rows: Int32s) -> list[int]:
         """Return which values with numbers follow one another.
 
         Args:
-            values: Values of a key.
-            place: The place among them of the value of each URL.
+            families: Values with the same text before their numbers.
+            place: The place among all values of the value of each URL.
             rows: The URLs.
         """
-        follow = np.zeros(len(values), np.bool_)
-        families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
-        for i, value in enumerate(values):
-            if match := _NUMBERED.fullmatch(value):
-                families[match[1]].append((int(match[2]), i))
-        families_of_several = [sorted(own) for own in families.values() if len(own) > 1]
-        if not families_of_several:
-            return follow
         day = self.day[rows]
         order = np.lexsort((day, place))
         order = order[day[order] >= 0]
-        first = np.searchsorted(place[order], np.arange(len(values) + 1))
-        for own in families_of_several:
-            spans = [self._span(day[order[first[i] : first[i + 1]]]) for _, i in own]
-            pairs = [
+        sorted_place, sorted_day = place[order], day[order]
+        follow: list[int] = []
+        for family in families:
+            begin = np.searchsorted(sorted_place, family)
+            end = np.searchsorted(sorted_place, family, side="right")
+            spans = [self._span(sorted_day[i:j]) for i, j in zip(begin, end, strict=True)]
+            turns = [
                 before[1] < after[0]
                 for before, after in pairwise(spans)
                 # Of what was there before the days that are known nobody knows the order.
                 if before[1] > self.first + 1 and after[1] > self.first + 1
             ]
-            if len(pairs) >= _LEAST_TURNS and sum(pairs) >= _IN_TURN * len(pairs):
-                follow[[i for _, i in own]] = True
+            if len(turns) >= _LEAST_TURNS and sum(turns) >= _IN_TURN * len(turns):
+                follow += family
         return follow
 
     def _span(self, days: Int32s) -> tuple[int, int]:
@@ -153,6 +152,19 @@ def births(days: Int32s | Int64s | None) -> Births | None:
     if not len(known_days) or int(known_days.max()) - int(known_days.min()) < _LEAST_SPAN:
         return None
     return Births(days.astype(np.int32), int(known_days.min()), int(known_days.max()))
+
+
+def numbered_families(values: Sequence[bytes]) -> list[Family]:
+    """Return values that differ by the number at their end only, in its order."""
+    families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
+    for place, value in enumerate(values):
+        if match := _NUMBERED.fullmatch(value):
+            families[match[1]].append((int(match[2]), place))
+    return [
+        [place for _, place in sorted(family)]
+        for family in families.values()
+        if len(family) > _LEAST_TURNS
+    ]
 
 
 def counts_pages(name: bytes) -> bool:
