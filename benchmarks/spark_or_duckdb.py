@@ -1,6 +1,6 @@
 """All assets by DuckDB and by Spark on this machine, from the log files of a million requests on.
 
-    python -m benchmarks.spark_or_duckdb [--requests 1000000] [--days 10] [--cores 2]
+    python -m benchmarks.spark_or_duckdb [--requests 1000000] [--days 10] [--cores 2] [--one-task 0]
 
 Log files are made (`spark_traffic`), and each engine reads them in a process with its own copy and
 makes every asset of the pipeline from them: reading and the daily assets for all days, window
@@ -65,11 +65,14 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=10)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=14_400, help="an engine has, then it ends")
+    parser.add_argument(
+        "--one-task", type=int, help="spark.one_task_megabytes; 0 measures shuffles"
+    )
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
     arguments = parser.parse_args()
     if arguments.of:
-        work(arguments.of, arguments.engines[0], arguments.cores)
+        work(arguments.of, arguments.engines[0], arguments.cores, arguments.one_task)
         return
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         state = Path(folder) / "prepared"
@@ -95,9 +98,9 @@ class Made:
     read: int
 
 
-def work(state: Path, name: str, cores: int) -> None:
+def work(state: Path, name: str, cores: int, one_task: int | None) -> None:
     """Make everything with one engine, and say on a line each when and how."""
-    settings = settings_of(state, name, cores)
+    settings = settings_of(state, name, cores, one_task)
     store, engine = Store.open(settings), engine_of(settings)
     # What starts with the first need is no part of the first asset.
     tell("start", lambda: start(engine, state))
@@ -184,7 +187,7 @@ def tell(asset: str, make: Callable[[], Sequence[Made]]) -> int:
     return row["rows"]
 
 
-def settings_of(state: Path, name: str, cores: int) -> Settings:
+def settings_of(state: Path, name: str, cores: int, one_task: int | None) -> Settings:
     """Both engines with the same cores; Spark within this machine."""
     both: dict[str, Any] = {"engine": {"name": name, "threads": cores}}
     if name == "duckdb":
@@ -200,15 +203,19 @@ def settings_of(state: Path, name: str, cores: int) -> Settings:
         "spark.eventLog.rolling.enabled": "false",
         "spark.local.dir": str(state / "spark-local"),
     }
-    spark = {"master": f"local[{cores}]", "config": config | {"spark.driver.memory": "4g"}}
+    spark: dict[str, Any] = {"master": f"local[{cores}]"}
+    spark["config"] = config | {"spark.driver.memory": "4g"}
+    if one_task is not None:
+        spark["one_task_megabytes"] = one_task
     return load_settings(state, spark=spark, **both)
 
 
 def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """What `work` says, with the largest memory and, of Spark, what its event log says."""
     command = [sys.executable, "-m", "benchmarks.spark_or_duckdb", "--of", str(state)]
+    small = [] if arguments.one_task is None else ["--one-task", str(arguments.one_task)]
     run = subprocess.Popen(
-        [*command, "--engines", name, "--cores", str(arguments.cores)],
+        [*command, "--engines", name, "--cores", str(arguments.cores), *small],
         stdout=(state / "said").open("wb"),
         stderr=(state / "log").open("wb"),
     )
