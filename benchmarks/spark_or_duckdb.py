@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=14_400, help="an engine has, then it ends")
     parser.add_argument(
-        "--one-task", type=int, help="spark.one_task_megabytes; 0 measures shuffles"
+        "--one-task", type=int, help="megabytes that are one task on Spark; 0: its own SQL"
     )
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
@@ -203,11 +203,12 @@ def settings_of(state: Path, name: str, cores: int, one_task: int | None) -> Set
         "spark.eventLog.rolling.enabled": "false",
         "spark.local.dir": str(state / "spark-local"),
     }
-    spark: dict[str, Any] = {"master": f"local[{cores}]"}
-    spark["config"] = config | {"spark.driver.memory": "4g"}
-    if one_task is not None:
-        spark["one_task_megabytes"] = one_task
-    return load_settings(state, spark=spark, **both)
+    spark = {"master": f"local[{cores}]", "config": config | {"spark.driver.memory": "4g"}}
+    settings = load_settings(state, spark=spark, **both)
+    if one_task is None:
+        return settings
+    own = settings.spark.model_copy(update={"one_task_megabytes": one_task})
+    return settings.model_copy(update={"spark": own})
 
 
 def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
 import re
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -56,6 +57,15 @@ class Spark(Section):
     one_task_megabytes: ClassVar[int] = 256
     """A statement whose files are no larger together is one task: DuckDB runs it on an executor,
     which takes it less time than the cluster takes to plan and shuffle. 0 leaves all to Spark."""
+
+    @property
+    def one_task_bytes(self) -> float:
+        """Bytes of files up to which a statement is one task.
+
+        On one machine (`local[...]`) there is no limit: its cores are those of the one executor.
+        """
+        is_one_machine = self.master.startswith("local") and self.one_task_megabytes > 0
+        return math.inf if is_one_machine else self.one_task_megabytes * 1_000_000
 
     @property
     def task_threads(self) -> int:

@@ -181,7 +181,7 @@ class SparkEngine:
 
         Files in a bucket are Spark's to read: its executors need no package of the store for that.
         """
-        most = self.settings.spark.one_task_megabytes * _MEGABYTE
+        most = self.settings.spark.one_task_bytes
         paths = [path for files in inputs.values() for path in files]
         return most > 0 and not any("://" in path for path in paths) and bytes_of(paths) <= most
 

@@ -70,11 +70,25 @@ def test_other_statements_are_left_to_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = requests(tmp_path)
-    small = SparkEngine(load_settings(tmp_path, engine={"name": "spark"}))
+    cluster = {"master": "spark://host:7077"}
+    small = SparkEngine(load_settings(tmp_path, engine={"name": "spark"}, spark=cluster))
     assert not small._is_small({"requests": [*paths, "s3://bucket/requests.parquet"]})
     assert small._is_small({"requests": paths})
     monkeypatch.setattr(spark, "bytes_of", lambda _: 257_000_000)
     assert not small._is_small({"requests": paths})
+
+
+def test_on_one_machine_every_statement_about_files_is_one_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cores are those of the one executor, on which Spark's own statement takes longer."""
+    paths = requests(tmp_path)
+    local = SparkEngine(load_settings(tmp_path, engine={"name": "spark"}))
+    monkeypatch.setattr(spark, "bytes_of", lambda _: 10**12)
+    assert local._is_small({"requests": paths})
+    assert not local._is_small({"requests": [*paths, "s3://bucket/requests.parquet"]})
+    monkeypatch.setattr(Spark, "one_task_megabytes", 0)
+    assert not local._is_small({"requests": paths})
 
 
 @pytest.mark.parametrize(
