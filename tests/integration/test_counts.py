@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
+import json
+import re
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -13,6 +17,7 @@ import pytest
 from temporal_assets.days.daily import COUNTED
 from temporal_assets.ops.catalogue import _published, fill, named
 from tests import logs
+from tests.command_line import call
 from tests.integration.test_daily import DAY, NOON, SITE, A, B, Installation
 
 HEADER = "date,page,views"
@@ -130,3 +135,30 @@ def test_rows_that_say_nothing_are_counted_as_lost(here: Installation) -> None:
     assert lost == {"no_views": 1, "static": 1}
     tomorrow = DAY + dt.timedelta(days=1)
     assert tomorrow not in here.store.days("page_views")
+
+
+@pytest.mark.slow
+def test_the_page_can_be_followed(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every `ingest` of docs/counts.md, with files of the names and columns that it gives."""
+    monkeypatch.chdir(tmp_path)
+    text = (repository / "docs" / "counts.md").read_text("utf-8").replace("\\\n", "")
+    commands = re.findall(r"^temporal-assets (ingest .+)$", text, re.MULTILINE)
+    assert len(commands) == 4
+    for hour in ("010000", "020000"):
+        path = tmp_path / f"pageviews-20240501-{hour}.gz"
+        path.write_bytes(gzip.compress(b"en Cat 5 0\nen Dog 2 0\n"))
+    (tmp_path / "clickstream-enwiki-2024-05.tsv.gz").write_bytes(
+        gzip.compress(b"Cat\tDog\tlink\t31\nother-search\tCat\texternal\t90\n")
+    )
+    with zipfile.ZipFile(tmp_path / "plausible-export.zip", "w") as archive:
+        rows = f"date,hostname,page,visits,visitors,pageviews\n{DAY},example.com,/a,5,4,9\n"
+        archive.writestr("imported_pages_20260301_20260331.csv", rows)
+    (tmp_path / "pages-2024-05-01.csv").write_text("Page path,Views,Active users\n/a,9,4\n")
+    (tmp_path / "edge.csv").write_text("bucket,path,edge_hits\n2024-05-01 13:00,/a,9\n")
+    for command in commands:
+        done = call(*shlex.split(command.replace("--dry-run", "")), "--state", tmp_path / "state")
+        assert done.exit_code == 0, command
+    status = json.loads(call("status", "--state", tmp_path / "state", "--json").stdout)
+    assert status["log_files"]["read"] == 6

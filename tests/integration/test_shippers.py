@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,18 @@ def test_envelopes_are_taken_off(here: Installation, envelope: dict[str, Any]) -
     key = next(name for name, value in envelope.items() if value is None and name != "key")
     here.write("kafka.log", [json.dumps(envelope | {key: line}) for line in lines(A, B, C)])
     assert counts(here) == (THREE, 3, 3)
+
+
+def test_the_configurations_of_the_page_are_whole(repository: Path) -> None:
+    """Vector's and Connect's, of docs/kafka.md: they parse, and lose and change no line."""
+    page = (repository / "docs" / "kafka.md").read_text("utf-8")
+    (vector,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (connect,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (sink,) = tomllib.loads(vector)["sinks"].values()
+    assert sink["inputs"] == list(tomllib.loads(vector)["sources"])
+    assert sink["acknowledgements"]["enabled"] is True
+    assert sink["encoding"]["codec"] == "text"
+    config = json.loads(connect)
+    assert config["value.converter"].endswith("ByteArrayConverter")
+    assert {"rotate.interval.ms", "timestamp.extractor"} <= set(config)
+    assert "rotate.schedule.interval.ms" not in config

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -228,3 +229,16 @@ def test_a_state_folder_is_its_owners_alone(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(settings.state.stat().st_mode) == 0o700
+
+
+def test_the_settings_of_the_page_of_spark_are_settings(repository: Path, tmp_path: Path) -> None:
+    """Every block of docs/spark.md is one that an installation can have."""
+    page = (repository / "docs" / "spark.md").read_text("utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 3
+    for n, block in enumerate(blocks):
+        state = tmp_path / str(n)
+        state.mkdir()
+        (state / "settings.toml").write_text(block, "utf-8")
+        settings = load_settings(state)
+        assert settings.spark.config
