@@ -155,14 +155,8 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
     for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
         used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
         published = [row for row in used.values() if row["rule"] == "published"]
-        yield from (_lead(row) for row in published)
-        if published:
-            continue
-        ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
-        parts = [f"our prefixes {ours['f']:.3f}", f"those by all pages {paper['f']:.3f}"]
-        if ("baseline", "list") in used:
-            parts.append(f"the list in use {used['baseline', 'list']['f']:.3f}")
-        yield f"F, {_title(rows[0])}: {', '.join(parts)}."
+        learned = [used["prefixes", rule] for rule in ("confident", "paper")]
+        yield from (_lead(row) for row in published or learned if row["f_lead"] is not None)
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
         both = [row for row in rows if None not in [row[f"{name}_one_hop"] for name in _SIMPLE]]
         more = {
