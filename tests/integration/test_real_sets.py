@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from benchmarks.real_judged import folder_of, site_of
@@ -15,6 +18,9 @@ from benchmarks.real_variations import VARIATIONS
 from benchmarks.real_visits import VISITS, stretched, times_of, visits_of
 
 pytestmark = pytest.mark.slow
+
+ROLES: Final = ((1, "chosen on"), (2, "reported on"))
+"""Columns of the table of sets."""
 
 
 def test_a_set_gives_the_same_views_as_arrays_and_as_tables(
@@ -67,9 +73,16 @@ def test_no_set_is_both_chosen_on_and_reported_on_under_one_name() -> None:
 
 def test_the_documentation_names_every_set_and_its_role(repository: Path) -> None:
     page = (repository / "docs" / "evidence.md").read_text("utf-8")
+    page = page.partition("## The sets")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| ")]
+    named = {role: {name for row in rows for name in _quoted(row[place])} for place, role in ROLES}
     for real in SETS.values():
-        row = f"| `{real.name}` | {real.role} | {real.description} | {real.shows} |"
-        assert f"{row} {real.cannot_show} |" in page
+        assert real.name in named[real.role]
+        assert sum(real.name in names for names in named.values()) == 1
+
+
+def _quoted(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
 
 
 def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -> None:
@@ -97,6 +110,18 @@ def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -
     assert times_of(varied("other_weekdays"))[0] == first + np.timedelta64(3, "D")
     days = set((times_of(varied("lost_days")).astype("M8[D]")).astype(str).tolist())
     assert days == {f"2017-10-0{day}" for day in (1, 2, 3, 4, 5, 7)}
+    assert 0 < len(set(varied("thinnest")["client"].to_pylist())) < 10
+    silent = varied("one_silent_site")
+    has_referrer = silent.filter(silent["referrer"].is_valid())["url"].to_pylist()
+    assert {site_of(url) for url in has_referrer} == {"b.example"}
+    assert times_of(varied("later_clocks"))[0] == first + np.timedelta64(9, "h")
+    after = VARIATIONS["after_9_days"](real)
+    assert (after.first_decision, after.window["days"]) == (9, real.window["days"])
+    noise = VARIATIONS["robots"](real).noise
+    assert noise is not None
+    robots = noise(visits).filter(pc.starts_with(noise(visits)["client"], "robot-"))
+    assert set(robots["url"].to_pylist()) == set(urls)
+    assert varied("robots").equals(visits)
     short = VARIATIONS["7_days"](real)
     assert short.window["days"] == 7
     # Where the first window of the set ends: what is decided is judged by the same days.
