@@ -139,12 +139,12 @@ def _said(facts: Front) -> str:
 
 def _cautions(facts: Front) -> Iterator[str]:
     """Yield what an operator of small or young logs has to know, and what to do."""
-    more = "more days of logs, or a lower `window.min_views_per_day`, give more"
     if facts.labelled < _FEW_PAGES:
         labelled = f"{facts.labelled:,}" if facts.labelled else "none"
         yield (
-            f"Little to learn from: of {counted(facts.opened, 'page')}, {labelled} had enough"
-            f" views to say how long people read it; {more}. Until then take the lists as a guess."
+            f"Little to learn from yet: {labelled} of {counted(facts.opened, 'page')} had views"
+            " enough to say for how long it is read. More days of logs, or a lower"
+            " `window.min_views_per_day`, help; until then take the lists as a guess."
         )
 
 
@@ -245,7 +245,7 @@ def _delay(facts: Front) -> Figure:
     if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
     if ours["median_delay_hours"] is None:
-        return Figure(title, "–", f"of {counted(ours['temporal'], 'temporal page')} none fetched")
+        return Figure(title, "–", f"{_born(ours)}, and none fetched")
     note = f"median, {delay_span(ours)}, {_fetched(ours)}"
     if "baseline" in rows:
         before = rows["baseline"]["median_delay_hours"]
@@ -268,12 +268,17 @@ def _left(facts: Front) -> Figure:
     mine = _remaining(ours)
     note, few = _span(mine), ours["temporal"] < _FEW_BORN
     if few:
-        note += f", with {counted(ours['temporal'], 'temporal page')} born: too few to compare"
+        note += f", with {_born(ours)}: too few to compare"
     if "baseline" not in rows:
         return Figure(title, percent(mine[0]), note)
     theirs = _remaining(rows["baseline"])
     tone = PLAIN if few else _tone(mine, theirs)
     return Figure(title, percent(mine[0]), f"{note}; list in use {_said_of(theirs)}", tone)
+
+
+def _born(row: Row) -> str:
+    """Say how many temporal pages a simulated crawl could find."""
+    return f"{counted(row['temporal'], 'temporal page')} born"
 
 
 def _remaining(row: Row) -> tuple[float, float, float]:

@@ -144,9 +144,9 @@ def test_small_logs_are_told_what_they_are_worth_and_what_to_do() -> None:
     assert len(front(FRONT).says) == 1
     thin = replace(FRONT, opened=759, labelled=5, lists=[], reach=[], days_to_judge=3)
     _, caution = front(thin).says
-    assert "of 759 pages, 5 had enough views" in caution
+    assert "5 of 759 pages had views enough" in caution
     assert "`window.min_views_per_day`" in caution
-    assert "none had enough views" in front(replace(thin, labelled=0)).says[1]
+    assert "none of 759 pages had views enough" in front(replace(thin, labelled=0)).says[1]
     young = replace(thin, traffic=days(20, views=9, pages=4), missing=40, rejected=None)
     assert figures(young)["Days of data"][1] == "40 before the first log"
     # A command that cannot help is not named.
@@ -164,7 +164,7 @@ def test_two_crawls_are_not_told_apart_by_a_handful_of_pages() -> None:
         " (10.0% to 30.0%)",
         "plain",
     )
-    assert found["Delay to the first fetch"][1] == "of 2 temporal pages none fetched"
+    assert found["Delay to the first fetch"][1] == "2 temporal pages born, and none fetched"
 
 
 def test_without_anything_it_says_what_is_missing() -> None:
