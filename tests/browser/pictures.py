@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -29,8 +30,9 @@ from temporal_assets.reports.page_chart import as_chart
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.windows.report.evaluation_report import page_of_day
 from tests.browser.chromium import Page, browse, program
+from tests.browser.modelled_crawl import online, write_visits
 from tests.browser.serving import PATIENCE, served
-from tests.browser.terminal import photograph
+from tests.browser.terminal import photograph, printed
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "pictures"
 _WIDTH: Final = 1280
@@ -139,6 +141,7 @@ def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
     logs = sorted((settings.state / "demo" / "logs").rglob("*.gz"))
     busiest = "SELECT site, sum(views) AS views FROM page_views GROUP BY site ORDER BY views DESC"
     with TemporaryDirectory() as folder:
+        yield from _crawls(settings, Path(folder))
         for name, words, given in (
             ("demo", ("demo",), ""),
             ("ingest", ("ingest", str(logs[0]), "--dry-run"), ""),
@@ -156,6 +159,7 @@ def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
             ("query", ("query", f"{busiest} LIMIT 5"), ""),
             ("evaluate", ("evaluate",), ""),
             ("evaluate-crawls", ("evaluate", "crawls"), ""),
+            ("evaluate-mirror", ("evaluate", "mirror", "--demo"), ""),
             ("sources", ("sources",), ""),
             ("try-settings", ("try", "labels.q=0.8"), ""),
             ("try-rules", ("try", "rules"), ""),
@@ -163,10 +167,37 @@ def _commands(tab: Page, settings: Settings) -> Iterator[Path]:
             ("report", ("report", "--out", "report.html"), ""),
             ("doctor", ("doctor",), ""),
             ("doctor-clean", ("doctor", "clean"), ""),
+            ("doctor-upgrade", ("doctor", "upgrade"), ""),
         ):
             file = FOLDER / f"command-{name}.svg"
             photograph(["temporal-assets", *words], file, Path(folder), given)
             yield file
+
+
+def _crawls(settings: Settings, folder: Path) -> Iterator[Path]:
+    """A crawl of the demo's mirror; and, in a copy of the state, what a week of visits brings."""
+    crawl = ("crawl", "--to", "archive", "--contact", "https://example.org/crawler")
+    with online(settings.state / "demo" / "mirror" / "pages.parquet", folder):
+        file = FOLDER / "command-crawl.svg"
+        yield _photographed(("temporal-assets", *crawl, "--seconds", "30"), file, folder)
+    copy = folder / "state"
+    leave = shutil.ignore_patterns("demo", "dagster", "mirror", "tmp")
+    shutil.copytree(settings.state, copy, ignore=leave, symlinks=True)
+    days = write_visits(settings, Window(settings), copy / "fetches.jsonl")
+    with (copy / "settings.toml").open("a") as own:
+        own.write('\n[crawls]\nresults = ["fetches.jsonl"]\n')
+    state = ("--state", str(copy))
+    printed(("temporal-assets", "materialize", "fetches", *days, *state), folder)
+    printed(("temporal-assets", "materialize", "sources", *state), folder)
+    os.environ["TEMPORAL_ASSETS_STATE"] = str(copy)
+    file = FOLDER / "command-show-sources.svg"
+    yield _photographed(("temporal-assets", "show", "sources", "--top", "12"), file, folder)
+    os.environ["TEMPORAL_ASSETS_STATE"] = str(settings.state)
+
+
+def _photographed(words: Sequence[str], file: Path, folder: Path) -> Path:
+    photograph(words, file, folder)
+    return file
 
 
 _PARTS: Final = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from temporal_assets.cli.shared import console
+from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.exits import INTERRUPTED, USAGE, CommandError, command
 from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
@@ -69,7 +71,8 @@ def run(
             USAGE,
         )
     path = policy_path(policy, state)
-    _require_sources(read_policy(path))
+    document = read_policy(path)
+    _require_sources(document)
     try:
         from temporal_assets.crawl.instant import (
             AGENT,
@@ -93,6 +96,12 @@ def run(
     }
     from temporal_assets.policy import PolicyError
 
+    _hush()
+    sources = counted(len(document["hubs"]) + len(document["sources"]), "source")
+    console.say(
+        f"Crawling from {sources} of the policy of {document['day']} into {console.place(folder)};"
+        " Ctrl-C ends it"
+    )
     try:
         stats = crawl(path, folder, Budget(pages, seconds), settings)
     except (CrawlUnderWayError, NewerMemory, NotWrittenError, PolicyError) as error:
@@ -121,6 +130,17 @@ def run(
         )
     if ended == KILLED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _hush() -> None:
+    """Leave the lines by which Scrapy lists its own parts to those who look for faults in it."""
+    for part in ("addons", "core.engine", "crawler", "middleware", "statscollectors", "utils.log"):
+        # Scrapy sets levels anew when it begins, and leaves filters.
+        logging.getLogger(f"scrapy.{part}").addFilter(_is_warning)
+
+
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
 
 
 def _require_sources(document: Document) -> None:

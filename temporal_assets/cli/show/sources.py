@@ -16,8 +16,8 @@ from temporal_assets.cli.shared.options import Json, State, existing_settings
 from temporal_assets.cli.shared.windows import Day, window_day
 
 _COLUMNS: Final = (
-    *("source", "kind", "visits", "unchanged", "failed", "pages", "temporal", "hours late"),
-    *("a day", "95 %", "minutes between visits"),
+    *("source", "kind", "visits", "unchanged", "failed", "pages", "temporal", "late (h)"),
+    *("new a day (95 %)", "every (min)"),
 )
 
 
@@ -64,10 +64,20 @@ def _order(row: Mapping[str, Any]) -> tuple[bool, float, str]:
 
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     late, rate = row["delay_hours"], row["new_per_day"]
-    between = "" if rate is None else f"{row['new_per_day_low']:.1f}-{row['new_per_day_high']:.1f}"
+    expected = (
+        ""
+        if rate is None
+        else f"{rate:.1f} ({row['new_per_day_low']:.1f}-{row['new_per_day_high']:.1f})"
+    )
     return (
-        *(row["url"], row["kind"], row["visits"], row["unchanged"], row["failures"]),
+        *(
+            row["url"].removeprefix("https://"),
+            row["kind"],
+            row["visits"],
+            row["unchanged"],
+            row["failures"],
+        ),
         *(row["pages"], row["temporal_pages"], "" if late is None else f"{late:.1f}"),
-        *("" if rate is None else f"{rate:.1f}", between),
+        expected,
         "gone" if row["is_gone"] else row["revisit_minutes"],
     )
