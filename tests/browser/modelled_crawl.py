@@ -14,7 +14,7 @@ import ssl
 import subprocess
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -70,7 +70,8 @@ def online(mirror: Path, folder: Path) -> Iterator[None]:
     table = pq.read_table(mirror, columns=["url", "html"])
     texts = (text.encode() for text in table["html"].to_pylist())
     pages = dict(zip(table["url"].to_pylist(), texts, strict=True))
-    proxy = _Proxy(pages, _context(folder))
+    hosts = sorted({url.split("/")[2] for url in pages})
+    proxy = _Proxy(pages, _context(folder, hosts))
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     os.environ["https_proxy"] = f"http://127.0.0.1:{proxy.server_address[1]}"
     try:
@@ -81,11 +82,12 @@ def online(mirror: Path, folder: Path) -> Iterator[None]:
         proxy.server_close()
 
 
-def _context(folder: Path) -> ssl.SSLContext:
+def _context(folder: Path, hosts: Sequence[str]) -> ssl.SSLContext:
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     make = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=example")
+    names = ("-addext", "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts))
     files = ("-keyout", str(key), "-out", str(certificate))
-    subprocess.run([*make, *files], check=True, capture_output=True)
+    subprocess.run([*make, *names, *files], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     return context

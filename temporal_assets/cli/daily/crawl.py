@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from temporal_assets.cli.shared import console
-from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.exits import INTERRUPTED, USAGE, CommandError, command
 from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
@@ -71,8 +70,7 @@ def run(
             USAGE,
         )
     path = policy_path(policy, state)
-    document = read_policy(path)
-    _require_sources(document)
+    _require_sources(read_policy(path))
     try:
         from temporal_assets.crawl.instant import (
             AGENT,
@@ -97,11 +95,6 @@ def run(
     from temporal_assets.policy import PolicyError
 
     _hush()
-    sources = counted(len(document["hubs"]) + len(document["sources"]), "source")
-    console.say(
-        f"Crawling from {sources} of the policy of {document['day']} into {console.place(folder)};"
-        " Ctrl-C ends it"
-    )
     try:
         stats = crawl(path, folder, Budget(pages, seconds), settings)
     except (CrawlUnderWayError, NewerMemory, NotWrittenError, PolicyError) as error:

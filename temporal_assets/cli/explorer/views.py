@@ -37,6 +37,7 @@ _OWN: Final = """
 }
 .bar input { width: min(24rem, 60vw); }
 .search { display: flex; flex-wrap: wrap; gap: .6rem; align-items: baseline; margin: .8rem 0; }
+@media print { .bar, .search { display: none; } }
 .path { font-size: .875rem; color: var(--muted); margin: .5rem 0; }
 .more { display: flex; gap: 1rem; margin: .6rem 0; }
 .decided { border-left: 4px solid var(--c2); padding: .2rem .9rem; margin: 1rem 0; }
@@ -418,8 +419,8 @@ def one_page(window: Window, url: str) -> str:
     try:
         chart, reasons = explained(window.store, window.settings, canonical, window.day)
     except CommandError as error:
-        why = _text(error)
-        parts.append(f"<p>{why[:1].upper()}{why[1:]}.</p>")
+        why = str(error)
+        parts.append(f"<p>{broken(why[:1].upper() + why[1:])}.</p>")
     else:
         drawn = as_chart(chart, "Views a day and the interest curve")
         parts.append(f'<div class="figures">{block(drawn, "p")}</div>')
