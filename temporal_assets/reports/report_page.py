@@ -150,7 +150,7 @@ def digest(content: str) -> str:
 def _front(section: Section) -> Iterator[str]:
     """Yield one screen: key figures in a row, everything else beside each other."""
     yield f'<section id="{_text(section.id)}" class="front" aria-label="{_text(section.part)}">'
-    yield "".join(f'<p class="lead">{_prose(sentence)}</p>' for sentence in section.says)
+    yield "".join(f'<p class="lead">{prose(sentence)}</p>' for sentence in section.says)
     first, rest = section.blocks[:1], section.blocks[1:]
     for block in first:
         yield from _block(block, "f0")
@@ -179,15 +179,15 @@ def _section(section: Section, number: str) -> Iterator[str]:
     source = f'<span class="source">{_text(section.source)}</span> ' if section.source else ""
     yield f'<section id="{_text(section.id)}"><h3>{source}{_text(section.title)}</h3>\n'
     if section.missing:
-        yield f'<p class="missing">{_prose(section.missing)}</p></section>\n'
+        yield f'<p class="missing">{prose(section.missing)}</p></section>\n'
         return
     if section.trial in _TRIALS:
         yield f'<p class="trial {section.trial}">{_TRIALS[section.trial]}</p>'
     for place, sentence in enumerate(section.says):
         lead = ' class="lead"' if place == 0 else ""
-        yield f"<p{lead}>{_prose(sentence)}</p>\n"
+        yield f"<p{lead}>{prose(sentence)}</p>\n"
     if section.about:
-        yield f'<p class="note">{_prose(section.about)}</p>\n'
+        yield f'<p class="note">{prose(section.about)}</p>\n'
     numbered = [(block, f"{number}b{place}") for place, block in enumerate(section.blocks)]
     for is_drawn, blocks in groupby(
         numbered, key=lambda numbered_block: isinstance(numbered_block[0], _DRAWN)
@@ -199,7 +199,7 @@ def _section(section: Section, number: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _prose(sentence: str) -> str:
+def prose(sentence: str) -> str:
     """Our sentences: what stands between backticks is to be typed."""
     parts = _DATE.sub(r'<span class="whole">\g<0></span>', _text(sentence)).split("`")
     if len(parts) % 2 == 0:
@@ -241,7 +241,7 @@ def _figures(block: Figures) -> Iterator[str]:
     yield f'<dl class="key-figures" aria-label="{_text(block.title)}">'
     for figure in block.figures:
         yield f'<div class="{figure.tone}"><dt>{_text(figure.name)}</dt>'
-        yield f"<dd><b>{_text(figure.value)}</b> <span>{_prose(figure.note)}</span></dd></div>"
+        yield f"<dd><b>{_text(figure.value)}</b> <span>{prose(figure.note)}</span></dd></div>"
     yield "</dl>\n"
 
 

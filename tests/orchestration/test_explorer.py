@@ -50,6 +50,16 @@ def test_every_link_leads_to_a_view(window: Window) -> None:
     assert kinds == {"/", "/sites", "/site", "/pages", "/page"}
 
 
+def test_a_window_too_short_for_a_report_says_so_and_what_helps(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = "3 days are there, and 7 are needed (`window.min_days`)"
+    monkeypatch.setattr(window.store, "manifest", lambda *_: None)
+    monkeypatch.setattr(window, "notes", lambda: [note])
+    page = views.at_a_glance(window)
+    assert "7 are needed (<code>window.min_days</code>)" in page
+
+
 def test_a_page_says_why_and_when(window: Window) -> None:
     status, page = answer(window, f"/find?url={quote('https://example.com/')}")
     assert status == 200
@@ -166,8 +176,8 @@ def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
 def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -> None:
     text = one_file(window)
     assert text.count("Content-Security-Policy") == 1
-    assert "of 1 sites" in text
-    assert "Left out are 0 sites" in text
+    assert "1 sites, with up to" in text
+    assert "Left out are most of the" in text
     assert text.count("<h1") == 1
     assert "<form" not in text
     assert 'href="/' not in text

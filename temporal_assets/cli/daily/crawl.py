@@ -17,6 +17,13 @@ from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_po
 if TYPE_CHECKING:
     from temporal_assets.policy.document import Document
 
+_ENDS: Final = {
+    "closespider_timeout": "the time was up",
+    "closespider_pagecount": "so many pages were there",
+    "shutdown": "it was stopped",
+}
+"""Reasons of Scrapy for the end of a crawl, in words."""
+
 _CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
 
 
@@ -117,7 +124,7 @@ def run(
         console.write_json(statistics | {"ended": ended})
     else:
         console.show_table(
-            f"Archived in {console.place(folder)}, until {ended}",
+            f"Archived in {console.place(folder)}, until {_ENDS.get(ended, ended)}",
             ("what", "times"),
             [(name.replace("_", " "), times) for name, times in statistics.items()],
         )

@@ -92,7 +92,9 @@ def run(
             raise typer.Exit(FAILED)
         return
     rows = [(counts[name], words) for name, words in _WORDS.items() if counts.get(name)]
-    console.show_table(f"The mirror of {console.counted(counts['sites'], 'site')}", ("", ""), rows)
+    console.show_table(
+        f"The mirror of {console.counted(counts['sites'], 'site')}", ("how many", "what"), rows
+    )
     console.say(f"Simulate crawls of it: {invocation('evaluate crawls', settings.state)}")
     if counts.get("unreadable"):
         raise typer.Exit(FAILED)

@@ -209,6 +209,10 @@ class Window:
         except PolicyError:
             return None
 
+    def notes(self) -> list[str]:
+        """Return why lists are empty or provisional, and what would change it."""
+        return [] if self.policy is None else self.policy.document["notes"]
+
     def decision(self, url: str) -> Decision | None:
         """Return what crawlers do with a URL."""
         return None if self.policy is None else self.policy.match(url)

@@ -83,11 +83,11 @@ def _left_out(window: Window) -> str:
     )
     total = window.rows(query, "site_scores")[0]
     shown = min(SITES, total["sites"])
+    more = f"{total['sites'] - shown:,} more sites, " if total["sites"] > shown else ""
     return (
-        f"<p class='note'>The first {shown:,} of {total['sites']:,} sites, with up to {_EACH}"
-        f" patterns and {_EACH} pages of each. Left out are {total['sites'] - shown:,} sites, most"
-        f" of the {total['pages']:,} labelled pages, and the views of single folders; <code>"
-        "temporal-assets explore</code> serves all of them.</p>\n"
+        f"<p class='note'>{shown:,} sites, with up to {_EACH} patterns and {_EACH} pages of each."
+        f" Left out are {more}most of the {total['pages']:,} labelled pages, and the views of"
+        " single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
     )
 
 

@@ -21,7 +21,14 @@ from temporal_assets.policy.matcher import Decision
 from temporal_assets.reports.charts.svg_icicle import icicle, share_legend
 from temporal_assets.reports.page_chart import as_chart
 from temporal_assets.reports.prefix_tree import Section
-from temporal_assets.reports.report_page import block, broken, digest, front_page, stylesheet
+from temporal_assets.reports.report_page import (
+    block,
+    broken,
+    digest,
+    front_page,
+    prose,
+    stylesheet,
+)
 from temporal_assets.reports.sections.patterns import GRAPH_KEY
 from temporal_assets.reports.sections.wording import every
 from temporal_assets.reports.text import readable, shown
@@ -175,13 +182,17 @@ def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
 
 def at_a_glance(window: Window) -> str:
     """The front page of the report, and where to go from there."""
-    parts = [f"<p>{_link('All sites', '/sites')}: ranked, searched, page by page.</p>"]
+    first = _notes(window)
     if window.store.manifest("evaluation_report", window.day) is not None:
         report = read_report(window.store, window.day)
-        parts = [
-            front_page(section) for section in report.sections if section.id == "front"
-        ] + parts
-    return page(f"Window up to {window.day}", parts)
+        first = [front_page(section) for section in report.sections if section.id == "front"]
+    onward = f"<p>{_link('All sites', '/sites')}: ranked, searched, page by page.</p>"
+    return page(f"Window up to {window.day}", [*first, onward])
+
+
+def _notes(window: Window) -> list[str]:
+    """Return what a window says that is too short for a report, and what helps."""
+    return [f"<p class='lead'>{prose(note)}</p>" for note in window.notes()]
 
 
 def sites(window: Window, wanted: str, sort: str, number: int) -> str:
@@ -206,6 +217,7 @@ def sites(window: Window, wanted: str, sort: str, number: int) -> str:
         [
             _search("sites", "Sites whose name holds", "q", wanted, sort=sort),
             f"<p>{orders}</p>",
+            *(() if any(row["score"] for row in rows_page.rows) else _notes(window)),
             _table("Sites that enough clients know", columns, rows),
             _more(rows_page, "sites", q=wanted, sort=sort),
         ],
