@@ -103,6 +103,8 @@ class Slow:
 
     @classmethod
     def moment(cls, text: bytes) -> int | None:
+        if text.startswith(b"["):
+            text = text[1:].removesuffix(b"]")
         match = cls.MOMENT.match(text)
         if match is None:
             return cls.number(text)
