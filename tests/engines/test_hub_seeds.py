@@ -459,6 +459,35 @@ def test_without_referrers_there_are_no_hubs_and_nothing_to_judge(
     assert {one.expected.name for one in found if one.status is Status.NOT_JUDGED} >= {"has_hubs"}
 
 
+def test_a_front_page_that_people_only_came_from_is_the_hub_of_a_site_without_any(
+    engine: Engine, tmp_path: Path
+) -> None:
+    class Cached(Web):
+        """Front pages are answered by a cache: nobody is seen to open them."""
+
+        def views(self, n: int) -> Iterable[Row]:
+            yield from (row for row in super().views(n) if row["url"] in NEWS)
+
+        def transits(self, n: int) -> Iterable[Row]:
+            few = [(f"{A}/rare", NEWS[0], client) for client in range(4)]
+            many = [(FRONT, page, client) for page in NEWS[:4] for client in range(6)]
+            rows = [*few, *many, *((OTHER, NEWS[4], client) for client in range(4))]
+            return [
+                {"referrer": referrer, "target": target, "client": client}
+                for referrer, target, client in (rows if n == DAYS - 1 else [])
+            ]
+
+    cached = Cached(engine, tmp_path)
+    seeds = cached.seeds()  # only four people came from OTHER
+    assert {url: (row["rank"], row["basis"]) for url, row in seeds.items()} == {
+        FRONT: (1, "front_page")
+    }
+    assert (seeds[FRONT]["clients"], seeds[FRONT]["is_entrance"]) == (6, True)
+    inspector = Inspector(cached.store, cached.engine, cached.settings)
+    found = inspector.inspect(contracts.HUB_SEEDS, [cached.day])[cached.day]
+    assert not [rule for rule in found if rule.status is Status.BROKEN]
+
+
 hosts = ("a.example", "a.example:8443", "b.example", "c.example")
 urls = st.sampled_from([f"https://{h}/{p}" for h in hosts for p in ("", "ü", "x?y='1")])
 walks = st.lists(st.tuples(st.none() | urls, urls, st.integers(1, 4)), min_size=1, max_size=30)

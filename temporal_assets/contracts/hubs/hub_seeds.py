@@ -110,10 +110,11 @@ HUB_SEEDS: Final = Table(
         ColumnSpec(
             "basis",
             Type.VARCHAR,
-            "`links`; `front_page`: of a site with temporal pages where nobody followed a link to"
-            " any of them, or of any site where there is neither a temporal page nor a hub;"
-            " `clicks`: nobody saw it lead to a new page, but clicks led on from it on the last day"
-            " (without any, in the whole window), and the list is short.",
+            "`links`; `front_page`: of a site with temporal pages where nobody followed a link from"
+            " an opened page to any of them, or of any site where there is neither a temporal page"
+            " nor a hub; where nobody opened it, the page that most people came from; `clicks`:"
+            " nobody saw it lead to a new page, but clicks led on from it on the last day (without"
+            " any, in the whole window), and the list is short.",
             sources=("transits.referrer", "page_traffic.url"),
         ),
         ColumnSpec(
@@ -182,7 +183,7 @@ HUB_SEEDS: Final = Table(
             measure=(
                 "(SELECT count(*) FROM hub_seeds LEFT JOIN page_totals"
                 " ON page_totals.url = hub_seeds.url"
-                " WHERE page_totals.url IS NULL)"
+                " WHERE page_totals.url IS NULL AND hub_seeds.basis <> 'front_page')"
             ),
             maximum=0,
             reads=("page_totals",),

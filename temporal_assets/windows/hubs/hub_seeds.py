@@ -53,6 +53,7 @@ _FRONT_PAGES: Final = passing(
     columns=(
         PAGE,
         ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
+        ColumnSpec("followers", Type.BIGINT, "Clients that came from it.", nullable=True),
     ),
 )
 
@@ -61,7 +62,7 @@ _CLICKED_PAGES: Final = passing(
     description="Pages from which most clicks led on the last day.",
     grain="url",
     columns=(
-        *_FRONT_PAGES.columns,
+        *_FRONT_PAGES.columns[:2],
         ColumnSpec("clicks", Type.BIGINT, "Distinct clients by target."),
     ),
 )
@@ -100,13 +101,16 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     listed = handed_on(
         pa.table({"site": pa.array(lonely, pa.string())}), job.out / "lonely.parquet"
     )
-    inputs = {"lonely_sites": listed, "page_totals": job.files("page_totals")}
+    totals = {"lonely_sites": listed, "page_totals": job.files("page_totals")}
+    inputs = {**job.transits(job.window("transits").manifests[-1:]), **totals}
     front_files = paths(job.engine.query("front_pages", inputs, {}, _FRONT_PAGES, job.out))
     folder = job.out / "fronts"
     folder.mkdir()
     client_files = count_clients(job.engine, job.settings, visits, front_files, folder)
     pages, clients = (whole_table(files) for files in (front_files, client_files))
-    rows = pages.join(clients, "page", join_type="inner", use_threads=False)
+    rows = pages.join(clients, "page", join_type="left outer", use_threads=False)
+    known = pc.fill_null(pc.coalesce(rows["clients"], rows["followers"]), 0)
+    rows = rows.set_column(rows.column_names.index("clients"), "clients", known)
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     first: dict[str, int] = {}
     rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
