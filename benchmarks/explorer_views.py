@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import duckdb
+import pyarrow.parquet as pq
 
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer
@@ -32,8 +33,8 @@ from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 
 _TABLES: Final = {
-    "page_traffic": "site, url",
-    "page_totals": "site, url",
+    "page_totals": "number",
+    "page_traffic": "url",
     "page_histories": "site, url",
     "interest_curves": "site, url",
     "page_labels": "site, url",
@@ -50,6 +51,8 @@ _TABLES: Final = {
 _AS_THEY_ARE: Final = ("evaluation_report", "crawl_policy")
 _LARGE: Final = 100
 """Times that the most visited site has its pages."""
+_NUMBERS: Final = {"page_totals": "number", "page_traffic": "url"}
+"""Columns that hold the place of the row."""
 _PAGES: Final = ("page_traffic", "page_totals", "page_histories", "interest_curves", "page_labels")
 
 
@@ -86,15 +89,24 @@ def _multiplied(demo: Path, state: Path, copies: int) -> Window:
     for name in (*_TABLES, *_AS_THEY_ARE):
         query = _query(name, given, copies, large) if name in _TABLES else "SELECT * FROM {files}"
         with store.scratch() as folder:
-            file = folder / f"{name}.parquet"
-            files = f"read_parquet({given.store.files(name, given.day)}, hive_partitioning=false)"
+            file, rows = folder / f"{name}.parquet", folder / f"given-{name}.parquet"
+            pq.write_table(given.store.read(name, given.day), rows)
+            files = f"read_parquet('{rows}', hive_partitioning=false)"
             duckdb.sql(
                 f"COPY ({query.replace('{files}', files)}) TO '{file}' (FORMAT parquet,"
                 f" COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
             )
             old = given.store.require(name, given.day)
+            is_numbered = name == "page_traffic"
+            totals = store.require("page_totals", given.day) if is_numbered else None
             store.publish(
-                name, given.day, [file], inputs=(), settings_digest="", extra=dict(old.extra)
+                name,
+                given.day,
+                [file],
+                inputs=(),
+                settings_digest="",
+                extra=dict(old.extra),
+                beside=store.linked(totals, folder) if totals else (),
             )
     return Window(load_settings(state))
 
@@ -122,9 +134,11 @@ def _query(name: str, given: Window, copies: int, large: str) -> str:
             f" range(1, {_LARGE}) AS parts(part) WHERE site = '{large}')"
         )
     tag = "'c' || lpad(CAST(copy AS VARCHAR), 5, '0') AS tag"
+    place = "row_number() OVER (ORDER BY site, url) - 1"
+    own = f"REPLACE ({place} AS {_NUMBERS[name]})" if name in _NUMBERS else ""
     return (
         f"WITH copies AS (SELECT copy, {tag} FROM range({copies}) AS numbers(copy))"  # noqa: S608 - ours
-        f" SELECT * EXCLUDE (copy, tag) FROM ({' UNION ALL '.join(parts)})"
+        f" SELECT * EXCLUDE (copy, tag) {own} FROM ({' UNION ALL '.join(parts)})"
         f" ORDER BY {_TABLES[name]}"
     )
 

@@ -180,6 +180,7 @@ def write(store: Store, sizes: list[int]) -> int:
         "total": pa.array(np.bincount(target, minlength=len(urls))),
         "birth": pa.array(begin + first),
         "seen": pa.array(np.left_shift(1, first)),
+        "number": pa.array(np.arange(len(urls))),
     }
     _publish(store, "page_totals", _DAY, pa.table(totals))
     for name in ("page_labels", "page_flow", "prefix_trees"):  # nothing is known of pages

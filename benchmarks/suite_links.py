@@ -192,8 +192,11 @@ def hubs_by_pandas(folder: Path, size: str) -> Job:
     day = labelled_day(store)
 
     def job() -> Done:
-        (file,) = store.files("page_traffic", day)
-        traffic = pd.read_parquet(file, columns=["url", "clients"])
+        (file,), (totals_file,) = (
+            store.files(name, day) for name in ("page_traffic", "page_totals")
+        )
+        traffic = pd.read_parquet(file, columns=["clients"])
+        traffic["url"] = pd.read_parquet(totals_file, columns=["url"])["url"]
         urls = traffic.loc[traffic["clients"] >= _LEAST_CLIENTS, "url"]
         return _TRANSITS[size], int(hubs_of_pandas(store, urls)["pages"][:_BEST].sum())
 
@@ -215,11 +218,13 @@ def _ordered_by_polars(store: Any) -> tuple[Any, Any]:
     """Links to temporal pages, and the hubs in the order of the paper."""
     import polars as pl
 
-    (labels_file,), (traffic_file,) = (
-        store.files(name, labelled_day(store)) for name in ("page_labels", "page_traffic")
+    (labels_file,), (traffic_file,), (totals_file,) = (
+        store.files(name, labelled_day(store))
+        for name in ("page_labels", "page_traffic", "page_totals")
     )
     labels = pl.read_parquet(labels_file, columns=["url", "is_temporal"])
-    traffic = pl.read_parquet(traffic_file, columns=["url", "site", "clients"])
+    traffic = pl.read_parquet(traffic_file, columns=["site", "clients"])
+    traffic = traffic.with_columns(pl.read_parquet(totals_file, columns=["url"])["url"])
     referrers = traffic.filter(pl.col("clients") >= _LEAST_CLIENTS).rename({"url": "referrer"})
     temporal = labels.filter("is_temporal").select(target="url")
     transits = pl.read_parquet(_transit_files(store), columns=["referrer", "target"])

@@ -123,6 +123,8 @@ def write(store: Store, engine: Engine, pages: pa.Table) -> None:
         "p": 1.91,
         "is_born_before": False,
         "birth": _DAY,
+        "seen": 1,
+        "number": 0,
         "referrer": None,
         "client": 1,
         "day": _DAY,
@@ -140,7 +142,8 @@ def write(store: Store, engine: Engine, pages: pa.Table) -> None:
     columns = {name: pages[name] for name in pages.column_names}
     columns |= {"day": day, "views": lists, "target": pages["url"]}
     for name in (
-        "page_labels", "page_histories", "page_views", "transits", "early_labels", "page_traffic"
+        "page_labels", "page_histories", "page_views", "transits", "early_labels",
+        "page_totals", "page_traffic",
     ):  # fmt: skip
         schema = contracts.table(name).arrow_schema
         counted = name in ("page_views", "page_traffic")

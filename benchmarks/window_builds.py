@@ -9,7 +9,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
@@ -50,6 +52,10 @@ def job_of(
         yield Job(asset, store, engine, settings, day, sources, scratch)
 
 
+_NUMBERS: Final = {"page_totals": "number", "page_traffic": "url"}
+"""Columns that hold numbers of pages."""
+
+
 def publish_rows(
     store: Store,
     engine: Engine,
@@ -59,9 +65,24 @@ def publish_rows(
     *by: str,
     inputs: Sequence[Input] = (),
 ) -> Manifest:
-    """Publish rows in the order of these columns, packed as the asset packs them."""
+    """Publish rows in the order of these columns, packed as the asset packs them.
+
+    `page_totals` gets its numbers of pages, and then `page_traffic` those instead of URLs.
+    """
     ordered = rows.sort_by([(column, "ascending") for column in by])
+    if name in _NUMBERS:
+        at = ordered.column_names.index(_NUMBERS[name])
+        numbers = pa.array(np.arange(len(ordered)))
+        ordered = ordered.set_column(at, _NUMBERS[name], numbers)
     with store.scratch() as scratch:
-        files = engine.write(ordered, contracts.table(name), scratch)
-        extra = {"missing_days": []}
-        return store.publish(name, day, files, inputs=inputs, settings_digest="", extra=extra)
+        files = engine.write(ordered, contracts.table(name).stored, scratch)
+        is_numbered = name == "page_traffic"
+        return store.publish(
+            name,
+            day,
+            files,
+            inputs=inputs,
+            settings_digest="",
+            extra={"missing_days": []},
+            beside=store.linked(store.require("page_totals", day), scratch) if is_numbered else (),
+        )

@@ -21,6 +21,7 @@ from temporal_assets.windows.lists.section_scores import SECTION_SCORES
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from tests.tables import write_table
+from tests.traffic import write_traffic_files
 from tests.transits import publish_transits
 
 ASSETS = (PAGE_FLOW, PREFIX_TREES, SITE_SCORES, SECTION_SCORES, NEWS_PREFIXES, SITE_CHANGES)
@@ -53,15 +54,20 @@ class Labelled:
         return FIRST + n * ONE
 
     def publish(self, name: str, day: dt.date, rows: Iterable[Row]) -> None:
-        schema = contracts.table(name).arrow_schema
-        table = pa.Table.from_pylist([{"day": day} | row for row in rows], schema)
         asset = next((one for one in ASSETS if one.name == name), None)
         digest = asset.settings_digest(self.settings) if asset else ""
         with self.store.scratch() as scratch:
-            path = scratch / f"{name}.parquet"
-            write_table(table, path)
-            extra = self._completeness(day)
-            self.store.publish(name, day, [path], inputs=[], settings_digest=digest, extra=extra)
+            of_day = [{"day": day} | row for row in rows]
+            path, *urls = _written(name, of_day, scratch)
+            self.store.publish(
+                name,
+                day,
+                [path],
+                inputs=[],
+                settings_digest=digest,
+                extra=self._completeness(day),
+                beside=urls,
+            )
 
     def _completeness(self, last: dt.date) -> Row:
         window = (last - n * ONE for n in range(self.days))
@@ -194,6 +200,15 @@ class Labelled:
     def rows(self, asset: str, last: int) -> list[Row]:
         rows: list[Row] = self.store.read(asset, self.day(last)).to_pylist()
         return rows
+
+
+def _written(name: str, rows: list[Row], out: Path) -> tuple[Path, ...]:
+    """The file of the rows, and behind it that of the URLs that they number, if they do."""
+    if name == "page_traffic":
+        return write_traffic_files(rows, out)
+    path = out / f"{name}.parquet"
+    write_table(pa.Table.from_pylist(rows, contracts.table(name).arrow_schema), path)
+    return (path,)
 
 
 def host_of(url: str) -> str:

@@ -1,13 +1,14 @@
 -- section_clients: how many different clients at least opened pages of those sections where no single
 --   day and page shows that there are enough of them
--- inputs: few_pages, page_traffic
+-- inputs: few_pages, page_totals, page_traffic
 -- parameters: none
 -- output: section_clients
 -- grain: prefix
 WITH known AS (
     SELECT few_pages.prefix AS prefix, traffic.clients, traffic.few_clients
     FROM few_pages
-    INNER JOIN page_traffic AS traffic ON traffic.url = few_pages.url
+    INNER JOIN page_totals AS totals ON totals.url = few_pages.url
+    INNER JOIN page_traffic AS traffic ON traffic.url = totals.number
 )
 
 SELECT

@@ -51,7 +51,7 @@ FROM (
         CAST(NULL AS VARCHAR) AS rule,
         CAST(NULL AS VARCHAR) AS template,
         CAST(NULL AS BOOLEAN) AS is_pattern,
-        page_traffic.url,
+        page_totals.url,
         page_traffic.clients,
         list_transform(
             range($days),
@@ -60,7 +60,8 @@ FROM (
             )
         ) AS views
     FROM page_traffic
-    INNER JOIN counted ON counted.url = page_traffic.url
+    INNER JOIN page_totals ON page_totals.number = page_traffic.url
+    INNER JOIN counted ON counted.url = page_totals.url
     WHERE page_traffic.site IN (SELECT site FROM url_patterns WHERE status = 'learned')
 ) AS rows_of_sites
 ORDER BY site, url NULLS FIRST, pattern

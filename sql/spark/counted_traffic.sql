@@ -1,12 +1,23 @@
 -- counted_traffic: translated from sql/traffic/counted_traffic.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: counts, page_traffic, urls
+-- inputs: counts, page_totals, page_traffic, urls
 -- parameters: views_per_client
-WITH known AS (
+WITH places AS (
   SELECT
-    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + number AS id,
-    url
+    site,
+    url,
+    number AS page,
+    number - MIN(number) OVER (PARTITION BY site) AS place
+  FROM {page_totals} AS page_totals
+), known AS (
+  SELECT
+    DATEDIFF(DAY, CAST('1970-01-01' AS DATE), urls.day) * 4294967296 + urls.number AS id,
+    places.site,
+    places.page,
+    places.place
   FROM {urls} AS urls
+  INNER JOIN places
+    ON places.url = urls.url
 ), counted AS (
   SELECT
     DATEDIFF(DAY, CAST('1970-01-01' AS DATE), day) * 4294967296 + url AS target_id,
@@ -28,7 +39,7 @@ WITH known AS (
     target_id
 ), arrivals AS (
   SELECT
-    known.url,
+    known.page,
     GREATEST(COALESCE(SUM(days.views), 0), COALESCE(SUM(days.transits), 0)) AS visits,
     COALESCE(SUM(days.referred), 0) AS referred,
     MAX(
@@ -41,26 +52,20 @@ WITH known AS (
   INNER JOIN known
     ON known.id = days.target_id
   GROUP BY
-    known.url
+    known.page
 ), departures AS (
   SELECT
-    known.url,
+    known.page,
     SUM(counted.transits) AS referrals
   FROM counted
   INNER JOIN known
     ON known.id = counted.source_id
   GROUP BY
-    known.url
-), places AS (
-  SELECT
-    site,
-    url,
-    ROW_NUMBER() OVER (PARTITION BY site ORDER BY url NULLS LAST) - 1 AS page
-  FROM {page_traffic} AS page_traffic
+    known.page
 ), counted_links AS (
   SELECT
-    target.url AS url,
-    source.page AS page,
+    targets.page AS target,
+    sources.place AS place,
     edges.transits AS transits
   FROM (
     SELECT
@@ -77,52 +82,48 @@ WITH known AS (
   INNER JOIN known AS sources
     ON sources.id = edges.source_id
   INNER JOIN known AS targets
-    ON targets.id = edges.target_id
-  INNER JOIN places AS source
-    ON source.url = sources.url
-  INNER JOIN places AS target
-    ON target.url = targets.url AND target.site = source.site
+    ON targets.id = edges.target_id AND targets.site = sources.site
 ), links AS (
   SELECT
-    url,
+    target,
     ARRAY_SORT(
-      COLLECT_LIST(STRUCT(CAST(page AS INT) AS page, CAST(transits AS BIGINT) AS transits))
+      COLLECT_LIST(STRUCT(CAST(place AS INT) AS page, CAST(transits AS BIGINT) AS transits))
     ) AS links
   FROM (
     SELECT
-      url,
-      page,
+      target,
+      place,
       SUM(transits) AS transits
     FROM (
       SELECT
-        url,
-        page,
+        target,
+        place,
         transits
       FROM counted_links
       UNION ALL
       SELECT
-        url,
-        link.page AS page,
+        target,
+        link.page AS place,
         link.transits AS transits
       FROM (
         SELECT
-          url,
+          url AS target,
           EXPLODE(links) AS link
         FROM {page_traffic} AS page_traffic
         WHERE
           url IN (
             SELECT
-              counted_links.url
+              counted_links.target
             FROM counted_links
           )
       ) AS of_clients
     ) AS every_link
     GROUP BY
-      url,
-      page
+      target,
+      place
   ) AS sums
   GROUP BY
-    url
+    target
 )
 SELECT
   traffic.day,
@@ -144,11 +145,10 @@ SELECT
   traffic.is_temporal
 FROM {page_traffic} AS traffic
 LEFT JOIN arrivals
-  ON arrivals.url = traffic.url
+  ON arrivals.page = traffic.url
 LEFT JOIN departures
-  ON departures.url = traffic.url
+  ON departures.page = traffic.url
 LEFT JOIN links
-  ON links.url = traffic.url
+  ON links.target = traffic.url
 ORDER BY
-  traffic.site NULLS LAST,
   traffic.url NULLS LAST

@@ -2,22 +2,17 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_labels, page_totals
 -- parameters: none
-WITH sizes AS (
+WITH sites AS (
   SELECT
     site,
-    COUNT(*) AS pages
+    MIN(number) AS first,
+    MAX(number) AS last
   FROM {page_totals} AS page_totals
   GROUP BY
     site
-), sites AS (
-  SELECT
-    site,
-    SUM(pages) OVER (ORDER BY site NULLS LAST) - pages AS first,
-    SUM(pages) OVER (ORDER BY site NULLS LAST) - 1 AS last
-  FROM sizes
 )
 SELECT
-  sites.first + ROW_NUMBER() OVER (PARTITION BY totals.site ORDER BY totals.url NULLS LAST) - 1 AS page,
+  totals.number AS page,
   sites.first,
   sites.last,
   totals.site,

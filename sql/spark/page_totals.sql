@@ -2,23 +2,46 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: page_views
 -- parameters: bits, day, first
+WITH totals AS (
+  SELECT
+    site,
+    url,
+    SUM(views) AS total,
+    MIN(page_views.day) AS birth,
+    BIT_OR(
+      CASE
+        WHEN DATEDIFF(DAY, :first, page_views.day) < :bits
+        THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(DATEDIFF(DAY, :first, page_views.day) AS INT))
+        ELSE 0
+      END
+    ) AS seen
+  FROM {page_views} AS page_views
+  GROUP BY
+    site,
+    url
+), sites AS (
+  SELECT
+    site,
+    SUM(pages) OVER (ORDER BY site NULLS LAST) - pages AS first
+  FROM (
+    SELECT
+      site,
+      COUNT(*) AS pages
+    FROM totals
+    GROUP BY
+      site
+  ) AS sizes
+)
 SELECT
   :day AS day,
-  site,
-  url,
-  SUM(views) AS total,
-  MIN(page_views.day) AS birth,
-  BIT_OR(
-    CASE
-      WHEN DATEDIFF(DAY, :first, page_views.day) < :bits
-      THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(DATEDIFF(DAY, :first, page_views.day) AS INT))
-      ELSE 0
-    END
-  ) AS seen
-FROM {page_views} AS page_views
-GROUP BY
-  site,
-  url
+  totals.site,
+  totals.url,
+  totals.total,
+  totals.birth,
+  totals.seen,
+  sites.first + ROW_NUMBER() OVER (PARTITION BY totals.site ORDER BY totals.url NULLS LAST) - 1 AS number
+FROM totals
+INNER JOIN sites
+  ON sites.site = totals.site
 ORDER BY
-  site NULLS LAST,
-  url NULLS LAST
+  number NULLS LAST

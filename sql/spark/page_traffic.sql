@@ -74,7 +74,7 @@ WITH pages AS (
 SELECT
   :day AS day,
   pages.site,
-  pages.url,
+  pages.page AS url,
   COALESCE(arrivals.visits, 0) AS visits,
   COALESCE(arrivals.referred, 0) AS referred,
   COALESCE(departures.referrals, 0) AS referrals,

@@ -78,15 +78,17 @@ FROM (
     CAST(NULL AS STRING) AS rule,
     CAST(NULL AS STRING) AS template,
     CAST(NULL AS BOOLEAN) AS is_pattern,
-    page_traffic.url,
+    page_totals.url,
     page_traffic.clients,
     TRANSFORM(
       SLICE(SEQUENCE(0, :days), 1, :days - 0),
       n -> CAST(COALESCE(GET(counted.views, ARRAY_POSITION(counted.days, n) - 1), 0) AS INT)
     ) AS views
   FROM {page_traffic} AS page_traffic
+  INNER JOIN {page_totals} AS page_totals
+    ON page_totals.number = page_traffic.url
   INNER JOIN counted
-    ON counted.url = page_traffic.url
+    ON counted.url = page_totals.url
   WHERE
     page_traffic.site IN (
       SELECT

@@ -1,6 +1,6 @@
 -- section_clients: translated from sql/lists/section_clients.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: few_pages, page_traffic
+-- inputs: few_pages, page_totals, page_traffic
 -- parameters: none
 WITH known AS (
   SELECT
@@ -8,8 +8,10 @@ WITH known AS (
     traffic.clients,
     traffic.few_clients
   FROM {few_pages} AS few_pages
+  INNER JOIN {page_totals} AS totals
+    ON totals.url = few_pages.url
   INNER JOIN {page_traffic} AS traffic
-    ON traffic.url = few_pages.url
+    ON traffic.url = totals.number
 )
 SELECT
   alone.prefix AS prefix,

@@ -1,14 +1,24 @@
 -- counted_traffic: page_traffic with what sources count that name no client: each counted view is a visit
 --   (nobody knows who comes again), links are those that a source counts, and a day's visitors or, where
 --   these are not counted, so many of its views vouch for one client
--- inputs: page_traffic, counts, urls
+-- inputs: page_traffic, page_totals, counts, urls
 -- parameters: views_per_client
 -- output: page_traffic
 -- grain: url
 -- A number of a day and the day are one integer: a join by days alone would be all pairs of URLs.
-WITH known AS (
-    SELECT date_diff('day', DATE '1970-01-01', day) * 4294967296 + number AS id, url
+WITH places AS (
+    SELECT site, url, number AS page, number - min(number) OVER (PARTITION BY site) AS place
+    FROM page_totals
+),
+
+known AS (
+    SELECT
+        date_diff('day', DATE '1970-01-01', urls.day) * 4294967296 + urls.number AS id,
+        places.site,
+        places.page,
+        places.place
     FROM urls
+    INNER JOIN places ON places.url = urls.url
 ),
 
 counted AS (
@@ -36,7 +46,7 @@ days AS (
 
 arrivals AS (
     SELECT
-        known.url,
+        known.page,
         greatest(coalesce(sum(days.views), 0), coalesce(sum(days.transits), 0)) AS visits,
         coalesce(sum(days.referred), 0) AS referred,
         max(
@@ -50,23 +60,18 @@ arrivals AS (
         ) AS clients
     FROM days
     INNER JOIN known ON known.id = days.target_id
-    GROUP BY known.url
+    GROUP BY known.page
 ),
 
 departures AS (
-    SELECT known.url, sum(counted.transits) AS referrals
+    SELECT known.page, sum(counted.transits) AS referrals
     FROM counted
     INNER JOIN known ON known.id = counted.source_id
-    GROUP BY known.url
-),
-
-places AS (
-    SELECT site, url, row_number() OVER (PARTITION BY site ORDER BY url) - 1 AS page
-    FROM page_traffic
+    GROUP BY known.page
 ),
 
 counted_links AS (
-    SELECT target.url AS url, source.page AS page, edges.transits AS transits
+    SELECT targets.page AS target, sources.place AS place, edges.transits AS transits
     FROM (
         SELECT source_id, target_id, sum(transits) AS transits
         FROM counted
@@ -74,32 +79,30 @@ counted_links AS (
         GROUP BY source_id, target_id
     ) AS edges
     INNER JOIN known AS sources ON sources.id = edges.source_id
-    INNER JOIN known AS targets ON targets.id = edges.target_id
-    INNER JOIN places AS source ON source.url = sources.url
-    INNER JOIN places AS target ON target.url = targets.url AND target.site = source.site
+    INNER JOIN known AS targets ON targets.id = edges.target_id AND targets.site = sources.site
 ),
 
 links AS (
     SELECT
-        url,
+        target,
         list_sort(list(struct_pack(
-            page := CAST(page AS INTEGER), transits := CAST(transits AS BIGINT)
+            page := CAST(place AS INTEGER), transits := CAST(transits AS BIGINT)
         ))) AS links
     FROM (
-        SELECT url, page, sum(transits) AS transits
+        SELECT target, place, sum(transits) AS transits
         FROM (
-            SELECT url, page, transits FROM counted_links
+            SELECT target, place, transits FROM counted_links
             UNION ALL
-            SELECT url, link.page AS page, link.transits AS transits
+            SELECT target, link.page AS place, link.transits AS transits
             FROM (
-                SELECT url, unnest(links) AS link
+                SELECT url AS target, unnest(links) AS link
                 FROM page_traffic
-                WHERE url IN (SELECT counted_links.url FROM counted_links)
+                WHERE url IN (SELECT counted_links.target FROM counted_links)
             ) AS of_clients
         ) AS every_link
-        GROUP BY url, page
+        GROUP BY target, place
     ) AS sums
-    GROUP BY url
+    GROUP BY target
 )
 
 SELECT
@@ -120,7 +123,7 @@ SELECT
     traffic.is_new,
     traffic.is_temporal
 FROM page_traffic AS traffic
-LEFT JOIN arrivals ON arrivals.url = traffic.url
-LEFT JOIN departures ON departures.url = traffic.url
-LEFT JOIN links ON links.url = traffic.url
-ORDER BY traffic.site, traffic.url
+LEFT JOIN arrivals ON arrivals.page = traffic.url
+LEFT JOIN departures ON departures.page = traffic.url
+LEFT JOIN links ON links.target = traffic.url
+ORDER BY traffic.url

@@ -1,24 +1,16 @@
--- page_numbers: the pages of the window, numbered in the order of sites and URLs, so that those of a
---   site are a range: whether two pages are of one site is then no join
+-- page_numbers: the pages of the window with their labels and the range of numbers of their site, so that
+--   whether two pages are of one site is no join
 -- inputs: page_totals, page_labels
 -- parameters: none
 -- output: page_numbers
 -- grain: url
--- Places within a site, and where the site begins: no order over all pages has to be found.
-WITH sizes AS (
-    SELECT site, count(*) AS pages
+WITH sites AS (
+    SELECT site, min(number) AS first, max(number) AS last
     FROM page_totals
     GROUP BY site
-),
-sites AS (
-    SELECT
-        site,
-        sum(pages) OVER (ORDER BY site) - pages AS first,
-        sum(pages) OVER (ORDER BY site) - 1 AS last
-    FROM sizes
 )
 SELECT
-    sites.first + row_number() OVER (PARTITION BY totals.site ORDER BY totals.url) - 1 AS page,
+    totals.number AS page,
     sites.first,
     sites.last,
     totals.site,

@@ -61,7 +61,7 @@ departures AS (
 SELECT
     $day AS day,
     pages.site,
-    pages.url,
+    pages.page AS url,
     coalesce(arrivals.visits, 0) AS visits,
     coalesce(arrivals.referred, 0) AS referred,
     coalesce(departures.referrals, 0) AS referrals,

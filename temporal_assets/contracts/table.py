@@ -60,9 +60,9 @@ class ColumnSpec:
     nullable: bool = False
     sources: tuple[str, ...] = ()
     """Columns it is made from, as `table.column`."""
-    is_numbered: bool = False
-    """True for a URL that is stored as its number among the URLs of the day (`urls`), which lie
-    beside the rows. Readers see the URL."""
+    number: Type | None = None
+    """Type of the number that is stored for a URL, its place among those that lie beside the rows
+    (`urls` of the day, `page_totals` of the window). Readers see the URL."""
 
     @property
     def sql_type(self) -> str:
@@ -114,13 +114,13 @@ class Table:
     @property
     def numbered(self) -> tuple[str, ...]:
         """Return the names of the columns that are stored as numbers of URLs."""
-        return tuple(column.name for column in self.columns if column.is_numbered)
+        return tuple(column.name for column in self.columns if column.number)
 
     @cached_property
     def stored(self) -> Table:
         """The same table as its files have it: numbers instead of URLs."""
         columns = (
-            replace(column, type=Type.INTEGER) if column.is_numbered else column
+            replace(column, type=column.number) if column.number else column
             for column in self.columns
         )
         return replace(self, columns=tuple(columns))

@@ -39,6 +39,8 @@ ROW_GROUP_ROWS = 122_880
 """DuckDB's own unit of work; one row group per thread and step."""
 
 _SMALL: Final = "COMPRESSION zstd, COMPRESSION_LEVEL 1"
+_NUMBERED: Final = f"{_SMALL}, PARQUET_VERSION v2"
+"""Numbers that ascend take up next to nothing, and lists are packed in half of the time."""
 _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 """Lengths apart from the strings, and less to unpack: read in two thirds of the time or less. The
 files are half as large again."""
@@ -128,11 +130,12 @@ class DuckDBEngine:
         limits: GroupLimits | None,
     ) -> list[Path]:
         """See `Engine.apply_groups`: groups go to processes in files; the rest is as in `apply`."""
-        ((_, paths),) = inputs.items()
+        paths, *named = inputs.values()
         # To a process go the names of few groups at a time, once.
         rows = ParquetRows([str(path) for path in paths], repeated=(by,) if limits else ())
+        batches = rows.batches_with_urls(ParquetRows(named[0])) if named else rows.batches()
         with self._session({}) as session, TemporaryDirectory(dir=out) as folder:
-            filled = parcels(rows.batches(), by, Path(folder))
+            filled = parcels(batches, by, Path(folder))
             results = in_groups(kernel, filled, len(rows), limits)
             return [_write_results(session, results, table, out)]
 
@@ -300,7 +303,8 @@ def _group_rows(table: Table) -> int:
 def _packing(table: Table) -> str:
     if table.is_passing:
         return _PASSING
-    packing = _FAST if table.is_read_often else _SMALL
+    small = _NUMBERED if table.numbered else _SMALL
+    packing = _FAST if table.is_read_often else small
     return f"{packing}, {_FEW_VALUES}" if "url" in table.key else packing
 
 

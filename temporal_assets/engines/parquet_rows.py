@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -86,6 +87,16 @@ class ParquetRows:
         """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""
         for block in in_order(lambda task: task[0].read([task[1]], None), self._groups, 1):
             yield from block.combine_chunks().to_batches(most_rows)
+
+    def batches_with_urls(self, named: ParquetRows) -> Iterator[pa.RecordBatch]:
+        """All rows in order, with the URLs of `named` whose numbers they have as `url`."""
+        ranges = list(pairwise(self._bounds.tolist()))
+        urls = named.in_ranges(ranges, ("url",))
+        for (first, stop), rows, of_rows in zip(ranges, self.batches(), urls, strict=True):
+            at = rows.schema.get_field_index("url")
+            if not np.array_equal(rows.column(at).to_numpy(), np.arange(first, stop)):
+                raise ValueError("the rows are not in the order of the pages that they number")
+            yield rows.set_column(at, "url", of_rows["url"].combine_chunks())
 
     def in_ranges(
         self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]

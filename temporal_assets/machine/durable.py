@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Final
@@ -66,6 +67,14 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
         path.mkdir(exist_ok=True)
         sync(path.parent)
+
+
+def link(source: str, target: str | Path) -> None:
+    """Give a file that nobody changes another name, or copy it where that cannot be."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:  # of a file of another user, or a file system without links
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def sync(path: Path) -> None:

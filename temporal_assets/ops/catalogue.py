@@ -125,12 +125,14 @@ def _with_urls(
     """Create a view that shows URLs where its files have their numbers."""
     table = contracts.table(name)
     shown = ", ".join(
-        f"{c.name}.url AS {c.name}" if c.is_numbered else f"stored.{c.name}" for c in table.columns
+        f"{c.name}.url AS {c.name}" if c.number else f"stored.{c.name}" for c in table.columns
     )
     rows, named = scan(connection, files), scan(connection, urls)
-    named = f"(SELECT {_id('day', 'number')} AS id, url FROM {named})"  # noqa: S608 - the same
+    named = f"(SELECT day, {_id('day', 'number')} AS id, url FROM {named})"  # noqa: S608 - the same
+    # By the day as well: who asks for one reads the URLs of no other.
     joins = " ".join(
-        f"LEFT JOIN {named} AS {c} ON {c}.id = {_id('stored.day', f'stored.{c}')}"
+        f"LEFT JOIN {named} AS {c}"
+        f" ON {c}.day = stored.day AND {c}.id = {_id('stored.day', f'stored.{c}')}"
         for c in table.numbered
     )
     query = f"SELECT {shown} FROM {rows} AS stored {joins}"  # noqa: S608 - names of the contracts, and paths as literals

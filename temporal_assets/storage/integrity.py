@@ -24,8 +24,8 @@ SET_ASIDE: Final = ".damaged"
 _MOST_KNOWN: Final = 50_000
 """Digests that a process remembers; a long-lived one begins anew after as many files."""
 
-_known: dict[tuple[str, int, int, int], str] = {}
-"""(path, inode, size, time of change) -> digest of the content."""
+_known: dict[tuple[int, ...], str] = {}
+"""(device, inode, size, time of change) -> digest of the content, whatever the names of a file."""
 
 
 class DamagedFile(Exception):
@@ -46,7 +46,7 @@ def fault_of(path: Path, size: int | None, digest: str) -> str | None:
         stat = path.stat()
         if size is not None and stat.st_size != size:
             return f"has {stat.st_size:,} bytes instead of {size:,}"
-        key = (str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
         known_digest = _known.get(key)
         if known_digest is None:
             known_digest = digest_of_file(path)

@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 from filelock import FileLock
 
 from temporal_assets import contracts
-from temporal_assets.machine.durable import make_folder, replace_text, sync
+from temporal_assets.machine.durable import link, make_folder, replace_text, sync
 from temporal_assets.machine.filesystems import filesystem_of
 from temporal_assets.machine.locks import brief
 from temporal_assets.machine.object_cache import DiskCache, expect, opened, use
@@ -133,8 +133,12 @@ class Store:
         return sorted(day for name in names if (day := _day_of(name)))
 
     def size(self, asset: str, day: dt.date) -> int:
-        """Bytes that a day takes up, with what is no longer part of it."""
-        return sum(self._size(path) or 0 for path in self._ls(self._join(asset, day)))
+        """Bytes that a day takes up, with what is no longer part of it.
+
+        Of a file that partitions share, each takes up its part.
+        """
+        share = _disk_share if self.is_local else self._size
+        return sum(share(path) or 0 for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
         """Return what is published for a day, or None. Raises `DamagedPartition`.
@@ -413,9 +417,25 @@ class Store:
         manifest = self.require(asset, day)
         folder.mkdir(parents=True)
         for url in (*self.paths(manifest), *self.paths_beside(manifest)):
-            with opened(url) as file, (folder / posixpath.basename(url)).open("wb") as copy:
-                shutil.copyfileobj(file, copy, _COPIED_AT_ONCE)
+            self._copy(url, folder / posixpath.basename(url))
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
+
+    def linked(self, manifest: Manifest, folder: Path) -> list[Path]:
+        """Return the files of a partition in a local folder, to be published beside other rows.
+
+        They take up no space where the file system can link.
+        """
+        files = [(url, folder / posixpath.basename(url)) for url in self.paths(manifest)]
+        for url, file in files:
+            if self.is_local:
+                link(url, file)
+            else:
+                self._copy(url, file)
+        return [file for _, file in files]
+
+    def _copy(self, url: str, target: Path) -> None:
+        with opened(url) as file, target.open("wb") as copy:
+            shutil.copyfileobj(file, copy, _COPIED_AT_ONCE)
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -625,6 +645,15 @@ def _is_current(manifest: Manifest) -> bool:
         return manifest.schema_version == contracts.table(manifest.asset).version
     except KeyError:
         return True  # an asset of another release: no contract of ours disagrees
+
+
+def _disk_share(path: str) -> int | None:
+    """Return the bytes of a file for each of its names."""
+    try:
+        stat = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_size // stat.st_nlink
 
 
 def _numbered(manifest: Manifest) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.machine.durable import make_folder, sync
+from temporal_assets.machine.durable import link, make_folder, sync
 
 _ENDING: Final = ".switch"
 _ABANDONED_SECONDS: Final = 3600
@@ -49,7 +49,7 @@ def switched(folder: Path) -> Iterator[Path]:
     shutil.rmtree(beside, ignore_errors=True)
     try:
         if folder.is_dir():
-            shutil.copytree(folder, beside, symlinks=True, copy_function=_link)
+            shutil.copytree(folder, beside, symlinks=True, copy_function=link)
         else:
             beside.mkdir()
         yield beside
@@ -60,13 +60,6 @@ def switched(folder: Path) -> Iterator[Path]:
         sync(folder.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # of a file of another user, or a file system without links
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _take_place(beside: Path, folder: Path) -> None:

@@ -17,6 +17,7 @@ from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.urls import site_of
 from tests.tables import write_table
+from tests.traffic import numbered_traffic
 
 DAY = dt.date(2026, 3, 29)
 PAGES = [
@@ -125,22 +126,25 @@ def test_counted_traffic(engine: Engine, counts: list[Count]) -> None:
         }
         for day, url, referrer, views, clients, transits in counts
     ]
+    stored, totals = numbered_traffic(draft())
     tables = {
-        "page_traffic": (contracts.PAGE_TRAFFIC, draft()),
-        "counts": (contracts.NUMBERED_COUNTS, rows),
-        "urls": (contracts.URLS, urls),
+        "page_traffic": stored,
+        "page_totals": totals,
+        "counts": pa.Table.from_pylist(rows, contracts.NUMBERED_COUNTS.arrow_schema),
+        "urls": pa.Table.from_pylist(urls, contracts.URLS.arrow_schema),
     }
     with TemporaryDirectory() as folder:
         inputs = {}
-        for name, (table, made) in tables.items():
+        for name, table in tables.items():
             path = Path(folder) / f"in-{name}.parquet"
-            write_table(pa.Table.from_pylist(made, table.arrow_schema), path)
+            write_table(table, path)
             inputs[name] = [str(path)]
         files = engine.query(
             "counted_traffic",
             inputs,
             {"views_per_client": PER_CLIENT},
-            contracts.PAGE_TRAFFIC,
+            contracts.PAGE_TRAFFIC.stored,
             Path(folder),
         )
-        assert pa.concat_tables(map(pq.read_table, files)).to_pylist() == slow(counts)
+        made = pa.concat_tables(map(pq.read_table, files)).to_pylist()
+        assert [row | {"url": PAGES[row["url"]]} for row in made] == slow(counts)

@@ -109,6 +109,30 @@ def test_without_limits_whole_groups_come_together(
     assert len({row["total"] for row in rows}) < 10
 
 
+def letters(rows: pa.Table) -> pa.RecordBatch:
+    """A row for each URL: its site, how long it is, and the URL."""
+    urls = rows.column("url").to_pylist()
+    columns = [rows.column("site").to_pylist(), [len(url) for url in urls], urls]
+    return pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=RESULT.arrow_schema)
+
+
+def test_a_kernel_gets_the_urls_that_rows_name_by_number(
+    engine: Engine, out: Path, tmp_path: Path
+) -> None:
+    """Also where the row groups of the two tables end at different rows."""
+    urls = [f"https://site.example/{n}" for n in range(10)]
+    numbers = pa.array(range(len(urls)), pa.int32())
+    rows, named = tmp_path / "rows.parquet", tmp_path / "named.parquet"
+    sites = pa.array(["a"] * 4 + ["b"] * 6)
+    pq.write_table(pa.table({"site": sites, "url": numbers}), rows, row_group_size=4)
+    pq.write_table(pa.table({"number": numbers, "url": urls}), named, row_group_size=3)
+    inputs = {"rows": [str(rows)], "named": [str(named)]}
+    files = engine.apply_groups(letters, inputs, "site", RESULT, out, None)
+    made = pq.read_table(files).to_pylist()
+    assert [row["status"] for row in made] == urls
+    assert [row["site"] for row in made] == sites.to_pylist()
+
+
 def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_path: Path) -> None:
     inputs = sites(tmp_path / "in.parquet", {"error": 2})
     with pytest.raises(Exception, match="of/a/visitor"):

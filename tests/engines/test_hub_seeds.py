@@ -600,8 +600,8 @@ def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path
     files = {name: web.store.files(name, web.day) for name in ("page_totals", "page_traffic")}
     days = [FIRST + n * ONE for n in range(DAYS)]
     transits = transit_inputs(web.store, [web.store.require("transits", day) for day in days])
-    known = VisitFiles(transits, files["page_traffic"], [LONG_AGO, *days])
     totals = files["page_totals"]
+    known = VisitFiles(transits, files["page_traffic"], totals, [LONG_AGO, *days])
     pages = link_tables(engine, transits, totals, totals, FIRST, tmp_path).pages
     found = {}
     one_key = load_settings(tmp_path, privacy={"rotation_days": 0})

@@ -22,7 +22,9 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
+from temporal_assets.engines.duckdb import opened
 from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.ops.catalogue import fill
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
@@ -123,7 +125,9 @@ class Traffic:
             }
             for url, seen in views.items()
         ]
-        return sorted(rows, key=lambda row: _page(str(row["url"])))
+        rows.sort(key=lambda row: _page(str(row["url"])))
+        day = self.day(last)
+        return [row | {"day": day, "number": number} for number, row in enumerate(rows)]
 
     def make(self, n: int) -> None:
         pages = self.pages(n)
@@ -149,6 +153,7 @@ class Traffic:
                 PAGE_TRAFFIC.make(job),
                 inputs=sources.inputs,
                 settings_digest=PAGE_TRAFFIC.settings_digest(self.settings),
+                beside=job.urls_beside(),
             )
 
     def hubs_job(self, n: int, out: Path) -> Job:
@@ -332,6 +337,33 @@ def test_damage_to_the_window_before_has_all_days_counted(
     assert not path.exists()
 
 
+def test_rows_share_the_file_of_their_pages_and_keep_it(duckdb: Engine, tmp_path: Path) -> None:
+    """Read or asked for by SQL, rows show the URLs that they were counted for."""
+    days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], n)] for n in range(LENGTH)]
+    here = Traffic(duckdb, tmp_path, days)
+    last = here.day(LENGTH - 1)
+    here.make(LENGTH - 1)
+    (totals,) = here.store.files("page_totals", last)
+    manifest = here.store.require("page_traffic", last)
+    (beside,) = here.store.paths_beside(manifest)
+    assert Path(beside).samefile(totals)
+    folders = [Path(path).parent for path in (totals, beside)]
+    kept = {path.stat().st_ino: path.stat().st_size for at in folders for path in at.iterdir()}
+    sizes = [here.store.size(name, last) for name in ("page_totals", "page_traffic")]
+    assert sum(sizes) == sum(kept.values())
+    here.publish("page_totals", LENGTH - 1, here.pages(LENGTH - 1)[1:], [])
+    assert sorted(here.rows(LENGTH - 1)) == sorted(URLS[:2])
+    asked = "SELECT url, visits FROM page_traffic ORDER BY url"
+    with opened(":memory:") as session:
+        fill(
+            session,
+            here.store,
+            {one.name: [] for one in contracts.TABLES} | {"page_traffic": [manifest]},
+        )
+        shown = session.sql(asked).fetchall()
+    assert shown == sorted((url, row["visits"]) for url, row in here.rows(LENGTH - 1).items())
+
+
 def test_tables_that_do_not_belong_together_are_made_anew(
     duckdb: Engine, tmp_path: Path, ways: list[int | None]
 ) -> None:
@@ -340,10 +372,11 @@ def test_tables_that_do_not_belong_together_are_made_anew(
     here = Traffic(duckdb, tmp_path, days)
     here.make(LENGTH - 1)
     manifest = here.store.require("page_traffic", here.day(LENGTH - 1))
-    rows = [row for url, row in here.rows(LENGTH - 1).items() if url != URLS[1]]
+    (path,) = here.store.files("page_traffic", manifest.day)
+    rows = pq.read_table(path, partitioning=None).slice(0, 1)
     with here.store.scratch() as scratch:
         path = scratch / "page_traffic.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, PAGE_TRAFFIC.table.arrow_schema), path)
+        pq.write_table(rows, path)
         here.store.publish(
             "page_traffic",
             manifest.day,

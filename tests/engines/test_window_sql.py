@@ -120,8 +120,11 @@ def totals_of(days: list[Views | None], last: int) -> list[Row]:
             "total": sum(views for _, views in found),
             "birth": FIRST + found[0][0] * ONE,
             "seen": sum(1 << n - (last - LENGTH + 1) for n, _ in found),
+            "number": number,
         }
-        for url, found in sorted(seen.items(), key=lambda item: item[0].encode())
+        for number, (url, found) in enumerate(
+            sorted(seen.items(), key=lambda item: item[0].encode())
+        )
     ]
 
 
@@ -270,6 +273,7 @@ def test_windows_longer_than_the_bits_of_seen_are_made_anew(
         "total": 3,
         "birth": here.day(1),
         "seen": seen,
+        "number": 0,
     }
 
 

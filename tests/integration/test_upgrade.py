@@ -29,6 +29,8 @@ from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
+from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests import logs
 
 DAY = dt.date(2026, 3, 1)
@@ -122,6 +124,16 @@ def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Sto
     # `materialize` without a name, the sensor and the nightly run find the same days.
     assert stale(store, Inventory.load(settings), settings)["page_views"] == DAYS[:2]
     assert materialize(settings, DAYS[:2], ["page_views"]).ok
+    assert ways(settings) == {}
+
+
+def test_windows_of_an_earlier_version_are_made_again(settings: Settings, store: Store) -> None:
+    """Rows of `page_traffic` name pages by the `number` that earlier `page_totals` did not have."""
+    engine = DuckDBEngine(settings)
+    build(store, engine, settings, PAGE_TOTALS, DAYS[2])
+    written_in(store, "page_totals", DAYS[2], 2)
+    assert ways(settings) == {"page_totals": (Way.REBUILD, 1)}
+    build(store, engine, settings, PAGE_TOTALS, DAYS[2])
     assert ways(settings) == {}
 
 

@@ -277,9 +277,9 @@ def test_traffic_reads_every_day_once_and_no_url_of_its_pages(
         "is_opened": WINDOW,
         "url": WINDOW,
     }
-    # URLs of pages when they are looked at, and when rows are put together of each part.
+    # URLs of pages when they are looked at, and none when rows are put together of each part.
     times = Counter(column for path, column in read if "/page_totals/" in path)
-    assert times == {"site": 3, "url": 2, "total": 2, "birth": 1, "seen": 1}
+    assert times == {"site": 3, "url": 1, "total": 2, "birth": 1, "seen": 1}
 
 
 def test_the_next_traffic_reads_numbers_of_shared_days_once(
@@ -308,6 +308,7 @@ def test_the_next_traffic_reads_numbers_of_shared_days_once(
                 files,
                 inputs=sources.inputs,
                 settings_digest=PAGE_TRAFFIC.settings_digest(corpus.settings),
+                beside=job.urls_beside(),
             )
     # Rows are written.
     assert [query.rows for query in corpus.engine.queries] == [0]
@@ -336,7 +337,7 @@ def test_hubs_are_found_by_numbers_of_days_read_once(
         name: corpus.store.require(name, day).rows
         for name in ("hub_seeds", "transits", "page_totals")
     }
-    assert work.rows <= rows["hub_seeds"] + rows["transits"] + 2 * rows["page_totals"]
+    assert work.rows <= rows["hub_seeds"] + rows["transits"] + 3 * rows["page_totals"]
     of_days = Counter(column for path, column in read if "/transits/" in path)
     assert of_days == dict.fromkeys(("target", "referrer", "is_opened", "url"), WINDOW)
     assert not [path for path, _ in read if "/page_views/" in path]

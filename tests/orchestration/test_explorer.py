@@ -83,11 +83,15 @@ def of_domain(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Window:
     shutil.copytree(whole / "state", state, symlinks=True)
     settings = load_settings(state, privacy={"min_clients": 1}, sites={"by": "domain"})
     store, day = Store.open(settings), Window(settings).day
-    columns = {"page_traffic": "url", "page_labels": "url", "prefix_trees": "prefix"}
-    for table, name in columns.items():
+    columns = {
+        "page_totals": ("site", "url"),
+        "page_traffic": ("site",),
+        "page_labels": ("site", "url"),
+        "prefix_trees": ("site", "prefix"),
+    }
+    for table, names in columns.items():
         moved = ", ".join(
-            f"replace({column}, 'example.com', 'www.example.com') AS {column}"
-            for column in ("site", name)
+            f"replace({column}, 'example.com', 'www.example.com') AS {column}" for column in names
         )
         with store.scratch() as folder:
             file = folder / f"{table}.parquet"

@@ -22,6 +22,7 @@ from temporal_assets.storage.store import Store
 from tests import logs
 from tests.orchestration.conftest import Project
 from tests.tables import write_table
+from tests.traffic import write_traffic_files
 from tests.transits import publish_transits
 
 DAY = dt.date(2026, 3, 1)
@@ -95,7 +96,17 @@ def test_every_query_runs_where_there_is_no_row(project: Project) -> None:
     publish_transits(store, DAY, [])
     named = {name for asset, one in _SAMPLES.items() for name in (asset, *one.also)}
     named |= _NUMBERS.keys() | _PICTURES.keys()
-    for name in named - {"transits"}:
+    with store.scratch() as scratch:
+        traffic, totals = write_traffic_files([], scratch)
+        store.publish(
+            "page_traffic",
+            DAY,
+            [traffic],
+            inputs=[Input("none", "0")],
+            settings_digest="",
+            beside=[totals],
+        )
+    for name in named - {"transits", "page_traffic"}:
         with store.scratch() as scratch:
             path = scratch / "empty.parquet"
             write_table(contracts.table(name).arrow_schema.empty_table(), path)

@@ -152,18 +152,21 @@ class Window:
         """Pages of a site below a prefix whose URL holds a text, the most visited first."""
         where = [self._within(site, "traffic.site"), "traffic.clients >= {least}"]
         if prefix:
-            rest = "substr(traffic.url, strpos(traffic.url, '//') + 2)"
+            rest = "substr(pages.url, strpos(pages.url, '//') + 2)"
             where.append(f"starts_with({rest}, {literal(prefix)})")
         if wanted:
-            where.append(f"contains(traffic.url, {literal(wanted)})")
+            where.append(f"contains(pages.url, {literal(wanted)})")
         return self._paged(
-            "SELECT traffic.url, traffic.visits, traffic.clients, traffic.birth,"  # noqa: S608 - literals
+            "SELECT pages.url, traffic.visits, traffic.clients, traffic.birth,"  # noqa: S608 - literals
             " labels.is_temporal, labels.label_basis FROM page_traffic AS traffic"
+            " INNER JOIN (SELECT number, url FROM page_totals"
+            f" WHERE {self._within(site)}) AS pages ON pages.number = traffic.url"
             " LEFT JOIN (SELECT url, is_temporal, label_basis FROM page_labels"
-            f" WHERE {self._within(site)}) AS labels ON labels.url = traffic.url"
-            f" WHERE {' AND '.join(where)} ORDER BY traffic.visits DESC, traffic.url",
+            f" WHERE {self._within(site)}) AS labels ON labels.url = pages.url"
+            f" WHERE {' AND '.join(where)} ORDER BY traffic.visits DESC, pages.url",
             page,
             "page_traffic",
+            "page_totals",
             "page_labels",
         )
 
@@ -180,9 +183,13 @@ class Window:
     def examples(self, stored: StoredPatterns, pattern: int) -> list[Row]:
         """Some of the most visited pages that a pattern holds."""
         rows = self.rows(
-            "SELECT url, visits, birth FROM page_traffic WHERE clients >= {least}"  # noqa: S608 - a literal
-            f" AND site = {literal(stored.site)} ORDER BY visits DESC, url LIMIT {CANDIDATES}",
+            "SELECT pages.url, visits, traffic.birth FROM page_traffic AS traffic"  # noqa: S608 - a literal
+            " INNER JOIN page_totals AS pages ON pages.number = traffic.url"
+            " WHERE clients >= {least}"
+            f" AND traffic.site = {literal(stored.site)} AND pages.site = traffic.site"
+            f" ORDER BY visits DESC, pages.url LIMIT {CANDIDATES}",
             "page_traffic",
+            "page_totals",
             limit=CANDIDATES,
         )
         nodes = stored.nodes_of([row["url"] for row in rows])

@@ -112,10 +112,12 @@ def _pages(
     from temporal_assets.engines.sql import literal
 
     query = (
-        "SELECT url, visits, referrals, clients, views FROM page_traffic"  # noqa: S608 - the site is a literal
-        f" WHERE site = {literal(patterns.site)} ORDER BY visits DESC, url"
+        "SELECT pages.url, visits, referrals, clients, views FROM page_traffic AS traffic"  # noqa: S608 - the site is a literal
+        " INNER JOIN page_totals AS pages ON pages.number = traffic.url"
+        f" WHERE pages.site = {literal(patterns.site)} ORDER BY visits DESC, pages.url"
     )
-    rows = engine.rows(query, {"page_traffic": store.files("page_traffic", day)}, _MOST_PAGES)
+    inputs = {name: store.files(name, day) for name in ("page_traffic", "page_totals")}
+    rows = engine.rows(query, inputs, _MOST_PAGES)
     below = set(patterns.under(node).tolist())
     nodes = patterns.nodes_of([row["url"] for row in rows])
     return [row for row, at in zip(rows, nodes, strict=True) if at in below]

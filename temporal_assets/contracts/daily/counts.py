@@ -19,14 +19,14 @@ COUNTS: Final = Table(
     columns=(
         ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
         ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", is_numbered=True),
+        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", number=Type.INTEGER),
         ColumnSpec(
             "referrer",
             Type.VARCHAR,
             "Canonical URL of the page that the views came from; NULL where that is unknown, or"
             " nowhere.",
             nullable=True,
-            is_numbered=True,
+            number=Type.INTEGER,
         ),
         ColumnSpec(
             "views",

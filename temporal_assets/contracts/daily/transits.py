@@ -37,14 +37,14 @@ TRANSITS: Final = Table(
             "Canonical URL of the page the client came from; NULL when it came from nowhere.",
             nullable=True,
             sources=("requests.referrer",),
-            is_numbered=True,
+            number=Type.INTEGER,
         ),
         ColumnSpec(
             "target",
             Type.VARCHAR,
             "Canonical URL of the page the client opened.",
             sources=("requests.url",),
-            is_numbered=True,
+            number=Type.INTEGER,
         ),
         ColumnSpec(
             "client", Type.BIGINT, "Pseudonym of the visitor.", sources=("requests.client",)

@@ -25,7 +25,7 @@ _BORN: Final = (
 
 PAGE_TOTALS: Final = Table(
     name="page_totals",
-    version=2,
+    version=3,
     description=(
         "Every page of the window that ends with the day: its views and its birth. Days that are"
         " missing from the window are named in the manifest and in the metadata."
@@ -52,6 +52,12 @@ PAGE_TOTALS: Final = Table(
             "Days of the window with views, as bits: the lowest is its first day. Of windows of"
             f" more than {SEEN_BITS} days, the first {SEEN_BITS}.",
             sources=("page_views.day",),
+        ),
+        ColumnSpec(
+            "number",
+            Type.BIGINT,
+            "Place of the page in the order of sites and URLs, from 0. `page_traffic` is stored"
+            " with it instead of the URL.",
         ),
     ),
     key=("day", "url"),

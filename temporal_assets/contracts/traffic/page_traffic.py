@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
@@ -20,16 +21,18 @@ _NOT_NULL: Final = (
 
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
-    version=3,
+    version=4,
     description=(
         "How people came to every page of the window and where they went from it: F_in, F_out and"
         " F_trans of BB 2, each (referrer, target, client) once in the window. What URL patterns"
-        " are learned from."
+        " are learned from. Rows are stored with numbers of pages; `page_totals`, which has their"
+        " URLs, lies beside them. Views and `read` show the URLs."
     ),
     grain="one page of the window",
     columns=(
         ColumnSpec("day", Type.DATE, "Last day of the window."),
-        *PAGE_TOTALS.taken("site", "url"),
+        *PAGE_TOTALS.taken("site"),
+        *(replace(column, number=Type.BIGINT) for column in PAGE_TOTALS.taken("url")),
         ColumnSpec(
             "visits",
             Type.BIGINT,
@@ -112,7 +115,7 @@ PAGE_TRAFFIC: Final = Table(
                 # time of all rules. One more is all that is said of how many differ.
                 "abs((SELECT count(*) FROM page_totals) - count(*))"
                 " + CASE WHEN coalesce(sum(CAST(hash(url, views) >> 32 AS BIGINT)), 0)"
-                " = (SELECT coalesce(sum(CAST(hash(url, total) >> 32 AS BIGINT)), 0)"
+                " = (SELECT coalesce(sum(CAST(hash(number, total) >> 32 AS BIGINT)), 0)"
                 " FROM page_totals)"
                 " THEN 0 ELSE 1 END"
             ),

@@ -42,8 +42,9 @@ _SAMPLES: Final[Mapping[str, _Sample]] = {
         " ORDER BY clients DESC, url LIMIT {rows}",
     ),
     "page_traffic": _Sample(
-        ("url", "visits", "clients", "referred", "referrals"),
-        "WHERE clients >= {k} ORDER BY visits DESC, url LIMIT {rows}",
+        ("urls.url AS url", "visits", "clients", "referred", "referrals"),
+        "INNER JOIN urls ON urls.number = page_traffic.url"
+        " WHERE clients >= {k} ORDER BY visits DESC, urls.url LIMIT {rows}",
     ),
     "prefix_trees": _Sample(
         ("prefix", "pages", "news_pages", "temporal_pages", "clients"),

@@ -43,6 +43,7 @@ from temporal_assets.engines.spark.spark_files import (
     read,
     read_in_order,
     unseen,
+    with_urls,
     write,
 )
 from temporal_assets.engines.spark.spark_progress import told
@@ -129,10 +130,12 @@ class SparkEngine:
         Ranges are chosen by numbers of rows, so a giant group is a partition of its own and the
         others go on beside it.
         """
-        ((name, paths),) = inputs.items()
+        (name, paths), *named = inputs.items()
         schema = table.arrow_schema
         with self._job(f"kernel for the groups of {table.name}") as session:
             rows, count = read_in_order(session, name, paths)
+            if named:
+                rows = with_urls(rows, read(session, *named[0]))
 
             def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 return groups_through(kernel, batches, by, count, limits, schema)

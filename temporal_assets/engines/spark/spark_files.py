@@ -89,6 +89,13 @@ def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, i
     return rows.select("*", place.alias(POSITION)), starts[-1]
 
 
+def with_urls(rows: Any, named: Any) -> Any:
+    """The rows with the URLs of `named` whose numbers they have as `url`."""
+    urls = named.select("number", named["url"].alias("named_url"))
+    joined = rows.join(urls, rows["url"] == urls["number"]).drop("url", "number")
+    return joined.withColumnRenamed("named_url", "url").select(*rows.columns)
+
+
 def write(rows: Any, table: Table, out: Path) -> list[Path]:
     """Write rows in their order as the contract wants them; files are in order, too.
 

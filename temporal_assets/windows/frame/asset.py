@@ -46,6 +46,8 @@ class WindowAsset:
     """Daily assets of which it only asks which days of the window are there."""
     tables: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the same day."""
+    numbered_by: WindowAsset | None = None
+    """One of `tables`, of whose URLs its rows have the numbers; its files lie beside the rows."""
     earlier: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the latest day before its own, if the window has one."""
     learned: tuple[WindowAsset, ...] = ()
@@ -166,6 +168,16 @@ class Job:
         """Files of the same day of another window asset."""
         return self.store.paths(self.sources.tables[name])
 
+    def urls(self, name: str) -> list[str]:
+        """Files of the URLs that the rows of the same day of another window asset number."""
+        return self.store.paths_beside(self.sources.tables[name])
+
+    def urls_beside(self) -> list[Path]:
+        """Files of the URLs that the rows of the job's own asset number, to be published too."""
+        if self.asset.numbered_by is None:
+            return []
+        return self.store.linked(self.sources.tables[self.asset.numbered_by.name], self.out)
+
     def write_rows(self, rows: Iterable[Mapping[str, Any]]) -> list[Path]:
         """Write the rows of a table that has few."""
         path = self.out / f"{self.asset.name}.parquet"
@@ -227,6 +239,7 @@ def build(
             inputs=job.sources.inputs,
             settings_digest=asset.settings_digest(settings),
             extra=_completeness(settings, job.sources) | cuts,
+            beside=job.urls_beside(),
         )
     return DayResult(manifest, time.monotonic() - started)
 

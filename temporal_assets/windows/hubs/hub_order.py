@@ -47,6 +47,8 @@ class VisitFiles:
     """The tables `transits`, `urls` and, where anything is counted without clients, `counts`."""
     traffic: Sequence[str]
     """The table `page_traffic`."""
+    totals: Sequence[str]
+    """The table `page_totals`, which has the URLs of those rows."""
     days: Sequence[dt.date]
     """The days of the window."""
 
@@ -84,7 +86,7 @@ def count_clients(
     `page_traffic` does not tell apart.
     """
     if files.have_one_key(settings):
-        inputs = {"candidates": pages, "page_traffic": files.traffic}
+        inputs = {"candidates": pages, "page_totals": files.totals, "page_traffic": files.traffic}
         return paths(engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out))
     of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
     key_days = handed_on(of_days, out / "key_days.parquet")

@@ -70,7 +70,7 @@ _CLICKED_PAGES: Final = passing(
 
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
-    visits = VisitFiles(job.followed(), job.files("page_traffic"), days)
+    visits = VisitFiles(job.followed(), job.files("page_traffic"), job.urls("page_traffic"), days)
     chosen = None
     # Counts of links are few, and their pages may be opened on other days: statements compare URLs.
     is_counted = any(manifest.counts for manifest in job.window("transits").manifests)

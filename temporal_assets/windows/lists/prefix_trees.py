@@ -47,7 +47,11 @@ def _make(job: Job) -> Sequence[Path]:
 
 def _clients(job: Job, few: list[str]) -> list[str]:
     """Files that say how many came to sections of which the files `few` have the pages."""
-    inputs = {"few_pages": few, "page_traffic": job.files("page_traffic")}
+    inputs = {
+        "few_pages": few,
+        "page_totals": job.urls("page_traffic"),
+        "page_traffic": job.files("page_traffic"),
+    }
     written = job.engine.query("section_clients", inputs, {}, _SECTION_CLIENTS, job.out)
     return [str(path) for path in written]
 

@@ -12,7 +12,7 @@ Here: assembling the rows, for one machine. Not here: the check that an earlier 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,6 +53,8 @@ _COLUMNS: Final = ("site", "url", "total", "seen")
 _SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
 """Schema of the rows put together: the names of sites are not copied for each page."""
 
+_UNNUMBERED: Final = pa.schema([field for field in _SCHEMA if field.name != "number"])
+
 
 def go_on(
     engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
@@ -62,11 +64,21 @@ def go_on(
     changes = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
     rows = _Rows(first, day, earlier.moved)
     parts = _parts(ParquetRows(earlier.files, ("site",)), ParquetRows(list(map(str, changes))))
-    tables = in_order(rows.table, parts, threads)
+    tables = _with_numbers(in_order(rows.table, parts, threads))
     reader = pa.RecordBatchReader.from_batches(
         _SCHEMA, (batch for table in tables for batch in table.to_batches())
     )
     return engine.write(reader, contracts.PAGE_TOTALS, out)
+
+
+def _with_numbers(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Yield the tables with the numbers of their rows, which go on from table to table."""
+    first = 0
+    for table in tables:
+        stop = first + len(table)
+        numbers = pa.array(np.arange(first, stop))
+        yield table.append_column(_SCHEMA.field("number"), numbers)
+        first = stop
 
 
 def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table, pa.Table]]:
@@ -135,7 +147,7 @@ class _Rows:
             "birth": pa.array(birth).cast(pa.date32()),
             "seen": seen,
         }
-        return pa.table(columns, _SCHEMA)
+        return pa.table(columns, _UNNUMBERED)
 
 
 def _keys(rows: pa.Table) -> Keys:

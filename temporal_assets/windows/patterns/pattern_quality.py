@@ -188,7 +188,10 @@ def _traffic(
     }
     files = [DayFiles.of(store, day) for day in transits]
     written = write_traffic(engine, files, _first(store, transits), tables, parameters, scratch)
-    return pq.read_table(written, filters=_among(sites), partitioning=None)
+    rows = pq.read_table(written, filters=_among(sites), partitioning=None)
+    urls = pq.read_table(tables["page_totals"], columns=["url"], partitioning=None)["url"]
+    at = rows.column_names.index("url")
+    return rows.set_column(at, "url", urls.take(rows["url"]))
 
 
 def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:

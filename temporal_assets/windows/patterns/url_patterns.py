@@ -43,7 +43,7 @@ def site_limits(settings: Settings) -> GroupLimits:
 def _make(job: Job) -> Sequence[Path]:
     return job.engine.apply_groups(
         partial(site_nodes, options=pattern_options(job.settings)),
-        {"page_traffic": job.files("page_traffic")},
+        {"page_traffic": job.files("page_traffic"), "page_totals": job.urls("page_traffic")},
         "site",
         job.asset.table,
         job.out,

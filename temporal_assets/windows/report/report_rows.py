@@ -45,13 +45,18 @@ _EXAMPLES: Final = (
     " curves.phi_n FROM interest_curves AS curves"
     " INNER JOIN page_histories AS lives ON lives.url = curves.url"
     " INNER JOIN page_labels AS labels ON labels.url = curves.url"
-    " INNER JOIN page_traffic AS traffic ON traffic.url = curves.url"
+    " INNER JOIN page_totals AS pages ON pages.url = curves.url"
+    " INNER JOIN page_traffic AS traffic ON traffic.url = pages.number"
     " WHERE is_converged AND traffic.clients >= {least}"
     " QUALIFY 1 = row_number() OVER ("
-    "PARTITION BY labels.is_temporal_by_curve, curves.phi_n > q / 2 ORDER BY total DESC, lives.url)"
+    "PARTITION BY labels.is_temporal_by_curve, curves.phi_n > q / 2"
+    " ORDER BY lives.total DESC, lives.url)"
     " ORDER BY curves.phi_n DESC"
 )
 """The page with the most views among the temporal, those half-way there, and the others."""
+
+_TRAFFIC_OF_PAGES: Final = ("page_totals", "page_traffic")
+"""Tables that tell the traffic of a page by its URL."""
 
 _TYPICAL: Final = (
     "SELECT day, url, views, is_news FROM ("
@@ -65,7 +70,8 @@ _TYPICAL: Final = (
     " cume_dist() OVER (PARTITION BY lives.site, labels.is_news ORDER BY lives.total) AS standing"
     " FROM page_labels AS labels"
     " INNER JOIN page_histories AS lives ON lives.url = labels.url"
-    " INNER JOIN page_traffic AS traffic ON traffic.url = labels.url"
+    " INNER JOIN page_totals AS pages ON pages.url = labels.url"
+    " INNER JOIN page_traffic AS traffic ON traffic.url = pages.number"
     " WHERE labels.has_concentration AND traffic.clients >= {least}"
     " AND labels.is_news = labels.is_temporal_by_curve AND labels.is_news = labels.is_temporal"
     ") AS known) AS sited WHERE site = typical_site AND standing >= 0.75) AS large"
@@ -179,13 +185,13 @@ class Reader:
 
     def examples(self) -> list[tuple[str, PageChart]]:
         """Pages with their curves, the most temporal first."""
-        tables = ("interest_curves", "page_histories", "page_labels", "page_traffic")
+        tables = ("interest_curves", "page_histories", "page_labels", *_TRAFFIC_OF_PAGES)
         rows = self.rows(_EXAMPLES, *tables)
         return [(row["url"], self._chart(row)) for row in rows]
 
     def typical(self) -> dict[bool, tuple[str, PageChart]]:
         """A typical news page under True, another under False."""
-        rows = self.rows(_TYPICAL, "page_labels", "page_histories", "page_traffic")
+        rows = self.rows(_TYPICAL, "page_labels", "page_histories", *_TRAFFIC_OF_PAGES)
         plain = {"is_converged": False, "b": None, "phi_n": None}
         return {row["is_news"]: (row["url"], self._chart(row | plain)) for row in rows}
 

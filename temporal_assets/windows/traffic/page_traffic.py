@@ -133,7 +133,7 @@ def by_statements(
         folder.mkdir()
         pages = {"first_page": first, "last_page": stop - 1}
         files += engine.query(
-            "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC, folder
+            "page_traffic", numbered, {**parameters, **pages}, contracts.PAGE_TRAFFIC.stored, folder
         )
     return files
 
@@ -173,13 +173,14 @@ def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:
     followed = job.followed()
     inputs = {
         "page_traffic": [str(path) for path in rows],
+        "page_totals": job.files("page_totals"),
         "counts": followed["counts"],
         "urls": followed["urls"],
     }
     given = {"views_per_client": VIEWS_PER_CLIENT}
     folder = job.out / "counted"
     folder.mkdir()
-    return job.engine.query("counted_traffic", inputs, given, contracts.PAGE_TRAFFIC, folder)
+    return job.engine.query("counted_traffic", inputs, given, job.asset.table.stored, folder)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(
@@ -187,6 +188,7 @@ PAGE_TRAFFIC: Final = WindowAsset(
     _make,
     windows=("transits",),
     tables=(PAGE_TOTALS, PAGE_LABELS),
+    numbered_by=PAGE_TOTALS,
     sql=(*TRAFFIC_SQL, "counted_traffic"),
     settings=lambda settings: [
         settings.window.days,

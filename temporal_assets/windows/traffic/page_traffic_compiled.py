@@ -43,6 +43,7 @@ from temporal_assets.windows.traffic.traffic_rows import (
     few_column,
     in_rows,
     links_column,
+    page_numbers,
 )
 
 _PART_VIEWS: Final = 1 << 23
@@ -59,7 +60,7 @@ _COUNTED: Final = pa.schema(
 
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
-_KNOWN: Final = ("site", "url", "total", "birth")
+_KNOWN: Final = ("site", "total", "birth")
 """Columns of `page_totals` that are read."""
 
 
@@ -86,7 +87,7 @@ def write_counted(
         folder = out / f"pages-{part.first}"
         folder.mkdir()
         rows = part.table(labels, referrals, parameters)
-        return engine.write(rows, contracts.PAGE_TRAFFIC, folder)
+        return engine.write(rows, contracts.PAGE_TRAFFIC.stored, folder)
 
     # The next rows are read while others are put together and written.
     written = in_order(write, _read(pages, counts, at_once), _THREADS)
@@ -214,7 +215,7 @@ class _Rows:
             {
                 "day": day_column(parameters, len(pages)),
                 "site": pages["site"],
-                "url": pages["url"],
+                "url": page_numbers(self.first, stop),
                 **{name: self.counts[name] for name in _COUNTED.names},
                 "referrals": pa.array(referrals[self.first : stop]),
                 "views": pages["total"],

@@ -34,6 +34,7 @@ from temporal_assets.windows.traffic.traffic_rows import (
     few_column,
     in_rows,
     links_column,
+    page_numbers,
 )
 
 
@@ -54,7 +55,7 @@ def _write(job: Job, changes: Changes, parameters: Mapping[str, Any], at_once: i
     def write(part: _Part) -> list[Path]:
         folder = job.out / f"pages-{part.first}"
         folder.mkdir()
-        return job.engine.write(rows.table(part), contracts.PAGE_TRAFFIC, folder)
+        return job.engine.write(rows.table(part), contracts.PAGE_TRAFFIC.stored, folder)
 
     # The next rows are read while others are put together and written.
     parts = _read(changes, ranges(count, at_once))
@@ -77,7 +78,7 @@ class _Part:
 
 def _read(changes: Changes, of_pages: Sequence[tuple[int, int]]) -> Iterator[_Part]:
     of_before = [span(changes.pages.before[first:stop]) for first, stop in of_pages]
-    pages = changes.totals.in_ranges(of_pages, ("site", "url", "total", "birth"))
+    pages = changes.totals.in_ranges(of_pages, ("site", "total", "birth"))
     before = changes.before.in_ranges(of_before, (*COUNTED, "links"))
     for (first, stop), (row, _), now, then in zip(of_pages, of_before, pages, before, strict=True):
         yield _Part(first, stop, row, now, then)
@@ -112,7 +113,7 @@ class _Rows:
         columns = {
             "day": day_column(self._parameters, len(pages)),
             "site": pages["site"],
-            "url": pages["url"],
+            "url": page_numbers(first, stop),
             **self._counted(before, row, first, stop),
             "links": self._links(before["links"], row, pages["site"], first, stop),
             "views": pages["total"],

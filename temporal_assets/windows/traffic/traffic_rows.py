@@ -16,7 +16,7 @@ from temporal_assets import contracts
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.arrow_texts import with_encoded
 
-ROWS: Final = with_encoded(contracts.PAGE_TRAFFIC.arrow_schema, "site")
+ROWS: Final = with_encoded(contracts.PAGE_TRAFFIC.stored.arrow_schema, "site")
 """Schema of the rows put together: the names of sites are not copied for each page."""
 
 _EPOCH: Final = dt.date(1970, 1, 1)
@@ -51,6 +51,11 @@ def came_new(
     is_new = np.zeros(len(born), np.bool_)
     is_new[late] = np.power(lived / parameters["observed_days"], views[late]) < parameters["chance"]
     return pa.array(is_new)
+
+
+def page_numbers(first: int, stop: int) -> pa.Array:
+    """The numbers of pages from `first` to before `stop`, which stand for their URLs."""
+    return pa.array(np.arange(first, stop))
 
 
 def day_column(parameters: Mapping[str, Any], rows: int) -> pa.Array:

@@ -20,6 +20,7 @@ from temporal_assets.reports.sections import prefixes
 from temporal_assets.settings import load_settings
 from temporal_assets.windows.report.report_rows import Reader
 from tests.tables import write_table
+from tests.traffic import numbered_traffic
 
 Row = dict[str, Any]
 
@@ -83,7 +84,7 @@ def curve(tables: Tables, visits: list[int]) -> list[float]:
         {"site": "a.example", "url": f"https://a.example/{k:03}", "visits": n}
         for k, n in enumerate(visits)
     ]
-    tables.write(contracts.PAGE_TRAFFIC, pages)
+    tables.write(contracts.PAGE_TRAFFIC.stored, numbered_traffic(pages)[0].to_pylist())
     site = {"site": "a.example", "pages": len(visits)}
     curves, counts = reader(tables).traffic([site])
     assert counts == {"a.example": len(visits)}
@@ -128,7 +129,9 @@ def test_typical_pages_are_of_sites_that_stand_for_their_kind(tables: Tables) ->
     ]
     tables.write(contracts.PAGE_LABELS, [page["labels"] for page in pages])
     tables.write(contracts.PAGE_HISTORIES, [page["lives"] for page in pages])
-    tables.write(contracts.PAGE_TRAFFIC, [page["traffic"] for page in pages])
+    stored, totals = numbered_traffic(page["traffic"] for page in pages)
+    tables.write(contracts.PAGE_TRAFFIC.stored, stored.to_pylist())
+    tables.write(contracts.PAGE_TOTALS, totals.to_pylist())
     missing = {"page_histories": SimpleNamespace(extra={"missing_days": []})}
     job = SimpleNamespace(
         **vars(tables), files=tables.files, sources=SimpleNamespace(tables=missing)
