@@ -690,7 +690,7 @@ def options_digest(source: LogSource, settings: Settings) -> str:
     return digest_of(
         {
             "reader": READER_VERSION,
-            "source": source.model_dump(mode="json", exclude={"path"}),
+            "source": source.model_dump(mode="json", exclude=_apart(source)),
             "reading": settings.reading.model_dump(mode="json", exclude={"max_reject_share"})
             | _FIXED,
             "cleaning": settings.cleaning.model_dump(mode="json") | {"methods": [METHOD.decode()]},
@@ -698,6 +698,11 @@ def options_digest(source: LogSource, settings: Settings) -> str:
             "timezone": settings.orchestration.timezone,
         }
     )
+
+
+def _apart(source: LogSource) -> set[str]:
+    """Fields of a source that change nothing that is read, or came later and are not set."""
+    return {"path"} if source.dates else {"path", "dates"}
 
 
 def _privacy(settings: Settings) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,7 @@ from temporal_assets.logs.formats import detect, directives, formats
 from temporal_assets.logs.formats.formats import Format, Syntax
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
 from temporal_assets.logs.privacy.redact import redact
+from temporal_assets.logs.read import slash_dates
 from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.records import Block, Column, Counts, Records, Reject, remedy
@@ -43,6 +45,9 @@ _KEPT_SHOWN: Final = 3
 
 _FILES: Final = 40
 """Files that are looked at, evenly spread: those of one folder may be of several sites."""
+
+_WITH_DATES: Final = ("auto", "csv", "tsv")
+"""Formats in which dates may be written as spreadsheets do."""
 
 _DOUBTFUL_REJECTS: Final = 0.1
 _CLIENTS: Final = 50
@@ -90,6 +95,36 @@ class Preview:
     def is_useless(self) -> bool:
         """Return whether nothing of the sample could be used, however much more there is."""
         return self.error is not None or bool(self.sampled and not self.kept)
+
+
+def with_order_of_dates(source: LogSource) -> LogSource:
+    """Return the source with the order of dates like 5/1/2026, where its files tell it.
+
+    Of a folder one file may end on May 12 and another begin on the 13th, which tells it of both.
+    """
+    if source.dates is not None or source.format not in _WITH_DATES:
+        return source
+    paths = _spread(expand(source.path))
+    for at_most in (1, None):
+        for path in paths:
+            order, has_dates = _order_in(path, at_most)
+            if order is not None:
+                return source.model_copy(update={"dates": order})
+            if not has_dates and at_most == 1:
+                return source  # logs of servers, as a rule: nothing else is read for this
+    return source
+
+
+def _order_in(path: LogPath, at_most: int | None) -> tuple[str | None, bool]:
+    """The order in so many blocks of a file, or all; whoever reads it says if it is broken."""
+    has_dates = False
+    with suppress(Exception), open_stream(path, Reading()) as stream:
+        for block in islice(stream, at_most):
+            order, has_some = slash_dates.order_of(block.data.tobytes())
+            has_dates |= has_some
+            if order is not None:
+                return order, True
+    return None, has_dates
 
 
 def preview(source: LogSource, settings: Settings) -> Preview:
@@ -213,7 +248,7 @@ def _of(
         source=source,
         file=path,
         files=files,
-        format=sample.fmt.label,
+        format=sample.fmt.label + (f", dates {source.dates}" if source.dates else ""),
         lines=tuple(_lines(records, cleaned)),
         sampled=len(records),
         kept=len(cleaned.time),

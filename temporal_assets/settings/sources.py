@@ -49,6 +49,9 @@ class LogSource(Section):
     timezone: str = "UTC"
     """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
 
+    dates: Literal["day-first", "month-first"] | None = None
+    """Order of dates such as 5/1/2026 in csv and tsv; `ingest` sets it where they tell it."""
+
     address: Literal["remote", "forwarded"] = "remote"
     """`remote`, or `forwarded` (the first address of X-Forwarded-For where the format has it)."""
 

@@ -26,6 +26,7 @@ from temporal_assets.cli.sources.previews import ask, preview_report, show_previ
 from temporal_assets.cli.sources.source_options import (
     Address,
     Columns,
+    Dates,
     Hosts,
     LogFormat,
     Scheme,
@@ -70,6 +71,7 @@ def run(
     host: Hosts = None,
     scheme: Scheme = None,
     timezone: Timezone = None,
+    dates: Dates = None,
     address: Address = None,
     column: Columns = None,
     url_prefix: UrlPrefix = None,
@@ -96,7 +98,7 @@ def run(
     unchanged files are not read twice. A source that gives nothing is not stored.
     """
     settings = settings_of(state)
-    given = given_options(log_format, scheme, timezone, address, column, url_prefix)
+    given = given_options(log_format, scheme, timezone, dates, address, column, url_prefix)
     with _piped(paths, name, None if dry_run else settings) as named:
         sources = named_sources(named, host, given, settings.sources)
         is_well = _ingest(settings, sources, dry_run, yes, as_json, is_stored=named is paths)
@@ -139,9 +141,10 @@ def _ingest(
     is_stored: bool,
 ) -> bool:
     """Show how sources are understood, and read them; False if any gives nothing."""
-    from temporal_assets.landing.preview import preview
+    from temporal_assets.landing.preview import preview, with_order_of_dates
 
     refuse_mixing(settings, sources)
+    sources = [with_order_of_dates(source) for source in sources]
     new = [source for source in sources if dry_run or source not in settings.sources]
     previews = [preview(source, settings) for source in new]
     if not as_json:

@@ -26,6 +26,7 @@ from temporal_assets.cli.sources.previews import ask, show_previews
 from temporal_assets.cli.sources.source_options import (
     Address,
     Columns,
+    Dates,
     Hosts,
     LogFormat,
     Scheme,
@@ -67,6 +68,7 @@ def run(
     host: Hosts = None,
     scheme: Scheme = None,
     timezone: Timezone = None,
+    dates: Dates = None,
     address: Address = None,
     column: Columns = None,
     url_prefix: UrlPrefix = None,
@@ -94,7 +96,7 @@ def run(
     """
     if action not in _ACTIONS:
         raise CommandError(f"no action {action!r}; there are {', '.join(_ACTIONS)}", USAGE)
-    given = given_options(log_format, scheme, timezone, address, column, url_prefix)
+    given = given_options(log_format, scheme, timezone, dates, address, column, url_prefix)
     if action == "list" or not paths:
         if action != "list":
             raise CommandError(f"sources {action}: name a path", USAGE)
@@ -211,9 +213,10 @@ def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
 
 def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json: bool) -> None:
     from temporal_assets.cli.sources.sources import store_sources
-    from temporal_assets.landing.preview import preview
+    from temporal_assets.landing.preview import preview, with_order_of_dates
 
     refuse_mixing(settings, sources)
+    sources = [with_order_of_dates(source) for source in sources]
     previews = [preview(source, settings) for source in sources]
     if not as_json:
         show_previews(previews)

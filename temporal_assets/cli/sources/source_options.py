@@ -54,6 +54,14 @@ Timezone = Annotated[
         help="Zone of times without an offset, such as Europe/Berlin.", show_default="UTC"
     ),
 ]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        help="Order of dates like 5/1/2026 in csv and tsv, where no number above 12 tells it:"
+        " day-first or month-first.",
+        show_default=False,
+    ),
+]
 Address = Annotated[
     str | None,
     typer.Option(
@@ -87,6 +95,7 @@ def given_options(
     log_format: str | None,
     scheme: str | None,
     timezone: str | None,
+    dates: str | None,
     address: str | None,
     column: list[str] | None,
     url_prefix: str | None,
@@ -96,6 +105,7 @@ def given_options(
         "format": log_format,
         "scheme": scheme,
         "timezone": timezone,
+        "dates": dates,
         "address": address,
         "columns": _columns(column) if column else None,
         "url_prefix": url_prefix,

@@ -42,6 +42,7 @@ from temporal_assets.logs.formats.tokenize import (
     split_lines,
 )
 from temporal_assets.logs.read.records import Block, Column, Offsets, Records
+from temporal_assets.logs.read.slash_dates import in_iso
 from temporal_assets.settings import LogSource, Reading
 
 Names = tuple[str, ...]
@@ -122,6 +123,8 @@ def parse(
 
     `before` as for `assemble`, `moment` as for `with_counts`.
     """
+    if source.dates is not None:
+        block = in_iso(block, source.dates)
     lines = find_lines(block)
     if names is None:
         head = _head(block)
