@@ -6,6 +6,7 @@ Here: the frame and the parts of such a page. Not here: what is said on it.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
@@ -27,11 +28,15 @@ _STYLE: Final = (
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
     "border-bottom:1px solid #8886}th{border-bottom:2px solid #888}"
     ".text,th:first-child{text-align:left}img{max-width:100%}"
-    "p{overflow-wrap:anywhere}"
+    "p,h1,h2,figcaption{overflow-wrap:anywhere}"
 )
 
 # Nothing on such a page runs, and nothing is fetched, whatever the logs have brought into it.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+_PLACES: Final = re.compile(r"(?<![:/])[/.](?=\w)")
+"""Places in a URL at which a title may go on in the next line."""
 
 
 def page(title: str, parts: Iterable[str]) -> str:
@@ -44,7 +49,7 @@ def page(title: str, parts: Iterable[str]) -> str:
     body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n'
-        f"<h1>{text(title)}</h1>\n{body}\n</body></html>\n"
+        f"<h1>{_PLACES.sub(r'\g<0><wbr>', text(title))}</h1>\n{body}\n</body></html>\n"
     )
 
 

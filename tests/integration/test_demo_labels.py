@@ -203,6 +203,7 @@ def test_a_page_to_pass_on_names_its_url_and_has_the_readers_colours(
     assert "prefers-color-scheme: dark" in text
     assert "data:" not in text  # no picture on white
     assert escape(readable(page)) in text
+    assert "/<wbr>" in text  # a phone is narrower than a URL
 
 
 def test_a_young_page_is_drawn_as_far_as_it_is_known(demo: Labelled, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ _THRESHOLD_COLUMNS: Final = ("thresholds from", "n", "q", "m", "p", "pages")
 
 
 def _title(labelled: _Labelled) -> str:
-    return f"labels of {labelled.site or 'all sites'}, window of {labelled.day}"
+    return f"Labels of {labelled.site or 'all sites'}, window of {labelled.day}"
 
 
 def _pairs(labelled: _Labelled) -> list[tuple[Any, ...]]:

@@ -319,7 +319,8 @@ def _page(chart: PageChart, reasons: list[str]) -> str:
     from temporal_assets.reports import html_page
     from temporal_assets.reports.page_chart import as_chart
 
-    parts = [html_page.figure(as_chart(chart, "Views a day and the interest curve"))]
+    title = "Views a day" + ("" if chart.curve is None else " and the interest curve")
+    parts = [html_page.figure(as_chart(chart, title))]
     return html_page.page(chart.title, [*parts, *map(html_page.paragraph, reasons)])
 
 
