@@ -46,10 +46,11 @@ def page(title: str, parts: Iterable[str]) -> str:
         f'<meta name="viewport" content="width=device-width"><title>{text(title)}</title>'
         f"<style>{_palette()}{_STYLE}</style>"
     )
+    broken = _PLACES.sub(r"\g<0><wbr>", text(title))
     body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n'
-        f"<h1>{_PLACES.sub(r'\g<0><wbr>', text(title))}</h1>\n{body}\n</body></html>\n"
+        f"<h1>{broken}</h1>\n{body}\n</body></html>\n"
     )
 
 
