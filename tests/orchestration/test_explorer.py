@@ -180,7 +180,7 @@ def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
 def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -> None:
     text = one_file(window)
     assert text.count("Content-Security-Policy") == 1
-    assert "1 sites, with up to" in text
+    assert "1 site, with up to" in text
     assert "Left out are most of the" in text
     assert text.count("<h1") == 1
     assert "<form" not in text

@@ -13,6 +13,7 @@ from typing import Final
 from temporal_assets.cli.explorer import views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer
+from temporal_assets.reports.sections.wording import counted
 
 SITES: Final = 20
 """Sites of the file."""
@@ -85,7 +86,7 @@ def _left_out(window: Window) -> str:
     shown = min(SITES, total["sites"])
     more = f"{total['sites'] - shown:,} more sites, " if total["sites"] > shown else ""
     return (
-        f"<p class='note'>{shown:,} sites, with up to {_EACH} patterns and {_EACH} pages of each."
+        f"<p class='note'>{counted(shown, 'site')}, with up to {_EACH} patterns and {_EACH} pages of each."
         f" Left out are {more}most of the {total['pages']:,} labelled pages, and the views of"
         " single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
     )
