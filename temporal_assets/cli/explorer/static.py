@@ -86,8 +86,8 @@ def _left_out(window: Window) -> str:
     shown = min(SITES, total["sites"])
     more = f"{total['sites'] - shown:,} more sites, " if total["sites"] > shown else ""
     return (
-        f"<p class='note'>{counted(shown, 'site')}, with up to {_EACH} patterns and {_EACH} pages of each."
-        f" Left out are {more}most of the {total['pages']:,} labelled pages, and the views of"
+        f"<p class='note'>{counted(shown, 'site')}, with up to {_EACH} patterns and {_EACH} pages"
+        f" of each. Left out are {more}most of the {total['pages']:,} labelled pages, and the views of"
         " single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
     )
 
