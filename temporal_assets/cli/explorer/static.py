@@ -87,8 +87,8 @@ def _left_out(window: Window) -> str:
     more = f"{total['sites'] - shown:,} more sites, " if total["sites"] > shown else ""
     return (
         f"<p class='note'>{counted(shown, 'site')}, with up to {_EACH} patterns and {_EACH} pages"
-        f" of each. Left out are {more}most of the {total['pages']:,} labelled pages, and the views of"
-        " single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
+        f" of each. Left out are {more}most of the {total['pages']:,} labelled pages, and the views"
+        " of single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
     )
 
 
