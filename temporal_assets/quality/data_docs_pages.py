@@ -30,7 +30,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1rem auto
 h4 { font-size: 1.4rem; margin: 1rem 0; } h5 { font-size: 1.15rem; margin: 0; }
 h6 { font-size: 1rem; margin: .8rem 0 0; }
 .navbar { height: auto !important; }
-a { color: light-dark(#1a5fa8, #84b9f0); }
+a { color: light-dark(#1a5fa8, #84b9f0) !important; }
 table { border-collapse: collapse; margin: .5rem 0 1rem; }
 td, th { border-top: 1px solid #8886; padding: .3rem .7rem .3rem 0; text-align: left; }
 ul, ol { padding-left: 1.2rem; }

@@ -138,7 +138,7 @@ def test_a_page_without_a_curve_says_why(demo: Labelled) -> None:
     shown = demo.explain(young)
     assert shown.exit_code == 0, shown.output
     assert "no curve: the page was born less than five days before" in shown.stdout
-    assert "is not temporal: nothing decides yet (not sure)" in shown.stdout
+    assert "counts as not temporal for now: nothing decides yet" in shown.stdout
 
 
 def test_the_canonical_form_is_said_and_used(demo: Labelled) -> None:

@@ -38,7 +38,6 @@ _DECIDED: Final = {
     "curve": "the curve decides",
     "limit": "all views are on one day",
     "concentration": "concentration decides (`labels.rule`)",
-    "none": "nothing decides yet",
 }
 
 _WITHOUT_CURVE: Final = {
@@ -330,7 +329,7 @@ def _reasons(row: dict[str, Any]) -> list[str]:
     return [
         f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",
         _of_curve(row),
-        f"{_is(row['is_temporal'])} temporal: {_of_basis(row)}",
+        _of_label(row),
         f"{_is(row['is_temporal_by_curve'])} temporal by curve: {_of_interest(row)}",
         f"{_is(row['is_news'])} news: {_of_concentration(row)}",
         *_of_thresholds(row),
@@ -342,6 +341,12 @@ def _of_curve(row: dict[str, Any]) -> str:
         return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
     edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
     return f"a curve explains {row['goodness']:.0%} of its views by day{edge}"
+
+
+def _of_label(row: dict[str, Any]) -> str:
+    if row["label_basis"] == "none":
+        return "counts as not temporal for now: nothing decides yet"
+    return f"{_is(row['is_temporal'])} temporal: {_of_basis(row)}"
 
 
 def _of_basis(row: dict[str, Any]) -> str:
