@@ -108,9 +108,9 @@ class Made:
             for daily in DERIVED:
                 build_derived(self.store, self.engine, daily, day)
         for window in WINDOW_ASSETS:
-            manifest = build(self.store, self.engine, self.settings, window, LAST)
+            built = build(self.store, self.engine, self.settings, window, LAST)
             if window is CRAWL_POLICY:
-                release_policy(self.store, self.settings, manifest)
+                release_policy(self.store, self.settings, built.manifest)
 
     def call(self, *arguments: object) -> Result:
         return CliRunner().invoke(
