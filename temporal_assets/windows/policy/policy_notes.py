@@ -73,8 +73,9 @@ def _of_small_sites(is_long: bool, counts: Row, document: Document) -> Iterator[
     named = ", ".join(sites[:_NAMED]) + (
         f" and {len(sites) - _NAMED} more" if sites[_NAMED:] else ""
     )
+    have = "page has" if counts["pages"] == 1 else "pages have"
     yield (
-        f"{counts['reliable']:,} of {counts['pages']:,} pages have the {counts['least']:,} views in"
+        f"{counts['reliable']:,} of {counts['pages']:,} {have} the {counts['least']:,} views in"
         f" {counts['days']} days that a label needs (the most opened has {counts['most']:,}). The"
         f" lists of sites with fewer than {ENOUGH_PAGES} labelled pages ({named}) are provisional:"
         " they rest on how fast the views of all pages fade. More readers change it, or a lower"
@@ -101,7 +102,7 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
     steady = [row for row in early if not row["is_listed"]]
     if steady and len(steady) == len(early):
         pages = sum(row["pages"] for row in steady)
-        seen = f" of the {pages:,} pages with views enough to say" if pages else ""
+        seen = f" of the {pages:,} pages with views enough to say" if pages > 1 else ""
         yield (
             "Nothing is fetched at once, all is `later`: on these sites pages are read on and on,"
             f" next to none{seen} fade within days. Pages that do so would change it."
