@@ -323,6 +323,16 @@ def test_columns_of_unknown_names_are_suggested_by_their_values(
             "7{1},a query,2026-01-30 10:00:{0:02},http://a.example/{2}",
             "time=QueryTime --column address=AnonID --column target=ClickURL",
         ),
+        (
+            "click_ts,uid,item",
+            "17672256{0:02},{1},1600{2}",
+            "time=click_ts --column target=item --url-prefix https://www.example.com/item/",
+        ),
+        (
+            "Datum;Besucher;Seite;Herkunft",
+            "30.01.2026 10:00:{0:02};v{1};https://a.example/{2};",
+            "time=Datum --column address=Besucher --column target=Seite",
+        ),
         ("when_published,item_name,item_image", "2026-01-30,{},{}", None),
         ("timestamp,visitorid,itemid,postid", "1767225600{:03},{},{},{}", None),
     ],

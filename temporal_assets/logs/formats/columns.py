@@ -160,10 +160,13 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def suggested_by_names(columns: Mapping[str, str], present: Collection[str]) -> str:
+def suggested_by_names(
+    columns: Mapping[str, str], present: Collection[str], values: Mapping[str, Sequence[str]]
+) -> str:
     """Return options for the fields that a table lacks, where names speak for one column each.
 
-    Pages are often named by an identifier (`itemid`), which needs the beginning of its URL.
+    Where no name speaks for a field, values may. Pages are often named by an identifier (`itemid`),
+    which needs the beginning of its URL.
     """
     known = mapped(columns, present)
     absent = lacking({COLUMN_NAMES[field] for field in known})
@@ -173,6 +176,7 @@ def suggested_by_names(columns: Mapping[str, str], present: Collection[str]) -> 
         if not any(lack.startswith(field) for lack in absent):
             continue
         alike = [name for name in free if _speaks(name, words)]
+        alike = alike or [name for name in free if _looks(values.get(name, ()), field)]
         identifiers = [] if field != "target" or alike else [n for n in free if _speaks(n, _ITEMS)]
         if len(alike or identifiers) != 1:
             return ""
@@ -184,6 +188,11 @@ def suggested_by_names(columns: Mapping[str, str], present: Collection[str]) -> 
     return " ".join(options)
 
 
+def _looks(values: Sequence[str], field: str) -> bool:
+    """Return whether a column has a value on every line, all of which look like the field's."""
+    return bool(values) and all(map(_LOOKS[field].match, values))
+
+
 def _speaks(name: str, words: str) -> bool:
     plain = _plain(name)
     named = any(word in plain for word in words.split())
@@ -192,7 +201,8 @@ def _speaks(name: str, words: str) -> bool:
 
 _SPOKEN: Final = {
     "time": "time date stamp",
-    "address": "user visitor client session cookie uuid device member reader customer anon",
+    "address": "user visitor client session cookie uuid device member reader customer anon"
+    " besucher nutzer kunde visiteur utilisateur visitante usuario",
     "target": "url uri link",
 }
 """Words in names of columns that speak for a field."""
@@ -219,7 +229,7 @@ _NOTHING: Final = ("", "-")
 _LOOKS: Final = {
     "time": re.compile(
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d/[A-Z][a-z]{2}/\d{4}:|\d\d\.\d\d\.\d{4} \d\d:"
-        r"|1\d{9}(\.\d+)?$|1\d{12}$|1\d{15}$"
+        r"|1\d{9}(\.\d+)?$|1\d{12}$|1\d{15}$|\d{1,2}/\d{1,2}/\d{4},? \d{1,2}:\d\d"
     ),
     "address": re.compile(r"(\d{1,3}\.){3}\d{1,3}$|[0-9a-f]{1,4}:[0-9a-f:]+$"),
     "target": re.compile(r"https?://|/"),

@@ -791,10 +791,9 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
     for fmt in _tables(first):
         if first.count(fmt.separator) > 1:
             why = _why_no_table(source, first, fmt.separator)
-            hint = why and (
-                _by_values(tables.values_of(sample, fmt.separator))
-                or _by_names(source, tables.columns_of(first, fmt.separator, source.columns))
-            )
+            values = tables.values_of(sample, fmt.separator)
+            names = tables.columns_of(first, fmt.separator, source.columns)
+            hint = why and (_by_values(values) or _by_names(source, names, values))
             return f"{why}{hint}" if why else f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
 
@@ -805,9 +804,11 @@ def _by_values(values: Mapping[str, Sequence[str]]) -> str:
     return f". By their values: {options} (--dry-run shows what comes of it)" if options else ""
 
 
-def _by_names(source: LogSource, names: Sequence[str]) -> str:
+def _by_names(source: LogSource, names: Sequence[str], values: Mapping[str, Sequence[str]]) -> str:
     """Return the columns that names speak for as options to try; nothing where they do not."""
-    options = "" if by_number(source.columns) else suggested_by_names(source.columns, names)
+    if by_number(source.columns):
+        return ""
+    options = suggested_by_names(source.columns, names, values)
     return f". By their names: {options} (--dry-run shows what comes of it)" if options else ""
 
 
