@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.engines.base import Engine, Inputs
@@ -248,7 +248,25 @@ class Inspector:
             return finding
         inputs = self._inputs(table, [check], day)
         values = parameters(day, self.settings)
-        return replace(finding, samples=offenders(self.engine, check, inputs, values, MAX_SAMPLES))
+        samples = offenders(self.engine, check, inputs, values, MAX_SAMPLES)
+        return replace(finding, samples=self._with_urls(table, samples, day))
+
+    def _with_urls(
+        self, table: Table, samples: tuple[Mapping[str, Any], ...], day: dt.date
+    ) -> tuple[Mapping[str, Any], ...]:
+        """Return the rows with URLs where they are stored as numbers."""
+        beside = self.store.paths_beside(self.store.require(table.name, day))
+        named = [{name: row[name] for name in table.numbered if name in row} for row in samples]
+        numbers = {number for row in named for number in row.values() if number is not None}
+        if not beside or not numbers:
+            return samples
+        listed = ", ".join(map(str, sorted(numbers)))
+        query = f"SELECT number, url FROM urls WHERE number IN ({listed})"  # noqa: S608 - numbers
+        urls = {row["number"]: row["url"] for row in self.engine.rows(query, {"urls": beside})}
+        return tuple(
+            {**row, **{name: urls.get(number) for name, number in numbered.items()}}
+            for row, numbered in zip(samples, named, strict=True)
+        )
 
 
 def _asked(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:

@@ -25,6 +25,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import opened
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.ops.catalogue import fill
+from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.store import Store
@@ -362,6 +363,29 @@ def test_rows_share_the_file_of_their_pages_and_keep_it(duckdb: Engine, tmp_path
         )
         shown = session.sql(asked).fetchall()
     assert shown == sorted((url, row["visits"]) for url, row in here.rows(LENGTH - 1).items())
+
+
+def test_rows_that_break_a_rule_are_shown_with_their_urls(duckdb: Engine, tmp_path: Path) -> None:
+    here = Traffic(duckdb, tmp_path, [[(None, URLS[0], 1)]])
+    here.make(0)
+    manifest = here.store.require("page_traffic", here.day(0))
+    rows = pq.read_table(here.store.paths(manifest), partitioning=None)
+    clients = rows.column_names.index("clients")
+    with here.store.scratch() as scratch:
+        path = scratch / "page_traffic.parquet"
+        pq.write_table(rows.set_column(clients, "clients", pa.array([-1])), path)
+        totals = here.store.require("page_totals", here.day(0))
+        here.store.publish(
+            "page_traffic",
+            here.day(0),
+            [path],
+            inputs=manifest.inputs,
+            settings_digest=manifest.settings_digest,
+            beside=here.store.linked(totals, scratch),
+        )
+    inspector = Inspector(here.store, duckdb, here.settings)
+    findings = inspector.inspect(PAGE_TRAFFIC.table, [here.day(0)], ["counts_agree"])
+    assert [row["url"] for row in findings[here.day(0)][0].samples] == [URLS[0]]
 
 
 def test_tables_that_do_not_belong_together_are_made_anew(
