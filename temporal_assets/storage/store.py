@@ -416,7 +416,7 @@ class Store:
         """Copy a partition into a folder that is not there yet, as a local store has it."""
         manifest = self.require(asset, day)
         folder.mkdir(parents=True)
-        for url in (*self.paths(manifest), *self.paths_beside(manifest)):
+        for url in self._paths(manifest, manifest.stored):
             self._copy(url, folder / posixpath.basename(url))
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
