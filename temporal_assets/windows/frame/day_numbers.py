@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
@@ -74,7 +75,7 @@ class DayNumbers:
     def of(cls, files: DayFiles) -> DayNumbers:
         """Return those of a day."""
         urls = ParquetRows(files.urls)
-        opened = int(urls.array(("is_opened",), _is_opened, np.bool_).sum())
+        opened = int(pc.sum(urls.columns(("is_opened",))["is_opened"]).as_py() or 0)
         (others,) = urls.in_ranges([(opened, len(urls))], ("url",))
         return cls(ParquetRows(files.rows), opened, text_numbers(from_arrow(others["url"])))
 
@@ -106,10 +107,6 @@ def visits_of(rows: pa.Table) -> Visits:
     """Return transits as arrays; the referrer -1 stands for none."""
     target, referrer, client = (rows[name] for name in VISITS)
     return Visits(target.to_numpy(), referrer.fill_null(-1).to_numpy(), client.to_numpy())
-
-
-def _is_opened(block: pa.Table) -> np.ndarray:
-    return np.asarray(block["is_opened"].to_numpy(), np.bool_)
 
 
 def of_days(
