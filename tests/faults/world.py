@@ -144,8 +144,10 @@ def _live(task: Callable[[], Any], prepare: Callable[[], None], told: int) -> No
             fields = {"status": "raised", "text": traceback.format_exc()[-1500:]}
     except BaseException as error:
         fields = {"status": "raised", "text": repr(error)}
-    os.write(told, json.dumps(fields, default=str).encode())
-    os._exit(0)
+    try:
+        os.write(told, json.dumps(fields, default=str).encode())
+    finally:  # also where the parent is gone: nobody but it goes on to the next trial
+        os._exit(0)
 
 
 def _wait(child: int, seen: int, kill_after: float | None) -> bytes:
