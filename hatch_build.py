@@ -17,7 +17,21 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-NEEDED = ("can-ada", "llvmlite", "numba", "numpy", "pyarrow", "scipy")
+NEEDED = (
+    "blake3",
+    "can-ada",
+    "fsspec",
+    "isal",
+    "llvmlite",
+    "numba",
+    "numpy",
+    "orjson",
+    "pyarrow",
+    "pydantic",
+    "pydantic-settings",
+    "scipy",
+    "zstandard",
+)
 """Packages that modules of loops import; what else is imported is a module of ours."""
 
 

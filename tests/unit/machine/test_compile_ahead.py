@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import subprocess
 import sys
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from types import ModuleType
 
 import numba
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from temporal_assets.core.curves import curves
 from temporal_assets.core.patterns import pattern_tree
@@ -36,6 +40,45 @@ def test_listed_loops_take_as_many_arguments_as_are_listed() -> None:
             for arguments in calls:
                 types = compile_ahead._types(arguments)
                 assert [compile_ahead._text(kind) for kind in types] == arguments
+
+
+BUILDING = """
+import sys
+from importlib import import_module
+allowed = set(sys.argv[1].split())
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in allowed and top not in sys.stdlib_module_names and top[0] != "_":
+            raise ImportError(name)
+sys.meta_path.insert(0, Nothing())
+from temporal_assets.machine.compile_ahead import listed
+for name in listed():
+    import_module(name)
+"""
+"""Imports the modules of listed loops where nothing else is installed than some packages."""
+
+
+def test_a_wheel_is_built_with_all_that_modules_of_loops_import(repository: Path) -> None:
+    spec = importlib.util.spec_from_file_location("hatch_build", repository / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    needed, new = set[str](), set(hook.NEEDED)
+    while new := new - needed:
+        needed |= new
+        lines = [line for name in new for line in requires(name) or () if "extra ==" not in line]
+        new = {canonicalize_name(Requirement(line).name) for line in lines}
+    allowed = [
+        module
+        for module, owners in packages_distributions().items()
+        if {canonicalize_name(owner) for owner in owners} & needed
+    ]
+    allowed += ["temporal_assets", *(name.replace("-", "_") for name in needed)]
+    command = [sys.executable, "-c", BUILDING, " ".join(allowed)]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_compiled_ahead_is_what_is_called_later() -> None:
