@@ -141,13 +141,16 @@ def _made_up(folder: Path, transits: int, days: list[dt.date]) -> tuple[VisitFil
         paths["transits"] += map(str, made.rows)
         paths["urls"] += map(str, made.urls)
     opened = np.bincount(target, minlength=pages)
-    pq.write_table(pa.table({"url": urls, "clients": opened}), folder / "traffic.parquet")
+    numbers = pa.array(np.arange(pages))
+    traffic, totals = folder / "traffic.parquet", folder / "totals.parquet"
+    pq.write_table(pa.table({"url": numbers, "clients": opened}), traffic)
+    pq.write_table(pa.table({"number": numbers, "url": urls}), totals)
     hubs = np.flatnonzero(opened > 0)[::3]
     table = pa.table(
         {"page": hubs, "url": urls.take(hubs), "is_opened": np.ones(len(hubs), np.bool_)}
     )
     pq.write_table(table, folder / "candidates.parquet")
-    files = VisitFiles(paths, [str(folder / "traffic.parquet")], days)
+    files = VisitFiles(paths, [str(traffic)], [str(totals)], days)
     return files, [str(folder / "candidates.parquet")]
 
 

@@ -546,7 +546,7 @@ def came_to(
 ) -> dict[int, Row]:
     """By page, its row of `link_visits`."""
     days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
-    files = count_clients(engine, settings, VisitFiles(transits, (), days), pages, out)
+    files = count_clients(engine, settings, VisitFiles(transits, (), (), days), pages, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}
 
 
