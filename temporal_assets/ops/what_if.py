@@ -270,7 +270,8 @@ def _difference(
         return None
     # SQL: names of columns are the contracts', not anybody's.
     same = " AND ".join(f"old.{name} IS NOT DISTINCT FROM new.{name}" for name in table.key)
-    values = [name for name in table.column_names if name not in table.key]
+    # The place of a page moves with the pages before it.
+    values = [name for name in table.column_names if name not in (*table.key, "number")]
     # SQL: the same.
     other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
     query = (
@@ -279,10 +280,26 @@ def _difference(
         " sum(CASE WHEN new.day IS NULL THEN 1 ELSE 0 END) AS removed,"
         " sum(CASE WHEN old.day IS NOT NULL AND new.day IS NOT NULL"
         f" AND ({other}) THEN 1 ELSE 0 END) AS changed"
-        f" FROM old FULL JOIN new ON {same}"
+        f" FROM {_shown('old', table)} FULL JOIN {_shown('new', table)} ON {same}"
     )
-    (row,) = engine.rows(query, _both(store, own, asset, day))
+    inputs = dict(_both(store, own, asset, day))
+    if table.numbered:
+        for side, of_side in (("old", store), ("new", own)):
+            inputs[f"{side}_urls"] = of_side.paths_beside(of_side.require(asset, day))
+    (row,) = engine.rows(query, inputs)
     return Difference(asset, **{name: int(number or 0) for name, number in row.items()})
+
+
+def _shown(side: str, table: contracts.Table) -> str:
+    """Return SQL for the rows of a side, with URLs where they are stored as numbers."""
+    if not table.numbered:
+        return side
+    columns = ", ".join(
+        f"{side}_urls.url AS {column.name}" if column.number else f"{side}.{column.name}"
+        for column in table.columns
+    )
+    joined = f"{side} INNER JOIN {side}_urls ON {side}_urls.number = {side}.url"
+    return f"(SELECT {columns} FROM {joined}) AS {side}"  # noqa: S608 - columns of the contract
 
 
 _POLICY: Final = (
