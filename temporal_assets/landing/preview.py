@@ -9,6 +9,7 @@ No address is in it: visitors are numbered, texts are redacted as samples of rej
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -48,6 +49,8 @@ _FILES: Final = 40
 
 _WITH_DATES: Final = ("auto", "csv", "tsv")
 """Formats in which dates may be written as spreadsheets do."""
+
+_TABLE_NAME: Final = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 
 _DOUBTFUL_REJECTS: Final = 0.1
 _CLIENTS: Final = 50
@@ -101,10 +104,15 @@ def with_order_of_dates(source: LogSource) -> LogSource:
     """Return the source with the order of dates like 5/1/2026, where its files tell it.
 
     Of a folder one file may end on May 12 and another begin on the 13th, which tells it of both.
+    Of objects in a store only those named as tables are looked at: each look is a request.
     """
     if source.dates is not None or source.format not in _WITH_DATES:
         return source
-    paths = _spread(expand(source.path))
+    paths = [
+        path
+        for path in _spread(expand(source.path))
+        if isinstance(path, Path) or _TABLE_NAME.search(path.name)
+    ]
     for at_most in (1, None):
         for path in paths:
             order, has_dates = _order_in(path, at_most)
