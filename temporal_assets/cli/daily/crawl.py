@@ -136,11 +136,12 @@ def _hush() -> None:
     """Leave the lines by which Scrapy lists its own parts to those who look for faults in it."""
     for part in ("addons", "core.engine", "crawler", "middleware", "statscollectors", "utils.log"):
         # Scrapy sets levels anew when it begins, and leaves filters.
-        logging.getLogger(f"scrapy.{part}").addFilter(_is_warning)
+        logging.getLogger(f"scrapy.{part}").addFilter(_is_said)
 
 
-def _is_warning(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.WARNING
+def _is_said(record: logging.LogRecord) -> bool:
+    """Return whether a line is a warning, or the answer to Ctrl-C."""
+    return record.levelno >= logging.WARNING or str(record.msg).startswith("Received ")
 
 
 def _require_sources(document: Document) -> None:

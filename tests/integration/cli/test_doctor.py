@@ -111,7 +111,7 @@ def test_the_doctor_tries_other_channels_after_an_error_that_nobody_thought_of(
     with serving(server):
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__WEBHOOK", "https://a.example/SECRET")
         monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__TO", '["ops@example.org"]')
-        monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__SMTP_PORT", str(server.port))
+        monkeypatch.setenv("TEMPORAL_ASSETS_ALERTS__SMTP", f"smtp://localhost:{server.port}")
         content = json.loads(call("doctor", "--json", "--alert", "--state", state).stdout)
     (message,) = (one for one in content if one["check"] == "alerts")
     poor, good = message["detail"].splitlines()

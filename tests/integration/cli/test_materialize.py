@@ -187,7 +187,7 @@ def test_a_daily_asset_brings_its_own_source(windows: Path) -> None:
 def test_an_asset_is_made_again_for_its_own_late_days_alone(windows: Path, tmp_path: Path) -> None:
     def built(*names: str) -> set[tuple[str, str]]:
         report = json.loads(call("materialize", *names, "--json", "--state", windows).stdout)
-        assert report["ok"]
+        assert report["ok"], report
         return {
             (built_asset["asset"], built_asset["day"])
             for built_asset in report["built"]
