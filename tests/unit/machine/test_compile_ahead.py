@@ -106,7 +106,7 @@ def test_loops_beside_the_code_are_found_where_others_are_kept_elsewhere(
     assert not list(elsewhere.rglob("*.nbc"))
     assert again.add(1.0, 2.0) == 3.0  # of other types, which were not brought
     assert len(list(elsewhere.rglob("*.nbc"))) == 1
-    source.write_text(LOOP.replace("x + y", "x - y"), "utf-8")
+    source.write_text(LOOP.replace("x + y", "x - y + 0"), "utf-8")  # of another size
     assert _loaded(source, monkeypatch).add(1, 2) == -1
 
 
