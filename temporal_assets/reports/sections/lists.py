@@ -228,7 +228,7 @@ def _table(
 
 def _interval(row: Row, name: str) -> str | None:
     """The 95 % interval of a measure; None where there is none."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     return None if low is None else f"{low:.3f} to {high:.3f}"
 
 
