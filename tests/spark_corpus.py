@@ -39,7 +39,6 @@ n = 1
 m = 1
 [calibration]
 annotated = 'annotated.csv'
-min_pages = 4
 [prefixes]
 threshold = 0.2
 [evaluation]
@@ -126,8 +125,10 @@ def _write_counts(folder: Path, days: list[dt.date]) -> None:
 
 def _write_annotated(path: Path, days: list[dt.date]) -> None:
     rows = ["url,label"]
-    rows += [f"https://{_SITES[0]}{story(days[1], n)},temporal" for n in range(4)]
-    rows += [f"https://{_SITES[0]}{lasting(n)},static" for n in range(4)]
+    stories = [story(day, n) for day in days for n in range(_STORIES)]
+    others = [lasting(n) for n in range(_LASTING)] + [f"/archive/{n}.html" for n in range(60)]
+    rows += [f"https://{_SITES[0]}{path},temporal" for path in stories]
+    rows += [f"https://{_SITES[0]}{path},static" for path in others]
     path.write_text("\n".join(rows) + "\n", "utf-8")
 
 

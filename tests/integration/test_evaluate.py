@@ -188,7 +188,7 @@ def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_p
     assert "list in use" in shown.stdout
     assert "prefixes by all pages" in shown.stdout
     assert "judged by pages born in the 30 days after" in shown.stdout
-    assert "ours lead to more than the better of two simple orders at" in shown.stderr
+    assert "ours are ahead of the better of two simple orders at" in shown.stderr
     assert "prefixes, as published" in shown.stdout
     assert "the best baseline" in shown.stderr
     text = page.read_text("utf-8")

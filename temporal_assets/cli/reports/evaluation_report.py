@@ -27,7 +27,7 @@ _SIMPLE: Final = ("clicks", "recent")
 """Orders of hubs that anybody can write down."""
 _HUB_COLUMNS: Final = (
     *("seeds", "list in use", "most pages linked", "greedy", "clicks yesterday", "new of late"),
-    *("ours", "ours more than the simple", "ours in two hops"),
+    *("ours", "ours more than the simple", "95 % of the lead", "ours in two hops"),
 )
 _METHODS: Final = {
     ("baseline", "list"): "list in use",
@@ -135,11 +135,12 @@ def _difference(row: Row, name: str) -> tuple[str, str]:
 
 
 def _hub_cells(row: Row) -> tuple[Any, ...]:
-    best = max((row[f"{name}_one_hop"] or 0 for name in _SIMPLE), default=0)
+    lead = row["lead"]
     return (
         row["k"],
         *(row[f"{name}_one_hop"] for name in ("baseline", "paper", "greedy", *_SIMPLE, "ours")),
-        f"{row['ours_one_hop'] - best:+,}",
+        None if lead is None else f"{lead:+,}",
+        None if lead is None else f"{row['lead_low']:+,.0f} to {row['lead_high']:+,.0f}",
         row["ours_two_hops"],
     )
 
@@ -158,19 +159,22 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
         learned = [used["prefixes", rule] for rule in ("confident", "paper")]
         yield from (_lead(row) for row in published or learned if row["f_lead"] is not None)
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
-        both = [row for row in rows if None not in [row[f"{name}_one_hop"] for name in _SIMPLE]]
-        more = {
-            row["k"]: row["ours_one_hop"] - max(row[f"{name}_one_hop"] for name in _SIMPLE)
-            for row in both
-        }
-        behind = [k for k, pages in more.items() if pages < 0]
-        ahead = sum(pages > 0 for pages in more.values())
-        most = f" (by up to {max(more.values()):,} pages)" if ahead else ""
-        first = f" (by up to {-min(more.values()):,}, first at {behind[0]:,})" if behind else ""
+        both = [row for row in rows if row["lead"] is not None]
+        ahead = [row for row in both if row["lead_low"] > 0]
+        behind = [row for row in both if row["lead_high"] < 0]
         yield (
-            f"Seeds, {_title(rows[0])}: ours lead to more than the better of two simple orders at"
-            f" {ahead:,} of {len(both):,} lengths{most}, to fewer at {len(behind):,}{first}."
+            f"Seeds, {_title(rows[0])}: of {len(both):,} lengths, ours are ahead of the better of"
+            f" two simple orders at {len(ahead):,}{_by_up_to(ahead)}, level at"
+            f" {len(both) - len(ahead) - len(behind):,} (95 % interval), and BEHIND at"
+            f" {len(behind):,}{_by_up_to(behind)}."
         )
+
+
+def _by_up_to(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    most = max(rows, key=lambda row: abs(row["lead"]))
+    return f" (by up to {abs(most['lead']):,} pages, with {most['k']:,})"
 
 
 def _lead(row: Row) -> str:

@@ -21,6 +21,8 @@ HUB_LISTS: Final = ("baseline", "paper", "greedy", "clicks", "recent", "ours")
 """Lists of seeds, by the first part of their columns' names."""
 ENDING_LISTS: Final = ("greedy", "ours")
 """Lists that end where a further hub adds nothing."""
+SIMPLE_LISTS: Final = ("clicks", "recent")
+"""Lists that anybody can write down."""
 
 
 def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:
@@ -44,7 +46,7 @@ def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:
 
 HUB_EVALUATION: Final = Table(
     name="hub_evaluation",
-    version=3,
+    version=4,
     description=(
         "How many temporal pages the first K seeds lead to (NP 6.2), for every K: those published,"
         " the homepages of the list in use, the paper's ranking, greedy coverage, and two orders"
@@ -69,6 +71,25 @@ HUB_EVALUATION: Final = Table(
             _FEWER,
         ),
         *_reach("ours", "the first k published hubs", _FEWER_HUBS),
+        ColumnSpec(
+            "lead",
+            Type.BIGINT,
+            "`ours_one_hop` less the larger of `clicks_one_hop` and `recent_one_hop`; NULL where"
+            " either is.",
+            nullable=True,
+            sources=_LINKS,
+        ),
+        *(
+            ColumnSpec(
+                f"lead_{end}",
+                Type.DOUBLE,
+                f"{words} bound of `lead`; both hold with 95 % probability, over which pages there"
+                " happened to be.",
+                nullable=True,
+                sources=_LINKS,
+            )
+            for end, words in (("low", "Lower"), ("high", "Upper"))
+        ),
         ColumnSpec("wanted", Type.BIGINT, "Temporal pages, linked or not.", sources=_LINKS),
     ),
     key=("day", "trial", "horizon_days", "k"),
@@ -83,6 +104,14 @@ HUB_EVALUATION: Final = Table(
                 for name in HUB_LISTS
             ),
             protects="What one hop reaches, two hops reach.",
+            remedy=AT_FAULT,
+        ),
+        no_rows(
+            "lead_in_its_interval",
+            "hub_evaluation",
+            "lead_low > lead OR lead_high < lead OR (lead IS NULL) <> (lead_low IS NULL)"
+            " OR (lead IS NULL) <> (lead_high IS NULL)",
+            protects="A lead is told with what it may be by chance.",
             remedy=AT_FAULT,
         ),
         Rule(

@@ -14,9 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.contracts import ColumnSpec, Type, passing
-from temporal_assets.contracts.evaluation.hub_evaluation import ENDING_LISTS, HUB_LISTS
+from temporal_assets.contracts.evaluation.hub_evaluation import (
+    ENDING_LISTS,
+    HUB_LISTS,
+    SIMPLE_LISTS,
+)
 from temporal_assets.core.graph.link_graph import LinkGraph
-from temporal_assets.core.graph.reach import Reach, reach
+from temporal_assets.core.graph.reach import Lead, Reach, lead, reach
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
@@ -149,7 +153,8 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
 def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
     """Return, by list, wanted pages within reach of its first entries.
 
-    Unknown entries reach nothing.
+    Unknown entries reach nothing. `linked_by` is of the wanted pages alone, and by places in the
+    list.
     """
     wanted = np.zeros(len(links), np.bool_)
     wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
@@ -163,7 +168,8 @@ def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
     one_hop, two_hops = (
         np.concatenate(([0], part))[place] for part in (reached.one_hop, reached.two_hops)
     )
-    return Reach(one_hop, two_hops)
+    places = np.concatenate(([0], np.flatnonzero(is_numbered) + 1))
+    return Reach(one_hop, two_hops, places[reached.linked_by[wanted]])
 
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
@@ -194,6 +200,8 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
 
 def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) -> Iterator[Row]:
     longest = max(len(reach_of_any.one_hop) for reach_of_any in reached.values())
+    ours = reached["ours"].linked_by
+    leads = {name: lead(ours, reached[name].linked_by, longest) for name in SIMPLE_LISTS}
     for k in range(1, longest + 1):
         row: Row = {
             "day": day,
@@ -213,7 +221,20 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
         for name in ENDING_LISTS:
             if row[f"{name}_one_hop"] is None:
                 row |= {f"{name}_one_hop": 0, f"{name}_two_hops": 0}
-        yield row
+        yield row | _lead(row, leads)
+
+
+def _lead(row: Row, leads: Mapping[str, Lead]) -> Row:
+    """The lead of the published hubs over the better of two simple orders of as many pages."""
+    simple = {name: row[f"{name}_one_hop"] for name in leads}
+    if None in simple.values():
+        return dict.fromkeys(("lead", "lead_low", "lead_high"))
+    best, at = leads[max(simple, key=simple.__getitem__)], row["k"] - 1
+    return {
+        "lead": int(best.pages[at]),
+        "lead_low": float(best.low[at]),
+        "lead_high": float(best.high[at]),
+    }
 
 
 def _make(job: Job) -> Sequence[Path]:

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from temporal_assets.core.curves.histories import births_a_day
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
-from temporal_assets.core.graph.reach import reach
+from temporal_assets.core.graph.reach import lead, reach
 from temporal_assets.core.hubs.coverage import first_shares, greedy_order, paper_order
 from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
 from temporal_assets.core.hubs.revisits import found_share, intervals, priced_intervals, split
@@ -142,6 +142,23 @@ def test_reach_by_hand() -> None:
     # 2 leads to 5, and over 0 to 4; 0 to 4, and over 1 and 4 to 6 and 7.
     assert reached.one_hop.tolist() == [1, 2, 2]
     assert reached.two_hops.tolist() == [2, 4, 4]
+    assert reached.linked_by.tolist() == [1, 2, 0, 0, 2, 1, *[0] * 6]
+
+
+@given(
+    places=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=40),
+    longest=st.integers(1, 6),
+)
+def test_a_lead_is_what_counting_says(places: list[tuple[int, int]], longest: int) -> None:
+    ours, theirs = np.array(places, np.int64).T
+    leading = lead(ours, theirs, longest)
+    for n in range(longest):
+        first = [(0 < a <= n + 1, 0 < b <= n + 1) for a, b in places]
+        more, fewer = first.count((True, False)), first.count((False, True))
+        assert leading.pages[n] == more - fewer
+        spread = 1.959964 * (more + fewer + 1 - (more - fewer) ** 2 / (len(places) + 2)) ** 0.5
+        assert leading.low[n] == pytest.approx(more - fewer - spread)
+        assert leading.high[n] == pytest.approx(more - fewer + spread)
 
 
 @given(
