@@ -4,8 +4,13 @@
 -- parameters: none
 -- output: page_clients
 -- grain: page
-SELECT candidates.page AS page, traffic.clients AS clients
-FROM candidates
-INNER JOIN page_totals AS totals ON totals.url = candidates.url
-INNER JOIN page_traffic AS traffic ON traffic.url = totals.number
+WITH numbered AS MATERIALIZED (
+    SELECT candidates.page, totals.number
+    FROM candidates
+    INNER JOIN page_totals AS totals ON totals.url = candidates.url
+)
+
+SELECT numbered.page AS page, traffic.clients AS clients
+FROM numbered
+INNER JOIN page_traffic AS traffic ON traffic.url = numbered.number
 ORDER BY page

@@ -4,11 +4,17 @@
 -- parameters: none
 -- output: section_clients
 -- grain: prefix
-WITH known AS (
-    SELECT few_pages.prefix AS prefix, traffic.clients, traffic.few_clients
+-- Each once: what is asked twice would be joined twice, and both tables have all pages.
+WITH numbered AS MATERIALIZED (
+    SELECT few_pages.prefix AS prefix, totals.number AS page
     FROM few_pages
     INNER JOIN page_totals AS totals ON totals.url = few_pages.url
-    INNER JOIN page_traffic AS traffic ON traffic.url = totals.number
+),
+
+known AS MATERIALIZED (
+    SELECT numbered.prefix AS prefix, traffic.clients, traffic.few_clients
+    FROM numbered
+    INNER JOIN page_traffic AS traffic ON traffic.url = numbered.page
 )
 
 SELECT

@@ -2,13 +2,19 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: candidates, page_totals, page_traffic
 -- parameters: none
+WITH numbered AS (
+  SELECT
+    candidates.page,
+    totals.number
+  FROM {candidates} AS candidates
+  INNER JOIN {page_totals} AS totals
+    ON totals.url = candidates.url
+)
 SELECT
-  candidates.page AS page,
+  numbered.page AS page,
   traffic.clients AS clients
-FROM {candidates} AS candidates
-INNER JOIN {page_totals} AS totals
-  ON totals.url = candidates.url
+FROM numbered
 INNER JOIN {page_traffic} AS traffic
-  ON traffic.url = totals.number
+  ON traffic.url = numbered.number
 ORDER BY
   page NULLS LAST

@@ -2,16 +2,21 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: few_pages, page_totals, page_traffic
 -- parameters: none
-WITH known AS (
+WITH numbered AS (
   SELECT
     few_pages.prefix AS prefix,
-    traffic.clients,
-    traffic.few_clients
+    totals.number AS page
   FROM {few_pages} AS few_pages
   INNER JOIN {page_totals} AS totals
     ON totals.url = few_pages.url
+), known AS (
+  SELECT
+    numbered.prefix AS prefix,
+    traffic.clients,
+    traffic.few_clients
+  FROM numbered
   INNER JOIN {page_traffic} AS traffic
-    ON traffic.url = totals.number
+    ON traffic.url = numbered.page
 )
 SELECT
   alone.prefix AS prefix,

@@ -201,6 +201,14 @@ def _unnested(node: exp.Expression) -> exp.Expression:
     return (node.expressions[0] if isinstance(node, exp.Unnest) else node.this).copy()
 
 
+def _materialized(node: exp.Expression) -> exp.Expression:
+    """`WITH x AS MATERIALIZED`, joined once though it is read twice: Spark decides by itself."""
+    if isinstance(node, exp.CTE) and node.args.get("materialized"):
+        node = node.copy()
+        node.set("materialized", None)
+    return node
+
+
 _REWRITES: Final[tuple[Rewrite, ...]] = (
     _unnest_together,
     _hash,
@@ -208,6 +216,7 @@ _REWRITES: Final[tuple[Rewrite, ...]] = (
     _list_position,
     _list_slice,
     _list_sum,
+    _materialized,
     _range,
     _not_in,
 )

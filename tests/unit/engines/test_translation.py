@@ -66,6 +66,11 @@ def test_lists_side_by_side_are_one_generator() -> None:
     )
 
 
+def test_what_is_joined_once_is_left_to_spark() -> None:
+    session = spark("WITH p AS MATERIALIZED (SELECT a FROM t) SELECT a FROM p")
+    assert session == "WITH p AS (SELECT a FROM {t} AS t) SELECT a FROM p"
+
+
 def test_parameters_stay_values() -> None:
     file = SqlFile("x", "SELECT a FROM t WHERE a > $least", frozenset({"t"}), frozenset({"least"}))
     assert ":least" in translate(file)
