@@ -103,7 +103,7 @@ def of_run(report: RunReport, ui: str, *, warnings: bool) -> Message | None:
 
 
 def of_old_data(latest: dt.date, today: dt.date, limit: int) -> Message:
-    """Return the message that the latest day of `page_views` is more than `limit` days ago."""
+    """Return the message that `page_views` ends more than `limit` days before today."""
     return Message(
         f"no new data since {latest}",
         (

@@ -50,8 +50,8 @@ class Rule:
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
     reads_window: tuple[str, ...] = ()
-    """Daily tables of which it reads the days of the window that are there, as `<name>_window`; of
-    large windows, other days every night (`quality.inspect`)."""
+    """Daily tables of whose days in the window it reads those that are there, as `<name>_window`.
+    Of large windows it reads some days, and others on the next night (`quality.inspect`)."""
     needs_referrers: bool = False
     """Says nothing about days whose log formats do not have referrers."""
 

@@ -61,8 +61,9 @@ class ColumnSpec:
     sources: tuple[str, ...] = ()
     """Columns it is made from, as `table.column`."""
     number: Type | None = None
-    """Type of the number that is stored for a URL, its place among those that lie beside the rows
-    (`urls` of the day, `page_totals` of the window). Readers see the URL."""
+    """Type of the number that is stored instead of a URL, or None. The number is the place of the
+    URL in the files beside the rows (`urls` of the day, `page_totals` of the window). Readers see
+    the URL."""
 
     @property
     def sql_type(self) -> str:

@@ -138,8 +138,8 @@ class Engine(Protocol):
     ) -> list[Path]:
         """Run a kernel over each group of rows of one table that are alike in the column `by`.
 
-        Where `inputs` has a second table, `url` of the first is a `number` of it, from 0 in the
-        order of the rows; the kernel gets the `url` that has this number.
+        Where `inputs` has a second table, the column `url` of the first holds its `number`s, from 0
+        in the order of the rows. The kernel then gets the URLs of the second table.
         The rows of a group lie together in the input. The kernel returns columns of `table` in
         their order; results are in the order of the groups. Memory is bounded by the largest
         group. A group that fails or exceeds a limit is replaced by `limits.lost`, and the others

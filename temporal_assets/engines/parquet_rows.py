@@ -89,7 +89,7 @@ class ParquetRows:
             yield from block.combine_chunks().to_batches(most_rows)
 
     def batches_with_urls(self, named: ParquetRows) -> Iterator[pa.RecordBatch]:
-        """All rows in order, with the URLs of `named` whose numbers they have as `url`."""
+        """Yield all rows in order, with URLs from `named` instead of the numbers in `url`."""
         ranges = list(pairwise(self._bounds.tolist()))
         urls = named.in_ranges(ranges, ("url",))
         for (first, stop), rows, of_rows in zip(ranges, self.batches(), urls, strict=True):

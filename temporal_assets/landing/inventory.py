@@ -701,7 +701,11 @@ def options_digest(source: LogSource, settings: Settings) -> str:
 
 
 def _apart(source: LogSource) -> set[str]:
-    """Fields of a source that change nothing that is read, or came later and are not set."""
+    """Return the fields of a source that are not part of the digest.
+
+    The path changes nothing that is read. `dates`, where it is not set, would change the digest of
+    sources that were read before there was such a field.
+    """
     return {"path"} if source.dates else {"path", "dates"}
 
 

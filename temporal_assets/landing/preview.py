@@ -51,6 +51,7 @@ _WITH_DATES: Final = ("auto", "csv", "tsv")
 """Formats in which dates may be written as spreadsheets do."""
 
 _TABLE_NAME: Final = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
+"""End of the name of a table, packed or not."""
 
 _DOUBTFUL_REJECTS: Final = 0.1
 _CLIENTS: Final = 50
@@ -101,10 +102,11 @@ class Preview:
 
 
 def with_order_of_dates(source: LogSource) -> LogSource:
-    """Return the source with the order of dates like 5/1/2026, where its files tell it.
+    """Return the source with the order of dates like 5/1/2026, if its files show it.
 
-    Of a folder one file may end on May 12 and another begin on the 13th, which tells it of both.
-    Of objects in a store only those named as tables are looked at: each look is a request.
+    First the beginnings of its files are read, then all of them: where one file ends on May 12,
+    another that begins on the 13th shows the order of both. In an object store only files named as
+    tables are read, because each costs a request.
     """
     if source.dates is not None or source.format not in _WITH_DATES:
         return source
@@ -113,23 +115,24 @@ def with_order_of_dates(source: LogSource) -> LogSource:
         for path in _spread(expand(source.path))
         if isinstance(path, Path) or _TABLE_NAME.search(path.name)
     ]
-    for at_most in (1, None):
+    for most_blocks in (1, None):
         for path in paths:
-            order, has_dates = _order_in(path, at_most)
+            order, has_dates = _order_in(path, most_blocks)
             if order is not None:
                 return source.model_copy(update={"dates": order})
-            if not has_dates and at_most == 1:
-                return source  # logs of servers, as a rule: nothing else is read for this
+            if not has_dates and most_blocks == 1:
+                return source  # A log of a server has none, and its other files need no look.
     return source
 
 
-def _order_in(path: LogPath, at_most: int | None) -> tuple[str | None, bool]:
-    """The order in so many blocks of a file, or all; whoever reads it says if it is broken."""
+def _order_in(path: LogPath, most_blocks: int | None) -> tuple[str | None, bool]:
+    """Return the order of dates in the first blocks of a file, and whether it has such dates."""
     has_dates = False
+    # Whatever is wrong with a file is reported by the preview, which opens it next.
     with suppress(Exception), open_stream(path, Reading()) as stream:
-        for block in islice(stream, at_most):
-            order, has_some = slash_dates.order_of(block.data.tobytes())
-            has_dates |= has_some
+        for block in islice(stream, most_blocks):
+            order, block_has_dates = slash_dates.order_of(block.data.tobytes())
+            has_dates |= block_has_dates
             if order is not None:
                 return order, True
     return None, has_dates

@@ -1,11 +1,14 @@
 """Compilation of loops before they are called, from a list of the types they are called with.
 
-Here: the list (`compile_ahead.json`), how it is written from what a demo compiled, and what
-compiles all of it. Not here: who asks for it (the build of a wheel, in `hatch_build.py`; a first
-run, in `cli.shared.precompile`), how loops are compiled and kept (`core.numerics.compiled`).
+Here: the list (`compile_ahead.json`), how it is written from what a demo compiled, and the
+compilation of all of it. Not here: its callers (the build of a wheel, in `hatch_build.py`; a first
+run, in `cli.shared.precompile`), and how loops are compiled and kept (`core.numerics.compiled`).
 
-    NUMBA_CACHE_DIR=$(mktemp -d) temporal-assets demo --state ...    # then, with the same folder:
-    NUMBA_CACHE_DIR=... python -m temporal_assets.machine.compile_ahead --record
+After a change of loops, write the list again:
+
+    export NUMBA_CACHE_DIR=$(mktemp -d)
+    temporal-assets demo --state ...
+    python -m temporal_assets.machine.compile_ahead --record
 """
 
 from __future__ import annotations
@@ -22,18 +25,18 @@ from pathlib import Path
 from typing import Any, Final
 
 LIST: Final = Path(__file__).with_suffix(".json")
-"""Modules, their loops, and the types of the arguments of each."""
+"""File with the modules, their loops, and the types of the arguments of each call."""
 _PACKAGE: Final = Path(__file__).parents[1]
 _USES: Final = ("numerics.compiled import", "import compiled")
-"""How a module of loops imports their decorators."""
+"""Imports by which a module of loops is known: those of the decorators."""
 _ARRAY: Final = re.compile(r"(readonly )?array\((\w+), (\d)d, ([AC])\)")
 
 
 def compile_module(name: str) -> None:
     """Compile and keep the listed loops of a module.
 
-    A module that cannot be imported is passed over: an installation builds without most packages.
-    So is a loop that takes something else by now: it is compiled when it is called.
+    Modules that cannot be imported are skipped: a wheel is built without most packages. So are
+    loops whose arguments have changed since the list was written: they are compiled when called.
     """
     from numba.core.errors import NumbaError
 
@@ -43,10 +46,10 @@ def compile_module(name: str) -> None:
 
 
 def compile_all(workers: int) -> None:
-    """Compile all that is listed, by some processes.
+    """Compile all that is listed, in parallel processes.
 
-    Two that write what they compiled of one loop at once may lose some of it, which is looked for
-    at the end.
+    Two processes that write the index of one loop at the same time may lose an entry. So whatever
+    is missing at the end is compiled by this process.
     """
     if workers > 1:
         with multiprocessing.get_context("spawn").Pool(workers) as pool:
@@ -62,7 +65,7 @@ def is_compiled(name: str) -> bool:
 
 
 def _loops(name: str) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Each loop of a module with the types of one call."""
+    """Yield each listed loop of a module with the types of one call, as often as it has calls."""
     try:
         module = importlib.import_module(name)
     except ImportError:
@@ -74,12 +77,12 @@ def _loops(name: str) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 @cache
 def listed() -> dict[str, dict[str, list[Any]]]:
-    """Read the list."""
+    """Return the list: by module and loop, the types of the arguments of each call."""
     return json.loads(LIST.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 def record() -> dict[str, dict[str, list[Any]]]:
-    """List what the cache on disk holds that is called from Python or by name."""
+    """Return the list of all that the cache on disk holds, without parts of other loops."""
     modules = {}
     for name, module in _modules():
         loops = {}
@@ -94,6 +97,7 @@ def record() -> dict[str, dict[str, list[Any]]]:
 
 
 def _modules() -> Iterator[tuple[str, Any]]:
+    """Yield the name of each module of the package that has loops, and the module."""
     for path in sorted(_PACKAGE.rglob("*.py")):
         code = path.read_text("utf-8")
         if any(use in code for use in _USES):
@@ -103,16 +107,16 @@ def _modules() -> Iterator[tuple[str, Any]]:
 
 
 def _kept(dispatcher: Any) -> Iterator[list[Any]]:
-    """The types of the calls that are on disk, but of parts: their callers compile them."""
+    """Yield the types of each call on disk; none of parts, which their callers compile."""
     if dispatcher.targetoptions.get("no_cpython_wrapper"):
         return
-    for arguments in dispatcher._cache.types():
-        if "Literal" not in str(arguments):
+    for arguments in dispatcher._cache.argument_types():
+        if "Literal" not in str(arguments):  # called by another loop, which compiles it
             yield [_text(kind) for kind in arguments]
 
 
 def _text(kind: Any) -> Any:
-    """Write a type of numba: tuples as lists, named ones with their class."""
+    """Return a type of numba as JSON: tuples as lists, named tuples with their class."""
     from numba import types
 
     is_tuple: bool = isinstance(kind, types.BaseTuple)
@@ -128,7 +132,7 @@ def _types(arguments: list[Any]) -> tuple[Any, ...]:
 
 
 def _type(text: Any) -> Any:
-    """Read a type that `_text` wrote."""
+    """Return the type of numba that `_text` wrote."""
     from numba import types
 
     tuples: Any = types.BaseTuple
@@ -158,7 +162,7 @@ def main() -> None:
 
 
 def _lines(modules: dict[str, dict[str, list[Any]]]) -> str:
-    """JSON with one loop a line."""
+    """Return the list as JSON with a line for each loop, so that a change is one line."""
     blocks = [
         f" {json.dumps(name)}: {{\n"
         + ",\n".join(f"  {json.dumps(loop)}: {json.dumps(calls)}" for loop, calls in loops.items())

@@ -70,10 +70,10 @@ def make_folder(path: Path) -> None:
 
 
 def link(source: str, target: str | Path) -> None:
-    """Give a file that nobody changes another name, or copy it where that cannot be."""
+    """Make a hard link to a file that is never changed; copy it where links are impossible."""
     try:
         os.link(source, target, follow_symlinks=False)
-    except OSError:  # of a file of another user, or a file system without links
+    except OSError:  # a file of another user, or a file system without links
         shutil.copy2(source, target, follow_symlinks=False)
 
 

@@ -1,4 +1,4 @@
-"""File locks for short and for long waits; who waits for minutes is told for what.
+"""File locks for short waits, and for long ones that are logged with their reason.
 
 Not here: plain `FileLock`s, where a waiting process may notice late that the lock is free.
 """
@@ -29,7 +29,7 @@ def brief(path: Path) -> FileLock:
 
 @contextmanager
 def held(path: Path, doing: str) -> Iterator[None]:
-    """Hold the lock. A process that waits says that it waits for another that is `doing` this."""
+    """Hold a lock; a process that waits long for it logs what the holder is `doing`."""
     lock = FileLock(path)
     try:
         lock.acquire(timeout=_PATIENCE)

@@ -270,7 +270,7 @@ def _difference(
         return None
     # SQL: names of columns are the contracts', not anybody's.
     same = " AND ".join(f"old.{name} IS NOT DISTINCT FROM new.{name}" for name in table.key)
-    # The place of a page moves with the pages before it.
+    # A page's number is its place, which moves with the pages before it: no change of the page.
     values = [name for name in table.column_names if name not in (*table.key, "number")]
     # SQL: the same.
     other = " OR ".join(f"old.{name} IS DISTINCT FROM new.{name}" for name in values)
@@ -294,11 +294,12 @@ def _shown(side: str, table: contracts.Table) -> str:
     """Return SQL for the rows of a side, with URLs where they are stored as numbers."""
     if not table.numbered:
         return side
+    (numbered,) = table.numbered  # of window tables, which alone are made anew
     columns = ", ".join(
-        f"{side}_urls.url AS {column.name}" if column.number else f"{side}.{column.name}"
-        for column in table.columns
+        f"{side}_urls.url AS {name}" if name == numbered else f"{side}.{name}"
+        for name in table.column_names
     )
-    joined = f"{side} INNER JOIN {side}_urls ON {side}_urls.number = {side}.url"
+    joined = f"{side} INNER JOIN {side}_urls ON {side}_urls.number = {side}.{numbered}"
     return f"(SELECT {columns} FROM {joined}) AS {side}"  # noqa: S608 - columns of the contract
 
 

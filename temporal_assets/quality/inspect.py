@@ -43,8 +43,8 @@ MAX_SAMPLES: Final = 20
 """Rows shown per broken rule: enough to see what they share, small enough for an event log."""
 
 _MOST_COMPARED: Final = 10_000_000
-"""Rows of a window that a rule reads. Reading all of the papers' size would take as long as making
-the table."""
+"""Rows of a window that a rule reads, about. Reading all of the papers' size would take as long as
+making the table (docs/performance.md)."""
 
 _OF_CLIENTS: Final = ("requests", "rejects", "transits")
 """Tables that sources without clients add nothing to, or whose shares are of requests."""
@@ -254,7 +254,7 @@ class Inspector:
     def _with_urls(
         self, table: Table, samples: tuple[Mapping[str, Any], ...], day: dt.date
     ) -> tuple[Mapping[str, Any], ...]:
-        """Return the rows with URLs where they are stored as numbers."""
+        """Return sample rows with URLs instead of the numbers that are stored for them."""
         beside = self.store.paths_beside(self.store.require(table.name, day))
         named = [{name: row[name] for name in table.numbered if name in row} for row in samples]
         numbers = {number for row in named for number in row.values() if number is not None}
@@ -276,7 +276,10 @@ def _asked(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:
 
 
 def _compared(window: Sequence[Manifest], day: dt.date) -> list[Manifest]:
-    """Return the days of a window, of many rows every so manieth: each has its turn as it ages."""
+    """Return the days of a window that a rule reads: at most so many rows, evenly spread.
+
+    The days are counted back from the last, so that each has its turn as it ages.
+    """
     step = max(-(-sum(manifest.rows for manifest in window) // _MOST_COMPARED), 1)
     return [manifest for manifest in window if (day - manifest.day).days % step == 0]
 

@@ -36,7 +36,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 _PLACES: Final = re.compile(r"(?<![:/])[/.](?=\w)")
-"""Places in a URL at which a title may go on in the next line."""
+"""Places in a URL after which a title may break into the next line."""
 
 
 def page(title: str, parts: Iterable[str]) -> str:

@@ -162,7 +162,7 @@ class MailServer(NamedTuple):
 
     @classmethod
     def of(cls, address: str) -> MailServer:
-        """Return the server of an address. Raises `ValueError`, which does not repeat it."""
+        """Return the server of an address. Raises `ValueError` without the address in it."""
         message = "must be an address like smtp://user@mail.example.org:587, without a password"
         try:
             parts = urlsplit(address)
@@ -179,7 +179,7 @@ class MailServer(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Return whether it is this machine."""
+        """Return True if the server is this machine."""
         return self.host in _THIS_MACHINE
 
 

@@ -159,10 +159,14 @@ class Bucket:
         return self.fs.pipe_file(path, content, **condition)
 
     def _write_to_google(self, path: str, content: bytes, before: Seen | None) -> Any:
-        """Write an object of Google's store, whose generation gcsfs cannot be told."""
+        """Write an object of Google's store if its generation is the one that was seen.
+
+        gcsfs has no option for the condition, so the upload is a request of our own: one part with
+        the name of the object, and one with its content.
+        """
         bucket, _, key = path.partition("/")
         upload = self.fs.base.replace("/storage/", "/upload/storage/")
-        generation = before.etag if before else "0"
+        generation = before.etag if before else "0"  # 0: there is no such object
         condition = {"ifGenerationMatch": generation} if generation else {}
         mark = hashlib.blake2b(content).hexdigest()
         head = f"--{mark}\r\nContent-Type: application/json\r\n\r\n{json.dumps({'name': key})}"
@@ -226,7 +230,7 @@ def _key(path: str, seen: Seen) -> str:
 
 
 def _version_of(info: dict[str, Any]) -> str:
-    """The generation that Google's store names, or the ETag of others."""
+    """Return the version of a listed or written object: Google's generation, or an ETag."""
     return str(info.get("generation") or info.get("ETag") or info.get("etag") or "").strip('"')
 
 

@@ -25,7 +25,7 @@ _MOST_KNOWN: Final = 50_000
 """Digests that a process remembers; a long-lived one begins anew after as many files."""
 
 _known: dict[tuple[int, ...], str] = {}
-"""(device, inode, size, time of change) -> digest of the content, whatever the names of a file."""
+"""(device, inode, size, time of change) -> digest of the content. Hard links share an entry."""
 
 
 class DamagedFile(Exception):

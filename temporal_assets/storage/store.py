@@ -135,7 +135,7 @@ class Store:
     def size(self, asset: str, day: dt.date) -> int:
         """Bytes that a day takes up, with what is no longer part of it.
 
-        Of a file that partitions share, each takes up its part.
+        A file that several partitions link counts as an equal part in each.
         """
         share = _disk_share if self.is_local else self._size
         return sum(share(path) or 0 for path in self._ls(self._join(asset, day)))
@@ -423,7 +423,7 @@ class Store:
     def linked(self, manifest: Manifest, folder: Path) -> list[Path]:
         """Return the files of a partition in a local folder, to be published beside other rows.
 
-        They take up no space where the file system can link.
+        They are hard links where the file system has them, and take up no space.
         """
         files = [(url, folder / posixpath.basename(url)) for url in self.paths(manifest)]
         for url, file in files:
@@ -648,7 +648,7 @@ def _is_current(manifest: Manifest) -> bool:
 
 
 def _disk_share(path: str) -> int | None:
-    """Return the bytes of a file for each of its names."""
+    """Return the bytes of a file over its hard links; None if it is gone."""
     try:
         stat = Path(path).stat()
     except FileNotFoundError:

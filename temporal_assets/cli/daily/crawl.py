@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 _ENDS: Final = {
     "closespider_timeout": "the time was up",
-    "closespider_pagecount": "so many pages were there",
+    "closespider_pagecount": "all pages of the budget were fetched",
     "shutdown": "it was stopped",
 }
-"""Reasons of Scrapy for the end of a crawl, in words."""
+"""Words for the reasons that Scrapy gives for the end of a crawl."""
 
 _CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
 
@@ -101,7 +101,7 @@ def run(
     }
     from temporal_assets.policy import PolicyError
 
-    _hush()
+    _quieten_scrapy()
     try:
         stats = crawl(path, folder, Budget(pages, seconds), settings)
     except (CrawlUnderWayError, NewerMemory, NotWrittenError, PolicyError) as error:
@@ -132,15 +132,15 @@ def run(
         raise typer.Exit(INTERRUPTED)
 
 
-def _hush() -> None:
-    """Leave the lines by which Scrapy lists its own parts to those who look for faults in it."""
+def _quieten_scrapy() -> None:
+    """Drop the lines in which Scrapy lists its own parts and settings."""
     for part in ("addons", "core.engine", "crawler", "middleware", "statscollectors", "utils.log"):
-        # Scrapy sets levels anew when it begins, and leaves filters.
-        logging.getLogger(f"scrapy.{part}").addFilter(_is_said)
+        # A filter and no level: Scrapy sets levels when it begins.
+        logging.getLogger(f"scrapy.{part}").addFilter(_is_for_users)
 
 
-def _is_said(record: logging.LogRecord) -> bool:
-    """Return whether a line is a warning, or the answer to Ctrl-C."""
+def _is_for_users(record: logging.LogRecord) -> bool:
+    """Return True for warnings, and for the answer to Ctrl-C."""
     return record.levelno >= logging.WARNING or str(record.msg).startswith("Received ")
 
 

@@ -191,7 +191,7 @@ def at_a_glance(window: Window) -> str:
 
 
 def _notes(window: Window) -> list[str]:
-    """Return what a window says that is too short for a report, and what helps."""
+    """Return the notes of the policy, as HTML: why lists are empty, and what helps."""
     return [f"<p class='lead'>{prose(note)}</p>" for note in window.notes()]
 
 

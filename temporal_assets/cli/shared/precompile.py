@@ -3,10 +3,9 @@
 Here: when a process does so. Not here: what it runs (`machine.compile_ahead`), and how loops are
 compiled and kept on disk (`core.numerics.compiled`).
 
-An installation with pip brings its loops compiled. For another processor, another version of numba,
-or where nothing was compiled, each is compiled when it is first called, which takes longer than a
-small corpus takes in all. The loops of curves, patterns and simulations are needed last and cost
-most: they are first in the list of a process that compiles them meanwhile.
+An installation with pip brings its loops compiled. Otherwise, and after a change of the processor
+or of numba, each is compiled at its first call, which takes longer than a small corpus takes in
+all. The loops of windows are needed last and cost most; a second process compiles them meanwhile.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from temporal_assets.cli.shared import console
 from temporal_assets.machine import same_python
 
 _DEAREST: Final = "temporal_assets.core.curves.curves"
-"""The module whose loops take longest."""
+"""The module whose loops take longest to compile; if they are compiled, so are the others."""
 
 
 @contextmanager
 def precompiling() -> Iterator[None]:
-    """Compile beside what is done inside; says so, and does nothing where all is compiled."""
+    """Compile in another process while the body runs; do nothing where loops are compiled."""
     from temporal_assets.machine import compile_ahead
 
     if compile_ahead.is_compiled(_DEAREST):

@@ -62,11 +62,12 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
 }
 
 PLANNED_SHARE: Final = 0.4
-"""Share of the pages that `combined` may leave to no other order. Chosen on demo seed 11, the first
-six days of the portal's clicks and the first 120 days of the encyclopaedia's views, where 0.1 to
-0.6 differ by less than 0.05 points of traffic (docs/crawl-simulation.md)."""
+"""Share of the pages, those fetched first, that `combined` never leaves to PageRank. Chosen on demo
+seed 11, the first six days of the portal's clicks and the first 120 days of the encyclopaedia's
+views, where 0.1 to 0.6 differ by less than 0.05 points of traffic (docs/crawl-simulation.md)."""
 _STEP: Final = 1e-12
-"""Difference of two scores after that, as a multiple of the mean score."""
+"""Difference of two scores of the other pages, as a multiple of the mean score: small enough to
+stay just below the planned pages, and large enough for the digits of a score."""
 
 BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random")
 """Orders that anybody can have without patterns."""
@@ -157,8 +158,8 @@ def _combined(
 
     The candidates each crawl the site as it was known in the first part of the learning period, and
     are judged by the visits of the second: the mean of what they have at `THROUGHPUTS`, of which
-    half are small. Without two parts, and of equal ones, the first is taken. For fetching, its last
-    pages may be left to PageRank, if that would have done better.
+    half are small. The first is taken without two parts, and of equals. For fetching, the last
+    pages are left to PageRank if that would have done better.
     """
     training = knowledge.training
     now = _evidence(knowledge, page_ranks)
@@ -182,17 +183,17 @@ def _combined(
 def _by_links_at_last(
     score: Floats, links: LinkGraph, page_ranks: Floats, start: ArrayLike
 ) -> Floats:
-    """Return the score that crawls alike up to `PLANNED_SHARE` of the pages, then by PageRank.
+    """Return a score with the same order up to `PLANNED_SHARE` of the pages, then by PageRank.
 
-    Of the pages that come last the log tells next to nothing.
+    The log says next to nothing about the pages that come last.
     """
     order = crawl(links, start, score).fetched
     planned = order[: int(PLANNED_SHARE * len(links))]
     if not len(planned):
         return score
-    # Just below what is planned, so that the scores of several sites can still be compared.
+    # Just below the planned pages, so that the scores of several sites can still be compared.
     lowest, step = float(score[planned].min()), _STEP * (float(np.abs(score).mean()) or 1.0)
-    place = np.unique(-page_ranks, return_inverse=True)[1] + 1  # equal pages keep one place
+    place = np.unique(-page_ranks, return_inverse=True)[1] + 1  # the same for equal PageRanks
     hedged = lowest - step * place
     hedged[planned] = score[planned]
     return np.asarray(hedged)

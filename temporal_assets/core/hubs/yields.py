@@ -87,7 +87,7 @@ class HubYield:
     prior: float
     """Pages that a hub is believed to have led to before anything is seen (`a`)."""
     level: float
-    """`s`."""
+    """Factor by which all hubs together are expected to yield more or less (`s`)."""
     scatter: float
     """`f`: variance of a day's number by its mean, at least 1."""
     weights: Int64s
@@ -98,12 +98,12 @@ class HubYield:
     """Days that were predicted to learn this; 0: the half-life is a default."""
 
     def expected(self, counts: Int64s) -> Floats:
-        """New temporal pages a day, for decayed counts (`UNIT` squared is one page)."""
+        """Return the new temporal pages a day to expect of decayed counts, in `UNIT` squared."""
         pages = np.asarray(counts, np.float64) / UNIT**2
         return np.asarray(self.level * (self.prior + pages) / self.evidence_days)
 
     def interval(self, expected: Floats) -> tuple[Floats, Floats]:
-        """Bounds of the expected numbers, which hold with 95 % probability."""
+        """Return the bounds between which the numbers are with 95 % probability."""
         scale = max(self.scatter - 1.0, self.level / self.evidence_days)
         tail = (1 - _CONFIDENCE) / 2
         low, high = (gammaincinv(expected / scale, p) * scale for p in (tail, 1 - tail))
@@ -128,7 +128,7 @@ def day_weights(days: int, half_life: float) -> Int64s:
 
 
 def learn(links: NewLinks, observed: Flags) -> HubYield:
-    """The model under which the last days were most probable given the days before.
+    """Return the model under which the last days were most probable given the days before.
 
     Args:
         links: Those of all hubs, or of a sample of them that is drawn by hub.
@@ -142,15 +142,16 @@ def learn(links: NewLinks, observed: Flags) -> HubYield:
         (_fitted(links, has_birth, outcomes, h, _FIRST_PRIOR) for h in HALF_LIVES), key=_likelihood
     )
     best = max((_fitted(links, has_birth, outcomes, best[1], a) for a in _PRIORS), key=_likelihood)
-    _, h, prior, followed, scatter = best
+    _, half_life, prior, followed_pages, scatter = best
     new = np.bincount(links.day, links.new, len(has_birth)) / UNIT
-    if not followed > 0:  # nothing new on any of the days
+    if not followed_pages > 0:  # nothing new on any of the days
         return _model(has_birth, _UNLEARNED_DAYS, _FIRST_PRIOR, 1.0, 1.0, 0)
-    model = _model(has_birth, h, prior, 1.0, scatter, len(outcomes))
+    model = _model(has_birth, half_life, prior, 1.0, scatter, len(outcomes))
     hubs = 1 + int(np.count_nonzero(np.diff(links.hub)))
-    decayed = (hubs * prior + float(new @ model.weights) / UNIT) / model.evidence_days
-    week = float(new[np.flatnonzero(has_birth)[-_WEEK:]].mean())
-    return replace(model, level=followed / float(new[outcomes].sum()) * week / decayed)
+    decayed_pages = (hubs * prior + float(new @ model.weights) / UNIT) / model.evidence_days
+    week_pages = float(new[np.flatnonzero(has_birth)[-_WEEK:]].mean())
+    followed_share = followed_pages / float(new[outcomes].sum())
+    return replace(model, level=followed_share * week_pages / decayed_pages)
 
 
 def _outcomes(has_birth: Flags) -> Int64s:
@@ -204,9 +205,10 @@ def _model(
 
 
 def _weights(has_birth: Flags, half_life: float) -> Int64s:
-    """Return the weights of days, the last whose births are known counting in full.
+    """Return the weight of each day; the last day whose births are known counts in full.
 
-    Were a missing day counted as passed, a half-life of hours would leave nothing to divide by.
+    Days missing at the end do not age the evidence: after some of them, a half-life of hours would
+    leave nothing to divide by.
     """
     known = np.flatnonzero(has_birth)
     days = int(known[-1]) + 1 if len(known) else len(has_birth)

@@ -85,32 +85,33 @@ event.register("numba:compile", _SeldomCollected())
 
 
 class KeptLoops(FunctionCache):
-    """Compiled code of a loop on disk: what an installation brought, then what was added since.
+    """Compiled code of a loop on disk, in one or two folders.
 
-    An installation compiles ahead (`machine.compile_ahead`) and keeps it beside the code, where who
-    runs it may not write. What is missing there, or is for other processors or another numba, is
-    compiled when it is called and kept where numba keeps it: beside the code as well, or else in
-    the folder of `NUMBA_CACHE_DIR` or of the user.
+    An installation compiles ahead (`machine.compile_ahead`) into a folder beside the code, where
+    the user who runs it may not be allowed to write. What is missing there, or was compiled for
+    another processor or by another numba, is compiled at the first call and kept in numba's own
+    folder: the same one, or that of `NUMBA_CACHE_DIR` or of the user.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Find both places; nothing is read yet."""
+        """Name both folders; nothing is read yet."""
         super().__init__(function)  # type: ignore[no-untyped-call]
         beside = InTreeCacheLocator(function, inspect.getfile(function))
         self._brought = IndexDataCacheFile(
             beside.get_cache_path(), self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
-    def holds(self, target: Any, types: tuple[Any, ...]) -> bool:
-        """Return True if the loop is compiled for these types and this processor."""
-        key = self._index_key(types, target.codegen())
+    def holds(self, target: Any, arguments: tuple[Any, ...]) -> bool:
+        """Return True if the loop is compiled for arguments of these types and this processor."""
+        key = self._index_key(arguments, target.codegen())
         return key in self._brought._load_index() or key in self._cache_file._load_index()
 
-    def types(self) -> list[tuple[Any, ...]]:
-        """Types of arguments for which the loop is compiled, for any processor."""
+    def argument_types(self) -> list[tuple[Any, ...]]:
+        """Return the types of arguments that the loop is compiled for, on any processor."""
         return [key[0] for key in self._cache_file._load_index()]
 
     def _load_overload(self, signature: Any, context: Any) -> Any:
+        """Return the compiled code for some types, or None; numba calls this before it compiles."""
         if self._brought._index_path != self._cache_file._index_path:
             data = self._brought.load(self._index_key(signature, context.codegen()))
             if data is not None:
@@ -119,6 +120,7 @@ class KeptLoops(FunctionCache):
 
 
 def _compiled(function: Callable[P, R], **options: Any) -> Any:
+    """Return numba's dispatcher of a function, with the cache of ours."""
     dispatcher = njit(**options)(function)
     dispatcher._cache = KeptLoops(dispatcher.py_func)
     return dispatcher

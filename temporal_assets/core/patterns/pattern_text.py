@@ -55,7 +55,7 @@ _HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
 _ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
 
 _ENCODED: Final = re.compile("(?:%[89A-F][0-9A-F])+")
-"""Bytes beyond ASCII."""
+"""Percent-encoded bytes of characters beyond ASCII."""
 _READABLE: Final = ("L", "M", "N")
 """Unicode categories of letters, marks and numbers."""
 
@@ -70,14 +70,15 @@ _MOST_ORDERS: Final = 24
 
 
 def readable(text: str) -> str:
-    """Return text with the letters and digits of other scripts instead of their percent-encoding.
+    """Return text with percent-encoded letters and digits of other scripts decoded.
 
-    Everything else stays encoded: spaces, punctuation, signs that turn the direction of writing.
+    Everything else stays encoded: spaces, punctuation, and marks that turn the writing direction.
     """
     return _ENCODED.sub(_decoded, text)
 
 
 def _decoded(run: re.Match[str]) -> str:
+    """Return encoded bytes with letters and digits decoded; as they are if they are no UTF-8."""
     try:
         letters = bytes.fromhex(run[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:

@@ -584,7 +584,7 @@ class _Builder:
         return lasting
 
     def _in_turn(self, key: int, codes: Int32s, column: Int32s, rows: Int32s) -> list[int]:
-        """Return which of some values with numbers follow one another."""
+        """Return the places of the values with numbers of which each follows the one before."""
         families = numbered_families([self.keys.value(key, code) for code in codes.tolist()])
         if self.born is None or not families:
             return []
@@ -718,8 +718,8 @@ def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: 
     if most >= least:
         return name
     if bit_urls[_DIGITS_AT] >= least:
-        return DIGITS_CLASS  # some look like dates by chance
-    # A word is a slug too, where most are longer.
+        return DIGITS_CLASS  # Some numbers look like dates by chance.
+    # Among slugs, a single word is a slug as well.
     slugs = sum(counts[kind] for kind in _SLUG_CLASSES)
     if slugs + counts[WORD_CLASS] >= least and slugs >= counts[WORD_CLASS]:
         return SLUG_CLASS

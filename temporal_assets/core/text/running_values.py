@@ -70,10 +70,10 @@ _IN_TURN: Final = 0.8
 _LEAST_TURNS: Final = 2
 """So many times one must follow another: of two sections one may happen to be read earlier."""
 _NUMBERED: Final = re.compile(rb"(.*?)([0-9]{1,15})")
-
+"""A value that ends with a number, of digits that fit into 64 bits."""
 
 Family = list[int]
-"""Places of values."""
+"""Places of values that differ by the number at their end alone, in the order of the numbers."""
 
 _PAGE: Final = rb"(?:page|paged|pg|pag|pagina|seite|strona|sida)"
 _PAGE_KEY: Final = re.compile(
@@ -111,7 +111,7 @@ class Births:
         return inside and end - begin <= quarter
 
     def in_turn(self, families: Sequence[Family], place: Int64s, rows: Int32s) -> list[int]:
-        """Return which values with numbers follow one another.
+        """Return the places of the values of which each is born after the one before it.
 
         Args:
             families: Values with the same text before their numbers.
@@ -130,7 +130,7 @@ class Births:
             turns = [
                 before[1] < after[0]
                 for before, after in pairwise(spans)
-                # Of what was there before the days that are known nobody knows the order.
+                # The order of pages born before the first known day is not known.
                 if before[1] > self.first + 1 and after[1] > self.first + 1
             ]
             if len(turns) >= _LEAST_TURNS and sum(turns) >= _IN_TURN * len(turns):
@@ -155,7 +155,7 @@ def births(days: Int32s | Int64s | None) -> Births | None:
 
 
 def numbered_families(values: Sequence[bytes]) -> list[Family]:
-    """Return values that differ by the number at their end only, in its order."""
+    """Return the families of some values that have more than two members."""
     families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
     for place, value in enumerate(values):
         if match := _NUMBERED.fullmatch(value):
@@ -178,7 +178,7 @@ def is_page_word(value: bytes) -> bool:
 
 
 def is_page_value(value: bytes) -> bool:
-    """Return True for `page-4` and its kin."""
+    """Return True if a segment is a page of a list by itself, such as `page-4`."""
     return _PAGE_VALUE.fullmatch(value) is not None
 
 

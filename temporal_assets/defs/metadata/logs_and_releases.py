@@ -29,7 +29,7 @@ _GREY, _BLUE, _RED = 5, 0, 1
 
 
 def of_logs(inventory: Inventory) -> dict[str, Any]:
-    """Return the picture of the log files: lines of each day, with those kept and rejected."""
+    """Return the picture of the log files: lines of each day, and those kept and rejected."""
     days = inventory.days()[-_MOST_DAYS:]
     if not days:
         return {}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import RLock
@@ -44,13 +44,25 @@ _BUSY_SECONDS: Final = 30.0
 _INDEX: Final = "index"
 """Dagster's name for the database of all runs, beside one database for each run."""
 
+_LABEL: Final = next(iter(OF_LOCATION))
+"""Name of the tag that holds `repository@location`."""
+
+_UNSET_TARGETS: Final = (
+    "attribute",
+    "executable_path",
+    "package_name",
+    "python_file",
+    "working_directory",
+)
+"""Ways to name a code location, other than by a module."""
+
 
 @contextmanager
 def instance_of(home: Path) -> Iterator[dg.DagsterInstance]:
-    """Open the instance of a `dagster.yaml` for the runs of a command."""
+    """Open the instance of the `dagster.yaml` in a folder for the runs of a command."""
     with quiet_attempts(), _config_of_commands(home) as config:
-        opened = dg.DagsterInstance.from_config(str(home), config)
-    with opened as instance, kept_open(instance.event_log_storage):
+        dagster_instance = dg.DagsterInstance.from_config(str(home), config)
+    with dagster_instance as instance, kept_open(instance.event_log_storage):
         _name_location(instance.run_storage)
         yield instance
 
@@ -65,10 +77,10 @@ def is_in_sqlite(home: Path) -> bool:
 
 @contextmanager
 def _config_of_commands(home: Path) -> Iterator[str]:
-    """Yield a file to open the home by: `dagster.yaml` without the output of steps in files.
+    """Yield the name of a configuration file that keeps the output of steps on the terminal.
 
-    In a command that is on the terminal anyway. Four processes a run would copy it there from the
-    files, and Ctrl-C, which comes to all processes of a terminal, ends two with a traceback.
+    By default Dagster writes it to files, and four processes a run copy it from there to the
+    terminal. Ctrl-C, which comes to all processes of a terminal, ends two of them with a traceback.
     """
     config = _read(home)
     captured = None if config is None else config.get("compute_logs", {})
@@ -82,7 +94,7 @@ def _config_of_commands(home: Path) -> Iterator[str]:
 
 
 def _read(home: Path) -> dict[str, Any] | None:
-    """Return the configuration of a home; None where Dagster is to say what is wrong with it."""
+    """Return the configuration in a folder; None if it is broken, which Dagster then reports."""
     path = home / _CONFIG
     try:
         config = yaml.safe_load(path.read_text("utf-8")) if path.is_file() else None
@@ -95,7 +107,7 @@ def _read(home: Path) -> dict[str, Any] | None:
 def kept_open(log: Any) -> Iterator[None]:
     """Keep the databases of Dagster's event log in SQLite open between events.
 
-    PostgreSQL's event log keeps its own connections.
+    The event log in PostgreSQL, which has no databases by run, keeps its own connections.
     """
     if not hasattr(log, "conn_string_for_shard"):
         yield
@@ -120,12 +132,14 @@ class _Databases:
         self._engines: dict[str, Engine] = {}
         self._tables: set[str] = set()
 
-    def connection(self, shard: str) -> AbstractContextManager[Connection]:
-        """Return a connection to a database, as a context that is one transaction."""
-        return self._transaction(shard)
+    @contextmanager
+    def connection(self, shard: str) -> Iterator[Connection]:
+        """Yield a connection to a database; the context is one transaction."""
+        with self._lock, self._engine(shard).connect() as connection, connection.begin():
+            yield connection
 
     def has_table(self, name: str) -> bool:
-        """Return whether there is such a table, which is asked for every event."""
+        """Return whether a table is there; the answer yes is kept, because every event asks."""
         if name not in self._tables and self._has_table(name):
             self._tables.add(name)
         return name in self._tables
@@ -135,15 +149,11 @@ class _Databases:
         while self._engines:
             self._engines.popitem()[1].dispose()
 
-    @contextmanager
-    def _transaction(self, shard: str) -> Iterator[Connection]:
-        with self._lock, self._engine(shard).connect() as connection, connection.begin():
-            yield connection
-
     def _engine(self, shard: str) -> Engine:
+        """Return the engine of a database, and close that of another run."""
         if shard not in self._engines:
             with self._connect(shard):
-                pass  # Dagster makes the tables
+                pass  # Dagster creates the tables when it connects for the first time.
             for other in self._engines.keys() - {_INDEX}:
                 self._engines.pop(other).dispose()
             self._engines[shard] = create_engine(
@@ -156,18 +166,19 @@ class _Databases:
 
 
 def _flush_seldom(connection: sqlite3.Connection, _: object) -> None:
-    """Flush with a checkpoint, not with every transaction.
+    """Flush at checkpoints of the write-ahead log, not with every transaction.
 
-    A crash of the machine may lose the latest events, never the rest: what is there says the store.
+    A crash of the machine may lose the latest events and no others. The store, not the event log,
+    decides which tables are there.
     """
     connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _name_location(runs: Any) -> None:
-    """Keep runs under the code location that their tag names.
+    """Set the code location of new runs to that which their tag names.
 
-    Dagster sets it on runs that its daemon starts. The timeline of the UI shows no run without it,
-    whatever its tags say.
+    Dagster sets it on the runs that its daemon starts. The timeline of the UI leaves out runs
+    without it, whatever their tags say.
     """
     add_run = runs.add_run
 
@@ -182,7 +193,7 @@ def _name_location(runs: Any) -> None:
 
 
 def _origin(location: str, repository: str, job: str) -> Any:
-    """Return the origin of a job as Dagster reads it from its database, where it is such text."""
+    """Return the origin of a job, read from the text that Dagster's database holds for it."""
     target = {
         "__class__": "LoadableTargetOrigin",
         "module_name": location,
@@ -204,15 +215,3 @@ def _origin(location: str, repository: str, job: str) -> Any:
         "pipeline_name": job,
     }
     return dg.deserialize_value(json.dumps(origin))
-
-
-_LABEL: Final = next(iter(OF_LOCATION))
-
-_UNSET_TARGETS: Final = (
-    "attribute",
-    "executable_path",
-    "package_name",
-    "python_file",
-    "working_directory",
-)
-"""Ways to name a code location, other than by a module."""

@@ -90,7 +90,7 @@ def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, i
 
 
 def with_urls(rows: Any, named: Any) -> Any:
-    """The rows with the URLs of `named` whose numbers they have as `url`."""
+    """Return the rows with URLs from `named` instead of the numbers in `url`."""
     urls = named.select("number", named["url"].alias("named_url"))
     joined = rows.join(urls, rows["url"] == urls["number"]).drop("url", "number")
     return joined.withColumnRenamed("named_url", "url").select(*rows.columns)

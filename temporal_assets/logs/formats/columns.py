@@ -163,10 +163,10 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
 def suggested_by_names(
     columns: Mapping[str, str], present: Collection[str], values: Mapping[str, Sequence[str]]
 ) -> str:
-    """Return options for the fields that a table lacks, where names speak for one column each.
+    """Return options for the fields that a table lacks; empty unless each fits one column.
 
-    Where no name speaks for a field, values may. Pages are often named by an identifier (`itemid`),
-    which needs the beginning of its URL.
+    A field fits a column by its name, or else by its values. Pages are often named by an identifier
+    (`itemid`), which needs the beginning of its URL.
     """
     known = mapped(columns, present)
     absent = lacking({COLUMN_NAMES[field] for field in known})
@@ -177,7 +177,8 @@ def suggested_by_names(
             continue
         alike = [name for name in free if _speaks(name, words)]
         alike = alike or [name for name in free if _looks(values.get(name, ()), field)]
-        identifiers = [] if field != "target" or alike else [n for n in free if _speaks(n, _ITEMS)]
+        is_page = field == "target" and not alike
+        identifiers = [name for name in free if is_page and _speaks(name, _ITEMS)]
         if len(alike or identifiers) != 1:
             return ""
         (name,) = alike or identifiers
@@ -194,6 +195,7 @@ def _looks(values: Sequence[str], field: str) -> bool:
 
 
 def _speaks(name: str, words: str) -> bool:
+    """Return True if the name of a column has one of the words, and none of `_OTHERWISE`."""
     plain = _plain(name)
     named = any(word in plain for word in words.split())
     return named and not any(word in plain for word in _OTHERWISE.split())

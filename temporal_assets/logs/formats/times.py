@@ -6,8 +6,7 @@ plausible (`cleaning`).
 Understood are `10/Feb/2012:16:42:07 -0500`, ISO 8601 with `T` or a space, with or without seconds,
 fraction and zone, `2012/02/10 16:42:07`, `10.02.2012 16:42:07`, `20120210164207`, and numbers of
 seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude; each may stand in
-brackets. A leap second counts as
-the second before it, so that it stays in its day.
+brackets. A leap second counts as the second before it, so that it stays in its day.
 """
 
 from __future__ import annotations
@@ -256,7 +255,7 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
     A naive time is returned as if it were UTC.
     """
     if start < stop and data[start] == OPEN:
-        # Logs that were made tables keep the bracket before a time, or both.
+        # Tables made from logs keep the bracket before a time, or both.
         start += 1
         stop -= data[stop - 1] == CLOSE
     length = stop - start

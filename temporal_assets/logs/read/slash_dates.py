@@ -1,7 +1,7 @@
-"""Dates such as `5/1/2026 7:33 AM`, as spreadsheets write them: which of day and month is first.
+"""Order of day and month in dates such as `5/1/2026 7:33 AM`, which spreadsheets write.
 
-Here: telling the order from many of them, and writing them as ISO 8601 in the lines of a CSV or TSV
-block. Not here: times that can be read as they stand (`formats.times`).
+Here: finding the order from many dates, and rewriting dates as ISO 8601 in blocks of CSV and TSV.
+Not here: times that can be read as they stand (`formats.times`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _MONTHS: Final = 12
 
 
 def order_of(text: bytes) -> tuple[str | None, bool]:
-    """Return the order that lines of a log tell, and whether they have such dates at all.
+    """Return the order of the dates in a text, None if unknown, and whether it has such dates.
 
-    A single number above twelve tells it for all; numbers that tell both orders tell none.
+    A single number above twelve decides for all dates. Where both places have one, nothing does.
     """
-    first, second = 0, 0
+    first, second = 0, 0  # the largest numbers in both places
     for match in _DATE.finditer(text):
         first, second = max(first, int(match[2])), max(second, int(match[3]))
     if first > _MONTHS >= second:

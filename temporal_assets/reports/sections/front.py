@@ -110,11 +110,9 @@ def front(facts: Front) -> Section:
         *_hubs(facts),
         *_trusted(facts),
     )
-    return Section(
-        *("front", FRONT, "", f"{facts.day:%A, %-d %B %Y}", "no_judgement"),
-        (_said(facts), *_cautions(facts)),
-        blocks,
-    )
+    says = (_said(facts), *_cautions(facts))
+    title = f"{facts.day:%A, %-d %B %Y}"
+    return Section("front", FRONT, "", title, "no_judgement", says, blocks)
 
 
 def _said(facts: Front) -> str:
@@ -138,7 +136,7 @@ def _said(facts: Front) -> str:
 
 
 def _cautions(facts: Front) -> Iterator[str]:
-    """Yield what an operator of small or young logs has to know, and what to do."""
+    """Yield what an operator of small or young logs needs to know, and what helps."""
     if facts.labelled < _FEW_PAGES:
         labelled = f"{facts.labelled:,}" if facts.labelled else "none"
         yield (
@@ -188,7 +186,7 @@ def _since(now: float, before: Sequence[float]) -> str:
 
 
 def _to_judge(facts: Front) -> str:
-    """Return what a judgement out of time waits for."""
+    """Return why there is no judgement out of time yet."""
     if facts.days_to_judge > 0:
         return f"judged on pages born later: in {counted(facts.days_to_judge, 'more day')} of logs"
     return _LATER
@@ -277,7 +275,7 @@ def _left(facts: Front) -> Figure:
 
 
 def _born(row: Row) -> str:
-    """Say how many temporal pages a simulated crawl could find."""
+    """Return how many temporal pages were born in a simulated crawl."""
     return f"{counted(row['temporal'], 'temporal page')} born"
 
 

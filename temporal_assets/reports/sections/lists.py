@@ -227,7 +227,7 @@ def _table(
 
 
 def _interval(row: Row, name: str) -> str | None:
-    """The 95 % interval of a measure; None where there is none."""
+    """Return the 95 % interval of a measure; None if it has none."""
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     return None if low is None else f"{low:.3f} to {high:.3f}"
 
@@ -318,7 +318,7 @@ def _leads(own: Sequence[Row]) -> Iterator[str]:
 
 
 def _lead(rows: Sequence[Row]) -> str:
-    """Say of lists of the same F how they stand to the best baseline."""
+    """Return a sentence on lists with the same F beside the best baseline."""
     first = rows[0]
     low, high = first["f_lead_low"], first["f_lead_high"]
     end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"

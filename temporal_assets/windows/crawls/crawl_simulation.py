@@ -88,7 +88,7 @@ def crawled_sites(job: Job) -> list[str]:
 
 
 def too_large(job: Job) -> Missing | None:
-    """Said where sites are left out for their size, and no other is left."""
+    """Return why no site is crawled, if all are left out for their size."""
     viewed = _most_viewed(job)
     if not viewed or fitting(viewed, job.settings.simulation.most_pages):
         return None
@@ -96,7 +96,7 @@ def too_large(job: Job) -> Missing | None:
 
 
 def no_site_fits(settings: Settings) -> Missing:
-    """Return what there is to say where every site is too large."""
+    """Return the reason and the remedy where every site is too large."""
     most = settings.simulation.most_pages
     return Missing(f"every site has more than {most:,} pages", "read logs of smaller sites as well")
 

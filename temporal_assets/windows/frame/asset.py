@@ -47,7 +47,7 @@ class WindowAsset:
     tables: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the same day."""
     numbered_by: WindowAsset | None = None
-    """One of `tables`, of whose URLs its rows have the numbers; its files lie beside the rows."""
+    """The one of `tables` whose row numbers stand for URLs; its files lie beside the rows."""
     earlier: tuple[WindowAsset, ...] = ()
     """Window assets of which it reads the latest day before its own, if the window has one."""
     learned: tuple[WindowAsset, ...] = ()
@@ -169,11 +169,11 @@ class Job:
         return self.store.paths(self.sources.tables[name])
 
     def urls(self, name: str) -> list[str]:
-        """Files of the URLs that the rows of the same day of another window asset number."""
+        """Return the files with the URLs for the numbers in another window asset of the day."""
         return self.store.paths_beside(self.sources.tables[name])
 
     def urls_beside(self) -> list[Path]:
-        """Files of the URLs that the rows of the job's own asset number, to be published too."""
+        """Return the files with the URLs for the numbers in the rows made, to publish with them."""
         if self.asset.numbered_by is None:
             return []
         return self.store.linked(self.sources.tables[self.asset.numbered_by.name], self.out)

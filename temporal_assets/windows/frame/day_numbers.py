@@ -73,7 +73,7 @@ class DayNumbers:
 
     @classmethod
     def of(cls, files: DayFiles) -> DayNumbers:
-        """Return those of a day."""
+        """Return the numbers of a day, read from its files."""
         urls = ParquetRows(files.urls)
         opened = int(pc.sum(urls.columns(("is_opened",))["is_opened"]).as_py() or 0)
         (others,) = urls.in_ranges([(opened, len(urls))], ("url",))

@@ -48,7 +48,7 @@ class VisitFiles:
     traffic: Sequence[str]
     """The table `page_traffic`."""
     totals: Sequence[str]
-    """The table `page_totals`, which has the URLs of those rows."""
+    """The table `page_totals`, which has the URLs of the rows of `page_traffic`."""
     days: Sequence[dt.date]
     """The days of the window."""
 

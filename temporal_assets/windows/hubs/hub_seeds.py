@@ -85,17 +85,8 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
-    """Front pages of the sites that have temporal pages and no hub, for want of referrers.
-
-    Where there is neither a hub nor a temporal page, those of all sites: no list is left empty
-    only because nothing is known.
-    """
-    labels = {"page_labels": job.files("page_labels")}
-    sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
-    if not sites and not len(chosen.hubs):
-        totals = {"page_totals": job.files("page_totals")}
-        sites = {row["site"] for row in job.engine.rows(_SITES, totals, _ALL_ROWS)}
-    lonely = sorted(sites - {site_of(url) for url in chosen.hubs["url"].to_pylist()})
+    """Return the front page of each site without a hub, if enough clients know it."""
+    lonely = _lonely_sites(job, chosen)
     if not lonely:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
     listed = handed_on(
@@ -109,19 +100,34 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     client_files = count_clients(job.engine, job.settings, visits, front_files, folder)
     pages, clients = (whole_table(files) for files in (front_files, client_files))
     rows = pages.join(clients, "page", join_type="left outer", use_threads=False)
+    # Of a page that nobody opened, those who came from it are known.
     known = pc.fill_null(pc.coalesce(rows["clients"], rows["followers"]), 0)
     rows = rows.set_column(rows.column_names.index("clients"), "clients", known)
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
-    first: dict[str, int] = {}
+    place_of_site: dict[str, int] = {}
     rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
     for place, url in enumerate(rows["url"].to_pylist()):
-        first.setdefault(site_of(url), place)  # one of both schemes
-    rows = rows.take(pa.array(first.values(), pa.int64()))
+        place_of_site.setdefault(site_of(url), place)  # http and https may both be there
+    rows = rows.take(pa.array(place_of_site.values(), pa.int64()))
     return without_links(rows["url"].combine_chunks(), rows["clients"].combine_chunks())
 
 
+def _lonely_sites(job: Job, chosen: ChosenHubs) -> list[str]:
+    """Return the sites that have temporal pages and no hub, for want of referrers.
+
+    Where there is neither a hub nor a temporal page, all sites: no list is left empty only because
+    nothing is known.
+    """
+    labels = {"page_labels": job.files("page_labels")}
+    sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
+    if not sites and not len(chosen.hubs):
+        totals = {"page_totals": job.files("page_totals")}
+        sites = {row["site"] for row in job.engine.rows(_SITES, totals, _ALL_ROWS)}
+    return sorted(sites - {site_of(url) for url in chosen.hubs["url"].to_pylist()})
+
+
 def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
-    """Pages by the clicks that led from them on the last day; without any, in the whole window."""
+    """Return the pages with the most clicks out on the last day, or else in the whole window."""
     manifests = job.window("transits").manifests
     on_last_day = _clicked_on(job, visits, manifests[-1:], "clicked")
     if len(on_last_day) or len(manifests) == 1:
@@ -130,7 +136,7 @@ def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
 
 
 def _clicked_on(job: Job, visits: VisitFiles, manifests: Sequence[Manifest], name: str) -> pa.Table:
-    """Pages by the clicks that led from them on some days, of those that enough people know."""
+    """Return the pages with the most clicks out on some days, of those enough clients opened."""
     folder = job.out / name
     folder.mkdir()
     inputs = {**job.transits(manifests), "page_totals": job.files("page_totals")}

@@ -72,7 +72,7 @@ def go_on(
 
 
 def _with_numbers(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield the tables with the numbers of their rows, which go on from table to table."""
+    """Yield the tables with numbers for their rows, which count on from table to table."""
     first = 0
     for table in tables:
         stop = first + len(table)

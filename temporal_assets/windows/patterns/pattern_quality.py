@@ -195,12 +195,12 @@ def _traffic(
 
 
 def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
-    """Return the first day, unless bits do not tell all days, or views are of other requests."""
+    """Return the first day; None if bits do not hold all days, or views are of other requests."""
     first = transits[0].day
-    is_told = (transits[-1].day - first).days < SEEN_BITS and all(
+    has_bits = (transits[-1].day - first).days < SEEN_BITS and all(
         store.require("page_views", manifest.day).inputs == manifest.inputs for manifest in transits
     )
-    return first if is_told else None
+    return first if has_bits else None
 
 
 def _among(sites: Collection[str]) -> pc.Expression | None:

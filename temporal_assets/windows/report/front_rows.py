@@ -166,11 +166,12 @@ def _watched(reader: Reader) -> Iterator[Row]:
 
 
 def _share(pages: int, labelled: int, what: str) -> str:
-    """Say how many pages with a label are of a kind; without one, others like it decide."""
+    """Return how many of the labelled pages are of a kind, or that there is no labelled page."""
     return f"{pages:,} of {labelled:,} {what}" if labelled else "by others like it"
 
 
 def _sizes(reader: Reader) -> dict[str, int]:
+    """Return the numbers of opened and of labelled pages, by the names of `Front`."""
     (row,) = reader.rows(_SIZES, "page_totals", "page_labels")
     return {name: int(row[name]) for name in ("opened", "labelled")}
 

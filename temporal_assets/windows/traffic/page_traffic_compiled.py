@@ -209,7 +209,7 @@ class _Rows:
     def table(
         self, labels: KnownLabels, referrals: Int64s, parameters: Mapping[str, Any]
     ) -> pa.Table:
-        """Their rows."""
+        """Return the rows of `page_traffic` of these pages."""
         pages, stop = self.pages, self.first + len(self.pages)
         return in_rows(
             {

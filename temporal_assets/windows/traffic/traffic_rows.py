@@ -23,7 +23,7 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 
 
 def in_rows(columns: Mapping[str, Any]) -> pa.Table:
-    """Rows of columns by name."""
+    """Return a table with the columns, given by name, in the order of `page_traffic`."""
     return pa.table([columns[field.name].cast(field.type) for field in ROWS], ROWS)
 
 
@@ -54,10 +54,10 @@ def came_new(
 
 
 def page_numbers(first: int, stop: int) -> pa.Array:
-    """The numbers of pages from `first` to before `stop`, which stand for their URLs."""
+    """Return the numbers of the pages from `first` up to `stop`, which stand for their URLs."""
     return pa.array(np.arange(first, stop))
 
 
 def day_column(parameters: Mapping[str, Any], rows: int) -> pa.Array:
-    """The day of the window, for each row."""
+    """Return the day of the window, once for each row."""
     return pa.repeat(pa.scalar(parameters["day"], pa.date32()), rows)
