@@ -57,7 +57,8 @@ def without_network(project: Path, site: Path) -> Path:
 
 def _first(project: Path, site: Path) -> Iterator[str]:
     yield html_page.heading("Results")
-    yield "<table><thead><tr><th>day</th><th class=text>table</th><th>passed</th></tr></thead>"
+    names = "<th class=text>day</th><th class=text>table</th><th>passed</th>"
+    yield f"<table><thead><tr>{names}</tr></thead>"
     results = project / "gx" / "uncommitted" / "validations"
     for file in sorted(results.rglob("*.json"), key=_by_day):
         result = json.loads(file.read_text("utf-8"))["statistics"]

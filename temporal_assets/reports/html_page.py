@@ -23,12 +23,16 @@ _STYLE: Final = (
     ":root{color-scheme:light dark}"
     "figure{margin:1.5rem 0}figcaption{font-weight:600}"
     "body{background:var(--paper);color:var(--ink);"
-    "font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}"
-    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
-    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .7rem;text-align:right;"
-    "border-bottom:1px solid #8886}th{border-bottom:2px solid #888}"
-    ".text,th:first-child{text-align:left}img{max-width:100%}"
-    "p,h1,h2,figcaption{overflow-wrap:anywhere}"
+    "font:15px/1.5 system-ui,sans-serif;max-width:78rem;margin:2rem auto;padding:0 1rem}"
+    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}.wide{overflow-x:auto}"
+    "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #8886}"
+    "th{border-bottom:2px solid #888;vertical-align:bottom}td{white-space:nowrap}"
+    ".text{text-align:left;white-space:normal}"
+    "p{max-width:62rem}p,h1,h2,figcaption{overflow-wrap:anywhere}"
+    "@media(max-width:34rem){.text{min-width:7rem}}"
+    "@media print{.wide{overflow:visible}table{font-size:8pt}th,td{padding:.2rem .3rem}"
+    "td{white-space:normal}}"
 )
 
 # Nothing on such a page runs, and nothing is fetched, whatever the logs have brought into it.
@@ -37,6 +41,10 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 _PLACES: Final = re.compile(r"(?<![:/])[/.](?=\w)")
 """Places in a URL after which a title may break into the next line."""
+
+_TYPED: Final = re.compile(r"`([^`]+)`")
+_NUMBER: Final = re.compile(r"[-+]?[\d.,]+%?( to [-+]?[\d.,]+%?)?")
+_LEFT: Final = ' class="text"'
 
 
 def page(title: str, parts: Iterable[str]) -> str:
@@ -73,8 +81,9 @@ def heading(value: str) -> str:
 
 
 def paragraph(value: str) -> str:
-    """A paragraph of plain text."""
-    return f"<p>{text(value)}</p>"
+    """A paragraph of plain text; what stands between backticks is to be typed."""
+    inner = _TYPED.sub(r"<code>\g<1></code>", text(value))
+    return f"<p>{inner}</p>"
 
 
 def figure(block: Drawn) -> str:
@@ -86,14 +95,28 @@ def figure(block: Drawn) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers are grouped in thousands."""
-    head = "".join(f"<th>{text(name)}</th>" for name in columns)
-    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    """A table that scrolls where it is too wide; numbers are grouped in thousands."""
+    lines = [list(row) for row in rows]
+    head = "".join(
+        f"<th{_LEFT if any(_is_text(row[place]) for row in lines) else ''}>{text(name)}</th>"
+        for place, name in enumerate(columns)
+    )
+    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in lines)
+    return (
+        f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n'
+        "</tbody></table></div>"
+    )
 
 
 def _cell(value: Any) -> str:
     """Numbers stand on the right, everything else on the left."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f'<td class="text">{text(value)}</td>'
+        return f"<td{_LEFT if _is_text(value) else ''}>{text(value)}</td>"
     return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{value:,.4g}</td>"
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a cell is neither empty nor a number, a share or an interval."""
+    if value is None or isinstance(value, int | float):
+        return isinstance(value, bool)
+    return bool(str(value)) and _NUMBER.fullmatch(str(value)) is None

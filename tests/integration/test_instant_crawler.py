@@ -384,9 +384,12 @@ def test_a_crawl_that_is_killed_has_no_reason_of_its_own(repository: Path, tmp_p
         "downloads",
         "pages",
         "visits_of_sources",
+        "visits_still_due",
         "sources_discovered",
         "explored",
         "links_not_wanted",
         "refused_by_robots",
         "put_off",
     ]
+    assert numbers["visits_of_sources"] <= numbers["downloads"]  # others are due and not made
+    assert numbers["visits_of_sources"] + numbers["visits_still_due"] >= 1

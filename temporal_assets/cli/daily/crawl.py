@@ -112,7 +112,8 @@ def run(
         for name, keys in (
             ("downloads", ("downloader/request_count",)),
             ("pages", ("response_received_count",)),
-            ("visits_of_sources", ("temporal/seeds", "temporal/revisits")),
+            ("visits_of_sources", ("temporal/visits",)),
+            ("visits_still_due", ("temporal/waiting",)),
             ("sources_discovered", tuple(f"temporal/discovered/{o}" for o in ORIGINS)),
             ("explored", tuple(f"temporal/explored_{age}" for age in ("new", "old", "undated"))),
             ("links_not_wanted", ("temporal/dropped",)),

@@ -213,8 +213,14 @@ class InstantSpider(Spider):
                 if number is not None:
                     row.id = number
                     self._under_way.add(page)
-                    self._count("revisits" if source.visits else "seeds")
                     self.scheduler.push(row)
+
+        self._say_waiting()
+
+    def _say_waiting(self) -> None:
+        """Keep the number of visits that are due and not yet made, for the end of the crawl."""
+        if self._crawl.stats:
+            self._crawl.stats.set_value("temporal/waiting", len(self._under_way))
 
     def explore(self) -> None:
         """Queue a page that the policy does not know, if its share of the budget allows one."""
@@ -336,7 +342,10 @@ class InstantSpider(Spider):
     def _done(self, row: Row) -> None:
         self.memory.change(row.id, state=DONE)
         self.memory.note("lengths", self._archive.lengths)
-        self._under_way.discard(row.page)
+        if row.page in self._under_way:
+            self._under_way.remove(row.page)
+            self._count("visits")
+            self._say_waiting()
 
     def _take(self, row: Row, response: Response) -> None:
         source = self._source_of(row)

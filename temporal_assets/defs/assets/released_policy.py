@@ -54,7 +54,7 @@ def released_policy_asset(
         ),
         group_name=group_of(RELEASED_POLICY),
         owners=[settings.orchestration.owner],
-        kinds={"file", "json"},
+        kinds={"file"},
         tags={"grain": "window"},
         metadata={"documentation": documentation(RELEASED_POLICY, settings)},
         automation_condition=RELEASE_WHEN_CHECKED,

@@ -25,7 +25,7 @@ LEFT: Final = 76
 NAME_AT: Final = 16
 """Position of its name."""
 
-_RIGHT, _TOP, _BOTTOM = 18, 12, 48
+_RIGHT, _TOP, _BOTTOM = 28, 12, 48
 _NAME: Final = 22
 """Height of the name of the lower axis."""
 _TICKS: Final = 5
@@ -38,7 +38,7 @@ _NAMED: Final = 8
 """At most so many places of an axis are named: more overlap on a phone."""
 
 _LONGEST_TICK: Final = 14
-_TICK_LETTER: Final = 10.0
+_TICK_LETTER: Final = 11.0
 """Width of a letter of a tick on a phone, about: the last tick moves in so far."""
 _DOTS: Final = 24
 """Lines with no more points show them."""
@@ -231,7 +231,7 @@ def _frame(x: Scale, y: Scale, figure: Chart) -> Iterator[str]:
         at = x.at(value)
         yield f'<path class="axis" d="M{at:.1f} {bottom}v4"/>'
         middle = min(at, WIDTH - _TICK_LETTER * len(name) / 2)
-        yield f'<text class="tick" x="{middle:.1f}" y="{bottom + 17}" text-anchor="middle">'
+        yield f'<text class="tick below" x="{middle:.1f}" y="{bottom + 17}" text-anchor="middle">'
         yield f"{escaped(name)}</text>"
     yield f'<path class="axis" d="M{LEFT} {bottom}H{right}"/>'
     middle = (LEFT + right) / 2

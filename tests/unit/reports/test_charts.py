@@ -28,7 +28,7 @@ DAY = dt.date(2026, 1, 31).toordinal()
 
 
 def ticks(svg: str) -> list[str]:
-    return re.findall(r'class="tick"[^>]*>([^<]*)<', svg)
+    return re.findall(r'class="tick[^"]*"[^>]*>([^<]*)<', svg)
 
 
 def test_days_are_written_as_dates_and_the_last_one_always() -> None:

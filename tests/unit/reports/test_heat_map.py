@@ -73,3 +73,15 @@ def test_nothing_on_a_page_is_markup_from_outside() -> None:
     assert page.count("&lt;script&gt;") == 11
     assert "<td>1,234,567</td>" in page
     assert "default-src 'none'" in page
+
+
+def test_a_column_of_numbers_shares_or_intervals_stands_on_the_right_beneath_its_name() -> None:
+    rows = [("sites", "27.5%", "-0.10 to +0.25", None), ("pages", "3%", None, 7)]
+    table = html_page.table(("list", "right", "95 %", "pages"), rows)
+    assert '<th class="text">list</th><th>right</th><th>95 %</th><th>pages</th>' in table
+    assert '<td class="text">sites</td><td>27.5%</td><td>-0.10 to +0.25</td><td></td>' in table
+    assert table.startswith('<div class="wide" tabindex="0"><table>')
+
+
+def test_what_is_to_be_typed_is_code_on_a_page() -> None:
+    assert html_page.paragraph("`a.b` is <0") == "<p><code>a.b</code> is &lt;0</p>"
