@@ -264,7 +264,7 @@ def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str], da
 def _difference(
     engine: Engine, store: Store, own: Store, asset: str, day: dt.date
 ) -> Difference | None:
-    """None for tables without a key, whose rows cannot be told apart."""
+    """Return how the rows of both states differ; None for a table without a key to join by."""
     table = contracts.table(asset)
     if not table.key:
         return None

@@ -122,7 +122,11 @@ def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
 
 
 def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None:
-    """None where nobody may ask, because Dagster writes to its databases to read them; or can."""
+    """Return the sensors and schedules that are on.
+
+    None if they cannot be read: Dagster writes to its databases to read them, which not all users
+    may.
+    """
     from temporal_assets.machine.troubles import is_of_database, said
     from temporal_assets.operate import switched_on
 

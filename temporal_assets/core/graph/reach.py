@@ -34,7 +34,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What the first 1, 2, ... seeds of a list link to beyond as many of another list."""
+    """Lead of the first 1, 2, ... seeds of a list over as many of another, in pages linked."""
 
     pages: Int64s
     low: Floats

@@ -24,7 +24,7 @@ class UnknownEncoding(ValueError):
 
 
 def page_bytes(body: bytes, transfer: str, encoding: str, most: int) -> bytes:
-    """At most `most` bytes of the page; what can be read of a body that breaks off.
+    """Return the first `most` bytes of the page, or what can be read of a body that breaks off.
 
     `transfer` and `encoding` are the headers Transfer-Encoding and Content-Encoding.
     """

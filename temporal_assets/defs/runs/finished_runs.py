@@ -102,7 +102,7 @@ def _found(evaluation: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """None for what other people's checks keep under the same names."""
+    """Return a number; None for anything else, which checks of other people may keep here."""
     return value if isinstance(value, int | float) else None
 
 

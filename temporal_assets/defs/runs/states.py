@@ -49,7 +49,10 @@ def states_of(
 
 
 def latest_window(installation: Installation, lost: str, now: dt.datetime) -> LatestWindow | None:
-    """None where it is up to date, too short, or waits for a damaged day to be made again."""
+    """Return the latest window if it is to be made.
+
+    None if it is up to date, too short, or waits for a damaged day to be made again.
+    """
     store, settings = installation.store, installation.settings
     try:
         due_window = due(store, settings, before=today(settings, now))

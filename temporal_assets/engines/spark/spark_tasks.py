@@ -101,7 +101,7 @@ def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Record
 
 
 def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Under the names and types that Spark was promised."""
+    """Return a batch with the names and types that Spark was promised."""
     return pa.RecordBatch.from_arrays(
         [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)],
         schema=pa.schema([field.with_nullable(True) for field in schema]),

@@ -195,7 +195,7 @@ def _parse_part(
 
 
 def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Records:
-    """With query joined and the server's own encoding undone."""
+    """Return the records with queries joined to paths and the server's own encoding undone."""
     target, agent = records.target, records.agent
     if any(_URI in header.fields for header in headers):
         target = with_scheme(target)

@@ -133,7 +133,7 @@ CLOUDFRONT_ENCODED: Final[Mapping[str, Decode]] = {
 
 
 def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
-    """With the server's own encoding of some columns undone, where there are these columns."""
+    """Return the records with the server's own encoding undone in those columns that are there."""
     for name, decode in encoded.items():
         column: Column | None = getattr(records, name)
         if column is not None:

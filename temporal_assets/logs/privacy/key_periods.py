@@ -198,7 +198,7 @@ def _notes(folder: Path) -> dict[str, str]:
 
 
 def _read_notes(folder: Path) -> dict[str, str] | None:
-    """None where they are no JSON object."""
+    """Return the notes beside a folder of keys; None if they are no JSON object."""
     try:
         noted = json.loads((folder.parent / NOTES).read_bytes())
     except OSError:

@@ -99,7 +99,7 @@ def wanted_links(
 
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
-    """Without the day, which is none of these numbers."""
+    """Return the links of a day; which day it is the caller knows."""
     opened, referrer = numbers.links()
     wanted = number[pages][opened]
     is_link = (wanted >= 0) & (referrer >= 0)

@@ -78,12 +78,12 @@ class Share:
 
     @property
     def by_urls(self) -> float | None:
-        """None without URLs."""
+        """Return the share of the URLs that are known; None without URLs."""
         return self.known_urls / self.urls if self.urls else None
 
     @property
     def by_visits(self) -> float | None:
-        """None without visits."""
+        """Return the share of the visits that are to known URLs; None without visits."""
         return self.known_visits / self.visits if self.visits else None
 
 
