@@ -85,10 +85,12 @@ def _left_out(window: Window) -> str:
     total = window.rows(query, "site_scores")[0]
     shown = min(SITES, total["sites"])
     more = f"{total['sites'] - shown:,} more sites, " if total["sites"] > shown else ""
+    rest = total["pages"] - _EACH * shown
+    pages = f"at least {rest:,} of the {total['pages']:,} labelled pages, " if rest > 0 else ""
     return (
         f"<p class='note'>{counted(shown, 'site')}, with up to {_EACH} patterns and {_EACH} pages"
-        f" of each. Left out are {more}most of the {total['pages']:,} labelled pages, and the views"
-        " of single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
+        f" of each. Left out are {more}{pages}{'and ' if more or pages else ''}the views of"
+        " single folders; <code>temporal-assets explore</code> serves all of them.</p>\n"
     )
 
 

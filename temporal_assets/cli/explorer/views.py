@@ -403,9 +403,13 @@ def pattern(window: Window, name: str, number: int) -> str:
         if examples
         else f"<p class='note'>No example among the {CANDIDATES:,} most visited pages.</p>",
         _neighbours(stored, name, place),
-        f"<p class='note'>{_text(GRAPH_KEY)}</p>",
-        f'<div class="figures">{block(graph_of(stored), "g")}</div>',
     ]
+    graph = graph_of(stored)
+    if graph.edges:
+        parts += [
+            f"<p class='note'>{_text(GRAPH_KEY)}</p>",
+            f'<div class="figures">{block(graph, "g")}</div>',
+        ]
     return page(row["template"], parts, _path_to(window, name))
 
 

@@ -95,8 +95,11 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
     if now or document["prefixes"]:
         if decisions and len(now) == len(decisions):
             yield (
-                "Everything is fetched now: every pattern has enough new pages that are read mostly"
-                " in their first days."
+                "Everything is fetched now: every pattern's pages are expected to be read mostly in"
+                " their first days, on little evidence so far. More days or readers may change it."
+                if document["provisional"]
+                else "Everything is fetched now: every pattern has enough new pages that are read"
+                " mostly in their first days."
             )
         return
     steady = [row for row in early if not row["is_listed"]]
