@@ -30,7 +30,7 @@ _STYLE: Final = (
     "th{border-bottom:2px solid #888;vertical-align:bottom}td{white-space:nowrap}"
     ".text{text-align:left;white-space:normal}"
     "p{max-width:62rem}p,h1,h2,figcaption{overflow-wrap:anywhere}"
-    "@media(max-width:34rem){.text{min-width:7rem}}"
+    "@media(max-width:34rem){th,td{padding:.25rem .4rem}.text{min-width:5rem}}"
     "@media print{.wide{overflow:visible}table{font-size:8pt}th,td{padding:.2rem .3rem}"
     "td{white-space:normal}}"
 )

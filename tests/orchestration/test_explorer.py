@@ -177,11 +177,17 @@ def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
     assert ask(port, "POST").status == 501
 
 
+def test_a_site_whose_pages_have_too_few_views_for_a_score_has_a_view() -> None:
+    row = {"rank": None, "is_selected": False, "score": None, "bound": None, "clients": 12}
+    says = "Not ranked, not in the list; no page has views enough for a label; 12 clients."
+    assert views._said_of(row) == says
+
+
 def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -> None:
     text = one_file(window)
     assert text.count("Content-Security-Policy") == 1
     assert "1 site, with up to" in text
-    assert "Left out are at least " in text
+    assert "Left out are the views of single folders" in text, "all pages of the site are in it"
     assert text.count("<h1") == 1
     assert "<form" not in text
     assert 'href="/' not in text

@@ -267,6 +267,10 @@ def _hosts(window: Window, name: str) -> list[str]:
 def _said_of(row: Row) -> str:
     rank = "Not ranked" if row["rank"] is None else f"Rank {row['rank']:,}"
     listed = "in the list" if row["is_selected"] else "not in the list"
+    if row["score"] is None:
+        return (
+            f"{rank}, {listed}; no page has views enough for a label; {row['clients']:,} clients."
+        )
     return (
         f"{rank}, {listed}; {row['temporal_pages']:,} of {row['pages']:,} pages are temporal;"
         f" score {row['score']:.3f}, at least {row['bound']:.3f}; {row['clients']:,} clients."

@@ -21,6 +21,7 @@ from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.assemble import Choices, assemble
 from temporal_assets.policy.document import Document, as_text, checked, is_empty, read
 from temporal_assets.policy.exports import PROVISIONAL_FILE, export
+from temporal_assets.windows.policy.policy_notes import _of_decisions
 from temporal_assets.windows.policy.provisional_lists import _ROWS, judge_sites
 from tests.policies import NEWS, PROVENANCE, SHOP, document, tables
 
@@ -41,6 +42,16 @@ def test_entries_of_a_site_without_labels_say_so() -> None:
         assert {entry["provisional"] for entry in entries if entry["site"] == NEWS} == {True}
         assert not any(entry["provisional"] for entry in entries if entry["site"] != NEWS)
     assert not document()["provisional"]
+
+
+def test_fetching_everything_rests_on_little_while_a_policy_is_provisional() -> None:
+    policy = provisional(0.9)
+    policy["patterns"] = [entry for entry in policy["patterns"] if entry["decision"] == "now"]
+    (early,) = _of_decisions([], policy)
+    policy["provisional"] = False
+    (late,) = _of_decisions([], policy)
+    assert "every pattern's pages are expected to be" in early
+    assert "every pattern has enough new pages" in late
 
 
 def test_hubs_of_a_site_whose_pages_last_are_visited_once_a_day() -> None:
