@@ -45,7 +45,7 @@ LEAST_VIEWS: Final = 3
 """Views in a life below which their share says nothing."""
 
 MOST_KNOWN: Final = 20_000
-"""Pages learned from; of more, every so manieth in the order of sites and URLs."""
+"""Pages learned from, about: of more, an even sample in the order of sites and URLs."""
 
 _RECENT_DAYS: Final = 28
 """Days after which earlier ones are not read, if these alone have enough known pages."""
@@ -96,7 +96,7 @@ class _Plan:
     known_until: dt.date
     young_from: dt.date
     step: int
-    """Every so manieth known page is taken."""
+    """Step of the sample: each known page whose number it divides is taken."""
     n_days: int
     """Days whose share of the views makes a page temporal."""
     observed: Flags
