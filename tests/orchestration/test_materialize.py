@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import signal
 from contextlib import nullcontext
 
@@ -116,7 +117,10 @@ def test_days_are_made_in_batches(project: Project, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_event_log_is_what_dagster_would_have_written(
-    project: Project, three_days: list[dt.date], monkeypatch: pytest.MonkeyPatch
+    project: Project,
+    three_days: list[dt.date],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Two runs, one with its databases kept open and one as Dagster does; only moments differ."""
     answer = []
@@ -126,10 +130,23 @@ def test_the_event_log_is_what_dagster_would_have_written(
         outcome = project.materialize(three_days, ["log_files", "requests", "page_views"])
         assert outcome.ok
         with dg.DagsterInstance.from_config(str(project.settings.state / "dagster")) as instance:
-            answer.append(_told(instance, outcome.run_ids[-1]))
+            answer.append((_told(instance, outcome.run_ids[-1]), _versions(instance)))
             partitions = instance.get_materialized_partitions(dg.AssetKey("page_views"))
             assert partitions == {day.isoformat() for day in three_days}
     assert answer[0] == answer[1]
+    assert "Exception while storing event batch" not in capfd.readouterr().err
+    assert "DAGSTER_EVENT_BATCH_SIZE" not in os.environ
+
+
+def _versions(instance: dg.DagsterInstance) -> list[tuple[str | None, str]]:
+    """Return days with the versions of the data that were last made, and the last day made."""
+    key = dg.AssetKey("page_views")
+    records = instance.fetch_materializations(key, limit=3).records
+    latest = instance.get_latest_materialization_event(key)
+    made = [record.asset_materialization for record in records]
+    if latest is not None:
+        made.append(latest.asset_materialization)
+    return [(one.partition, (one.tags or {})["dagster/data_version"]) for one in made if one]
 
 
 def _told(instance: dg.DagsterInstance, run: str) -> list[tuple[object, ...]]:

@@ -1,19 +1,21 @@
-"""Dagster's instance as commands use it: databases stay open, and runs name their code location.
+"""Dagster's instance as commands use it: databases stay open, events of days are stored together.
 
-Here: how long a connection to SQLite lives, where the output of steps goes, and which code location
-a run belongs to. Not here: what an event says, where the log lies and how it is read, which is
-Dagster's. Another release of Dagster may name these methods otherwise: then it works as it does by
-itself, with more time (docs/decisions.md).
+Here: how long a connection to SQLite lives, how many events a transaction stores, where the output
+of steps goes, and which code location a run belongs to. Not here: what an event says, where the log
+lies and how it is read, which is Dagster's. Another release of Dagster may name these methods
+otherwise: then it works as it does by itself, with more time (docs/decisions.md).
 
 A run over many days has several events for each of them. Dagster opens up to four connections for
-every event, each with an engine of its own that compiles its statements anew.
+every event, each with an engine of its own that compiles its statements anew, and writes the last
+event of an asset once for each of its days.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -22,7 +24,7 @@ from typing import Any, Final
 
 import dagster as dg
 import yaml  # type: ignore[import-untyped]
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine, func, select
 from sqlalchemy.event import listen
 from sqlalchemy.pool import StaticPool
 
@@ -40,6 +42,16 @@ _CAPTURED: Final = "LocalComputeLogManager"
 
 _BUSY_SECONDS: Final = 30.0
 """Wait for another process that writes. Dagster has the same, from one of its releases on."""
+
+_OF_DAYS: Final = {
+    dg.DagsterEventType.ASSET_MATERIALIZATION,
+    dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+}
+
+_BATCH_SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
+"""Dagster's variable for the events of days that are stored together; without it, none are."""
+
+_EVENTS_AT_ONCE: Final = "200"
 
 _INDEX: Final = "index"
 """Dagster's name for the database of all runs, beside one database for each run."""
@@ -116,9 +128,14 @@ def kept_open(log: Any) -> Iterator[None]:
     log.run_connection = databases.connection
     log.index_connection = lambda: databases.connection(_INDEX)
     log.has_table = databases.has_table
+    log.store_event_batch = databases.store_batch
+    is_ours = _BATCH_SIZE not in os.environ
+    os.environ.setdefault(_BATCH_SIZE, _EVENTS_AT_ONCE)
     try:
         yield
     finally:
+        if is_ours:
+            os.environ.pop(_BATCH_SIZE, None)
         databases.close()
 
 
@@ -130,13 +147,19 @@ class _Databases:
         self._connect, self._has_table = log.run_connection, log.has_table
         self._lock = RLock()
         self._engines: dict[str, Engine] = {}
+        self._used: list[str] = []
         self._tables: set[str] = set()
 
     @contextmanager
     def connection(self, shard: str) -> Iterator[Connection]:
         """Yield a connection to a database; the context is one transaction."""
-        with self._lock, self._engine(shard).connect() as connection, connection.begin():
-            yield connection
+        with self._lock:
+            self._used.append(shard)
+            try:
+                with self._engine(shard).connect() as connection, connection.begin():
+                    yield connection
+            finally:
+                self._used.remove(shard)
 
     def has_table(self, name: str) -> bool:
         """Return whether a table is there; the answer yes is kept, because every event asks."""
@@ -144,17 +167,44 @@ class _Databases:
             self._tables.add(name)
         return name in self._tables
 
+    def store_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
+        """Store events of a run; Dagster stores them one by one where this raises."""
+        by_day = [event for event in events if _is_of_day(event)]
+        if by_day:
+            self._store_days(by_day)
+        for event in events:
+            if not _is_of_day(event):
+                self._log.store_event(event)
+
+    def _store_days(self, events: Sequence[dg.EventLogEntry]) -> None:
+        """Store events of assets in both databases, and each asset's last among what it has."""
+        table = self._log.prepare_insert_event(events[0]).table
+        rows = [self._log._event_to_row(event) for event in events]
+        run = events[0].run_id
+        with self.connection(run) as of_run, self.connection(_INDEX) as connection:
+            of_run.execute(table.insert(), rows)
+            connection.execute(table.insert(), rows)
+            (last,) = connection.execute(select(func.max(table.c.id))).one()
+            numbers = range(last - len(rows) + 1, last + 1)  # nobody else writes meanwhile
+            self._log._store_asset_event_tags(connection, events, numbers)
+            latest = {
+                (row["asset_key"], row["dagster_event_type"]): (event, number)
+                for row, event, number in zip(rows, events, numbers, strict=True)
+            }
+            for event, number in latest.values():
+                self._log._store_asset_event(connection, event, number)
+
     def close(self) -> None:
         """Close all connections."""
         while self._engines:
             self._engines.popitem()[1].dispose()
 
     def _engine(self, shard: str) -> Engine:
-        """Return the engine of a database, and close that of another run."""
+        """Return the engine of a database, and close that of another run, unless it is in use."""
         if shard not in self._engines:
             with self._connect(shard):
                 pass  # Dagster creates the tables when it connects for the first time.
-            for other in self._engines.keys() - {_INDEX}:
+            for other in self._engines.keys() - {_INDEX, *self._used}:
                 self._engines.pop(other).dispose()
             self._engines[shard] = create_engine(
                 self._log.conn_string_for_shard(shard),
@@ -163,6 +213,12 @@ class _Databases:
             )
             listen(self._engines[shard], "connect", _flush_seldom)
         return self._engines[shard]
+
+
+def _is_of_day(entry: dg.EventLogEntry) -> bool:
+    """Return whether an event is stored for a day of an asset, and not for a check."""
+    event = entry.dagster_event
+    return event is not None and event.event_type in _OF_DAYS and event.asset_key is not None
 
 
 def _flush_seldom(connection: sqlite3.Connection, _: object) -> None:
