@@ -92,6 +92,8 @@ class Preview:
     """Sentences, each with what to do."""
     missing: tuple[str, ...] = ()
     """Sentences on what the format cannot say."""
+    other_formats: tuple[tuple[str, str], ...] = ()
+    """Other formats in the files that were looked at, each with a file that is read as it."""
     error: str | None = None
     """Why none of the files that were looked at can be read."""
 
@@ -145,9 +147,10 @@ def preview(source: LogSource, settings: Settings) -> Preview:
     first: Preview | None = None
     failures: list[str] = []
     sites: dict[str, str] = {}
+    formats_of: dict[str, str] = {}
     for path in looked_at:
-        if first is not None and source.host is None:
-            break  # further files are only asked for the sites that they are of
+        if first is not None and source.host is None and not isinstance(path, Path):
+            break  # each look at an object is a request, and there is no host to doubt
         try:
             sample = _sample(path, source, settings)
         except Exception as error:
@@ -159,6 +162,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
         if sample is None:
             continue
         sites |= {site: str(path) for site in sorted(sample.sites) if site not in sites}
+        formats_of.setdefault(sample.fmt.label, path.name)
         if first is None:
             first = _of(sample, path, len(files), source, settings)
     if first is None:
@@ -170,7 +174,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
         doubts.insert(0, several_sites(source.host, sites))
     if failures:
         doubts.append(f"{len(failures)} of {len(looked_at)} files cannot be read: {failures[0]}")
-    return replace(first, doubts=tuple(doubts))
+    return replace(first, doubts=tuple(doubts), other_formats=tuple(formats_of.items())[1:])
 
 
 def _spread(files: Sequence[LogPath]) -> list[LogPath]:

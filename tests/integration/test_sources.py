@@ -423,6 +423,28 @@ def test_a_dry_run_of_what_gives_nothing_fails_as_reading_it_would(
     assert call("ingest", file, "--host", "a.b", "--dry-run", "--state", state).exit_code == 0
 
 
+def test_a_dry_run_of_two_formats_names_both(tmp_path: Path, state: Path) -> None:
+    iis(tmp_path / "logs" / "u_ex260130.log", 80)
+    write(tmp_path / "logs" / "access.log", [combined(n) for n in range(30)])
+    for host in (("--host", "a.example"), ()):
+        result = call("ingest", tmp_path / "logs", *host, "--dry-run", "--state", state)
+        assert "Read as: w3c; others as combined (access.log)" in said(result)
+
+
+def test_times_without_a_year_are_told_so(tmp_path: Path, state: Path) -> None:
+    for time in ("Jan 30 10:00:00", "30/Jan:10:00:00 +0000"):
+        lines = [combined(n).replace(f"30/Jan/2026:10:{n:02}:00 +0000", time) for n in range(30)]
+        file = write(tmp_path / "access.log", lines)
+        result = call("ingest", file, "--host", "a.example", "--state", state)
+        assert result.exit_code == 1
+        assert "their times have no year" in said(result)
+    rows = table(tmp_path / "a.csv", "time,address,url", "Jan 5 10:00:00,192.0.2.{n},https://a.b/")
+    result = call("ingest", rows, "--dry-run", "--state", state)
+    assert result.exit_code == 1
+    assert "Times without a year" in said(result)
+    assert stored(state) == []
+
+
 def test_a_line_without_an_end_is_shown(tmp_path: Path, state: Path) -> None:
     file = tmp_path / "u_ex260130.log"
     head = IIS.format(fields=FIELDS)

@@ -32,6 +32,7 @@ def preview_report(preview: Preview) -> dict[str, Any]:
         "file": str(preview.file),
         "files": preview.files,
         "format": preview.format,
+        "other_formats": dict(preview.other_formats),
         "lines": preview.sampled,
         "kept": preview.kept,
         "preview": [
@@ -82,7 +83,8 @@ def _show(preview: Preview) -> None:
         ("time", "visitor", "outcome", "page", "referrer", "agent", "site"),
         [_row(line) for line in preview.lines],
     )
-    console.say(f"Read as: {preview.format}")
+    others = "".join(f"; others as {name} ({file})" for name, file in preview.other_formats)
+    console.say(f"Read as: {preview.format}{others}")
     parts = [
         f"{name} {_share(usable_share.usable, usable_share.given)}"
         for name, usable_share in preview.shares.items()

@@ -758,6 +758,16 @@ def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
             yield "".join(c if c.isprintable() else "?" for c in path[:_SHAPE_LENGTH])
 
 
+_YEARLESS: Final = re.compile(
+    rb"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: +\d{1,2} +|:)\d\d:\d\d"
+)
+_WITH_YEAR: Final = re.compile(rb"[-/ ](?:19|20)\d\d[:\s\]]|\b(?:19|20)\d\d-\d\d")
+_NO_YEAR: Final = (
+    "their times have no year, so that no line can be given to its day: have the server write it"
+    " (nginx: $time_iso8601; Apache: %t)"
+)
+
+
 def _why_unknown(source: LogSource, head: bytes) -> str:
     """Return what detection saw and tried."""
     refused = streams.refusal(head)
@@ -782,6 +792,8 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
             f" they are to be counted as rejected, name the format (--format {fmt.name})"
         )
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
+    if _YEARLESS.search(first) and not _WITH_YEAR.search(first):
+        return f"{what}; {_NO_YEAR}"
     tried = ", ".join(FORMATS)
     sample = _without_comments(_sample(head, _INFERRED_LINES))
     if first.startswith(b"{"):

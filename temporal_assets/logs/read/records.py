@@ -49,7 +49,8 @@ class Reject(IntEnum):
 _REMEDIES: Final = {
     Reject.BAD_TIME.label: (
         "See docs/log-formats.md for the times that are understood. Dates like 5/6/2026, none with"
-        " a number above 12, need their order: --dates day-first or --dates month-first"
+        " a number above 12, need their order: --dates day-first or --dates month-first. Times"
+        " without a year (Jan 5 10:00:00) belong to no day: have the server write it"
     ),
     Reject.ANCIENT.label: "There were no access logs then: see docs/log-formats.md for its times",
     Reject.NO_HOST.label: "Their lines name no site: read them with --host www.example.com",
