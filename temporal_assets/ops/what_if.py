@@ -299,6 +299,7 @@ def _shown(side: str, table: contracts.Table) -> str:
         f"{side}_urls.url AS {name}" if name == numbered else f"{side}.{name}"
         for name in table.column_names
     )
+    # SQL: sides of the comparison, and a column of the contract
     joined = f"{side} INNER JOIN {side}_urls ON {side}_urls.number = {side}.{numbered}"
     return f"(SELECT {columns} FROM {joined}) AS {side}"  # noqa: S608 - columns of the contract
 
