@@ -1,6 +1,6 @@
 -- hub_baselines: two orders of hubs that anybody can write down: by the clicks out of each page on the
 --   last day, and by the distinct newly born pages it leads to, of which each counts half as much a day
---   earlier (in millionths)
+--   earlier (in millionths); of pages that somebody opened: search engines lead to all, and are no hubs
 -- inputs: transits, urls, counts, page_totals
 -- parameters: last_day, born_after, most
 -- output: hub_baselines
@@ -30,7 +30,7 @@ followed AS (
     WHERE referrer <> url AND transits > 0
 ),
 
-links AS (
+all_links AS (
     SELECT
         sources.url AS referrer,
         targets.url AS target,
@@ -40,6 +40,12 @@ links AS (
     INNER JOIN known AS sources ON sources.id = followed.source_id
     INNER JOIN known AS targets ON targets.id = followed.target_id
     GROUP BY sources.url, targets.url
+),
+
+links AS (
+    SELECT all_links.*
+    FROM all_links
+    INNER JOIN page_totals AS opened ON opened.url = all_links.referrer
 ),
 
 worths AS (

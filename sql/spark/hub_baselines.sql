@@ -29,7 +29,7 @@ WITH known AS (
   FROM {counts} AS counts
   WHERE
     referrer <> url AND transits > 0
-), links AS (
+), all_links AS (
   SELECT
     sources.url AS referrer,
     targets.url AS target,
@@ -43,6 +43,12 @@ WITH known AS (
   GROUP BY
     sources.url,
     targets.url
+), links AS (
+  SELECT
+    all_links.*
+  FROM all_links
+  INNER JOIN {page_totals} AS opened
+    ON opened.url = all_links.referrer
 ), worths AS (
   SELECT
     'clicks' AS list,
