@@ -142,6 +142,12 @@ def test_greedy_reaches_no_less_than_the_papers_order_in_sample(demo: Judged) ->
     assert known[-1]["baseline_one_hop"] < known[-1]["greedy_one_hop"]
 
 
+def test_search_engines_are_in_no_simple_order(demo: Judged) -> None:
+    (first,) = (row for row in demo.rows("hub_evaluation", trial="in_sample") if row["k"] == 1)
+    for name in ("clicks", "recent"):
+        assert 0 < first[f"{name}_one_hop"] < first["wanted"]  # one of them leads to all
+
+
 def test_what_is_born_during_a_crawl_was_born_then(demo: Judged) -> None:
     lives = demo.store.read("page_histories", demo.day).to_pylist()
     until = demo.day - dt.timedelta(days=7)
