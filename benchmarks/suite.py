@@ -154,8 +154,8 @@ def markdown(size: str, results: Found) -> str:
     for name in LINES:
         if name in results:
             lines += [_row(name, row) for row in results[name]["ways"]]
-    machines = dict.fromkeys(_said(one["machine"]) for one in results.values())
-    loads = [one["load"] for one in results.values()]
+    machines = dict.fromkeys(_said(result["machine"]) for result in results.values())
+    loads = [result["load"] for result in results.values()]
     head = [
         f"Size `{size}`. {' Others on: '.join(machines)}",
         f"Processes that wanted a core before a line began: {min(loads)} to {max(loads)}.",

@@ -124,7 +124,7 @@ class Page:
 
         def place() -> Any:
             actual = (self.run(_FIND % json.dumps(text)) for text in texts)
-            return next((one for one in actual if one), None)
+            return next(filter(None, actual), None)
 
         x, y = self.wait(place, f"nothing to press that says one of {texts}")
         for kind in ("mousePressed", "mouseReleased"):

@@ -110,12 +110,12 @@ def write_visits(settings: Settings, window: Window, file: Path) -> list[str]:
         linked[link["source"]].append(link["target"])
     end = dt.datetime.combine(window.day, dt.time(23, 30))
     lines: list[str] = []
-    known = {url for url, birth in born.items() if birth < end - dt.timedelta(days=_DAYS)}
+    seen = {url for url, birth in born.items() if birth < end - dt.timedelta(days=_DAYS)}
     for visit in range(int(dt.timedelta(days=_DAYS) / _EVERY)):
         at = end - dt.timedelta(days=_DAYS) + (visit + 1) * _EVERY
         for hub in hubs:
-            new = {url for url in linked[hub] if url in born and born[url] <= at} - known
-            known |= new
+            new = {url for url in linked[hub] if url in born and born[url] <= at} - seen
+            seen |= new
             kind = {"kind": "hub", "source": hub, "changed": bool(new)}
             lines.append(_line(at, hub, 200 if new else 304, **kind))
             lines += [_line(at, url, 200, kind="page", source=hub) for url in sorted(new)]

@@ -99,7 +99,7 @@ def opened(tab: Page, address: str, view: str) -> list[Told]:
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_screen_reader_finds_its_way(tab: Page, address: str, view: str) -> None:
     answer = opened(tab, address, view)
-    roles = [one.role for one in answer]
+    roles = [element.role for element in answer]
     assert [roles.count(one) for one in ("main", "navigation", "banner")] >= [1, 1, 1]
     assert roles.count("main") == 1
     assert [one for one in answer if one.role in NAMED and not one.name] == []

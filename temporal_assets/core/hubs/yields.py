@@ -210,8 +210,8 @@ def _weights(has_birth: Flags, half_life: float) -> Int64s:
     Days missing at the end do not age the evidence: after some of them, a half-life of hours would
     leave nothing to divide by.
     """
-    known = np.flatnonzero(has_birth)
-    days = int(known[-1]) + 1 if len(known) else len(has_birth)
+    birth_days = np.flatnonzero(has_birth)
+    days = int(birth_days[-1]) + 1 if len(birth_days) else len(has_birth)
     weights = np.full(len(has_birth), UNIT, np.int64)
     weights[:days] = day_weights(days, half_life)
     return weights

@@ -168,9 +168,9 @@ def suggested_by_names(
     A field fits a column by its name, or else by its values. Pages are often named by an identifier
     (`itemid`), which needs the beginning of its URL.
     """
-    known = mapped(columns, present)
-    absent = lacking({COLUMN_NAMES[field] for field in known})
-    free = [name for name in present if name and name not in _all_columns(known)]
+    recognised = mapped(columns, present)
+    absent = lacking({COLUMN_NAMES[field] for field in recognised})
+    free = [name for name in present if name and name not in _all_columns(recognised)]
     options = []
     for field, words in _SPOKEN.items():
         if not any(lack.startswith(field) for lack in absent):

@@ -101,8 +101,8 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     pages, clients = (whole_table(files) for files in (front_files, client_files))
     rows = pages.join(clients, "page", join_type="left outer", use_threads=False)
     # Of a page that nobody opened, those who came from it are known.
-    known = pc.fill_null(pc.coalesce(rows["clients"], rows["followers"]), 0)
-    rows = rows.set_column(rows.column_names.index("clients"), "clients", known)
+    people = pc.fill_null(pc.coalesce(rows["clients"], rows["followers"]), 0)
+    rows = rows.set_column(rows.column_names.index("clients"), "clients", people)
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     place_of_site: dict[str, int] = {}
     rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
