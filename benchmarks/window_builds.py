@@ -34,6 +34,7 @@ def build(
             inputs=job.sources.inputs,
             settings_digest="",
             extra={"missing_days": []},
+            beside=job.urls_beside(),
         )
 
 
