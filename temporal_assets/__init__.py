@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 def open(  # noqa: A001 - reads well: temporal_assets.open()
     state: str | os.PathLike[str] | None = None, *, verify: bool = True
 ) -> Artifacts:
-    """The published artifacts of a state folder (default: as the command line finds it).
+    """Return the published artifacts of a state folder (default: as the command line finds it).
 
     With `verify=False` queries do not compare the files that they name with what was published.
     """

@@ -9,7 +9,7 @@ from temporal_assets.machine.memory import keep_memory
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The code location, with the settings of $TEMPORAL_ASSETS_STATE."""
+    """Return the code location, with the settings of $TEMPORAL_ASSETS_STATE."""
     keep_memory()
     from temporal_assets.build import build_defs
 

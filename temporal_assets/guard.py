@@ -81,7 +81,7 @@ async def _answer(send: Channel, status: int, kind: bytes, body: bytes) -> None:
 
 
 def refusal(scope: Scope) -> str | None:
-    """Why a request is not let through; None if it is."""
+    """Return why a request is not let through; None if it is."""
     headers: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

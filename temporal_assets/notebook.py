@@ -50,17 +50,17 @@ class Artifacts:
         self.store = Store.open(self.settings)
 
     def __repr__(self) -> str:
-        """The folder, and the days of every asset that is there."""
+        """Return the folder, and the days of every asset that is there."""
         days_of_asset = {name: self.store.folders(name) for name in self.store.assets()}
         lines = [f"{name}: {_span(days)}" for name, days in days_of_asset.items() if days]
         return "\n  ".join([f"artifacts of {self.settings.state}", *(lines or ["none yet"])])
 
     def assets(self) -> list[str]:
-        """Names that `read` takes."""
+        """Return names that `read` takes."""
         return sorted(table.name for table in contracts.TABLES)
 
     def days(self, asset: str) -> list[dt.date]:
-        """Days published for an asset, ascending."""
+        """Return days published for an asset, ascending."""
         return self.store.days(asset)
 
     def read(
@@ -69,7 +69,7 @@ class Artifacts:
         day: Day | Sequence[Day] | None = None,
         columns: Sequence[str] | None = None,
     ) -> pa.Table:
-        """An asset as an Arrow table: one day, several, or all that are published.
+        """Return an asset as an Arrow table: one day, several, or all that are published.
 
         `.to_pandas()` on the result gives a data frame.
         """

@@ -116,7 +116,7 @@ def of_old_data(latest: dt.date, today: dt.date, limit: int) -> Message:
 
 
 def of_test() -> Message:
-    """A message that says that messages arrive."""
+    """Return a message that says that messages arrive."""
     return Message(
         "this is a test",
         (Line("Alerts of temporal_assets arrive here. Nothing is wrong."),),
@@ -124,12 +124,12 @@ def of_test() -> Message:
 
 
 def subject(message: Message) -> str:
-    """The title as the subject of a mail."""
+    """Return the title as the subject of a mail."""
     return f"[temporal_assets] {shown(message.title)}"
 
 
 def plain(message: Message) -> str:
-    """The body as plain text."""
+    """Return the body as plain text."""
     return "".join(
         f"  | {line.text}\n" if line.quoted else f"{line.text}\n"
         for line in _cut(message.lines, shown, _LENGTH)
@@ -137,7 +137,7 @@ def plain(message: Message) -> str:
 
 
 def chat(message: Message) -> str:
-    """Title and body for services like Slack and Mattermost.
+    """Return title and body for services like Slack and Mattermost.
 
     Slack reads `<...>` as links and mentions; both read Markdown. So `&`, `<` and `>` are escaped,
     and what is quoted stands in a block of code, which it cannot end: nobody is called by a log

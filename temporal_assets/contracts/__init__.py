@@ -82,7 +82,7 @@ _BY_NAME: Final = {table.name: table for table in TABLES}
 
 
 def table(name: str) -> Table:
-    """The contract of a table, by the name of its asset."""
+    """Return the contract of a table, by the name of its asset."""
     try:
         return _BY_NAME[name]
     except KeyError:

@@ -17,12 +17,12 @@ what to do when it fails, is in [checks.md](checks.md).
 
 
 def page(tables: Iterable[Table]) -> str:
-    """Documentation of all tables."""
+    """Return documentation of all tables."""
     return "\n".join([_INTRODUCTION, *(document(table) for table in tables)])
 
 
 def document(table: Table) -> str:
-    """Documentation of one table."""
+    """Return documentation of one table."""
     key = f", unique by {_names(table.key)}" if table.key else ""
     return "\n".join(
         [
@@ -41,7 +41,7 @@ def document(table: Table) -> str:
 
 
 def check_rows(table: Table) -> list[tuple[str, ...]]:
-    """Documentation of the checks of one table, a row each."""
+    """Return documentation of the checks of one table, a row each."""
     return [*map(_rule, table.rules), *map(_drift, table.drifts)]
 
 
@@ -84,7 +84,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table."""
+    """Return lines of a table."""
     lines = [header, ["---"] * len(header), *rows]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 

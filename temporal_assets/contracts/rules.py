@@ -97,7 +97,7 @@ class Drift:
 def no_rows(
     name: str, table: str, condition: str, *, protects: str, remedy: str = AT_FAULT
 ) -> Rule:
-    """An invariant: no row of `table` meets `condition` (NULL counts as not met)."""
+    """Return an invariant: no row of `table` meets `condition` (NULL counts as not met)."""
     return Rule(
         name=name,
         measure=f"coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0)",
@@ -115,7 +115,7 @@ def rules_of_shape(table: str, columns: Sequence[str], key: Sequence[str]) -> tu
 
 
 def _not_null(table: str, columns: Sequence[str]) -> Rule:
-    """An invariant: the columns have a value in every row."""
+    """Return an invariant: the columns have a value in every row."""
     return no_rows(
         "no_nulls",
         table,
@@ -126,7 +126,7 @@ def _not_null(table: str, columns: Sequence[str]) -> Rule:
 
 
 def _day_is_partition(table: str) -> Rule:
-    """An invariant: the stored day is the day of the partition."""
+    """Return an invariant: the stored day is the day of the partition."""
     return no_rows(
         "day_is_partition",
         table,
@@ -137,7 +137,7 @@ def _day_is_partition(table: str) -> Rule:
 
 
 def _unique(table: str, key: Sequence[str]) -> Rule:
-    """An invariant: no two rows of `table` have the same key (NULLs being equal)."""
+    """Return an invariant: no two rows of `table` have the same key (NULLs being equal)."""
     columns = ", ".join(key)
     groups = f"SELECT {columns}, count(*) AS times FROM {table} GROUP BY {columns}"  # noqa: S608 - names and numbers of the contract
     return Rule(
@@ -157,7 +157,7 @@ _EMPTY: Final = (
 
 
 def has_rows(what: str) -> Rule:
-    """A warning about an empty table of a window."""
+    """Return a warning about an empty table of a window."""
     return Rule(
         name="has_rows",
         measure="count(*)",
@@ -169,7 +169,7 @@ def has_rows(what: str) -> Rule:
 
 
 def has_rows_as_usual(what: str) -> Drift:
-    """A warning about an empty day, where the days before had too many rows for chance."""
+    """Return a warning about an empty day, where the days before had too many rows for chance."""
     return Drift(
         name="has_rows",
         measure="count(*)",
@@ -185,7 +185,7 @@ def has_rows_as_before(what: str) -> Drift:
 
 
 def rows_drift(what: str) -> Drift:
-    """A warning when the number of rows jumps."""
+    """Return a warning when the number of rows jumps."""
     return Drift(
         name="rows_are_usual",
         measure="count(*)",

@@ -108,7 +108,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def taken(self, *names: str) -> tuple[ColumnSpec, ...]:
-        """Columns of this table, for the contract of another that takes them over."""
+        """Return columns of this table, for the contract of another that takes them over."""
         by_name = {column.name: column for column in self.columns}
         return tuple(replace(by_name[name], sources=(f"{self.name}.{name}",)) for name in names)
 

@@ -99,7 +99,7 @@ class Evaluation:
     """Site -> why."""
 
     def mean(self, scenario: str) -> dict[str, CrawlCurve]:
-        """The average curve of every policy, the best of ours first."""
+        """Return the average curve of every policy, the best of ours first."""
         names = self.sites[0].curves[scenario] if self.sites else ()
         return {
             name: mean_curve([site.curves[scenario][name] for site in self.sites]) for name in names
@@ -349,7 +349,7 @@ class _Logs:
 
 
 def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:
-    """Patterns and counts of one site's pages, from the log of the site.
+    """Return patterns and counts of one site's pages, from the log of the site.
 
     `urls`: pages of the mirror. `in_log`: url, visits, referrals. `between`: referrer, target,
     clients, where anybody followed a link.
@@ -385,13 +385,13 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
 
 
 def _home(urls: pa.Array) -> int:
-    """The front page; where it is missing, the shortest URL, the first of several."""
+    """Return the front page; where it is missing, the shortest URL, the first of several."""
     lengths = np.asarray(pc.utf8_length(urls))
     return int(np.argmin(lengths))
 
 
 def _aligned(urls: pa.Array, table: pa.Table, column: str) -> Floats:
-    """A column of the table for each URL, 0 where it has none."""
+    """Return a column of the table for each URL, 0 where it has none."""
     at = _numbers(table.column("url").combine_chunks(), urls)
     values = table.column(column).to_numpy().astype(np.float64)
     return np.where(at >= 0, values[np.maximum(at, 0)], 0.0) if len(values) else np.zeros(len(urls))
@@ -403,7 +403,7 @@ def _numbers(among: pa.Array, urls: pa.Array) -> np.ndarray[tuple[int], np.dtype
 
 
 def _by_site(table: pa.Table) -> dict[str, pa.Table]:
-    """The rows of each site."""
+    """Return the rows of each site."""
     ordered = table.take(pc.sort_indices(table.column("site")))  # stable
     parts: dict[str, pa.Table] = {}
     at = 0

@@ -223,7 +223,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             yield each
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """The request with the priority of its tier; None if the policy does not want it."""
+        """Return the request with the priority of its tier; None if the policy does not want it."""
         if _is_again(request, response):
             return request
         if HUB in request.meta:
@@ -451,7 +451,7 @@ def _positive(settings: BaseSettings, name: str, default: float) -> float:
 
 
 def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:
-    """A setting with few values, of which the first is the default."""
+    """Return a setting with few values, of which the first is the default."""
     value = str(settings.get(name) or allowed[0])
     if value not in allowed:
         raise PolicyError(f"{name} is {value!r}; it may be {' or '.join(allowed)}")

@@ -197,7 +197,7 @@ def derived_steps(store: Store, asset: str, day: dt.date) -> Steps[DayResult]:
 def _derived(
     asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
 ) -> Steps[DayTransits]:
-    """Files of the rows, with those of the URLs and counts that lie beside them."""
+    """Return files of the rows, with those of the URLs and counts that lie beside them."""
     if asset == "transits":
         return (yield from make_transits(requests, out, counts))
     table = contracts.table(asset)
@@ -211,13 +211,13 @@ def _derived(
 
 
 def requests_digest(settings: Settings) -> str:
-    """Identity of the settings that `requests` depends on beyond what landing records."""
+    """Return identity of the settings that `requests` depends on beyond what landing records."""
     bots = settings.cleaning.bots
     return digest_of([bots, ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER])
 
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
-    """Days of each daily asset that are missing or older than what they are made from."""
+    """Return days of each daily asset that are missing or older than what they are made from."""
     digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
     days = {*inventory.days(), *silent_days(inventory), *_emptied(store, inventory)}
@@ -255,10 +255,10 @@ def _is_made_of(manifest: Manifest | None, inputs: tuple[Input, ...], digest: st
 
 
 def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
-    """Published days that hold no line any more.
+    """Return published days that hold no line any more.
 
-    After a correction, of the time zone perhaps, the same logs were read again and all lines of
-    the day belong to others. Logs that are merely gone from the landing zone empty no day.
+    After a correction, of the time zone perhaps, the same logs were read again and all lines of the
+    day belong to others. Logs that are merely gone from the landing zone empty no day.
     """
     contents = {file.digest for file in inventory.active}
     return {
@@ -270,12 +270,12 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
 
 
 def landed_rows(inventory: Inventory, day: dt.date) -> int:
-    """Rows that `build_requests` reads."""
+    """Return rows that `build_requests` reads."""
     return sum(file.days[day].rows for file in inventory.of_day(day))
 
 
 def published_rows(store: Store, day: dt.date) -> int:
-    """Rows that `build_derived` reads."""
+    """Return rows that `build_derived` reads."""
     source = store.intact("requests", day)
     return source.rows if source else 0
 

@@ -145,7 +145,7 @@ def tell(
 def _news(
     instance: dg.DagsterInstance, installation: Installation, place: Place, now: dt.datetime
 ) -> Iterator[tuple[float, str, Message | None]]:
-    """(end, run, what to say) of runs the channel does not know, and then of old data."""
+    """Yield (end, run, what to say) of runs the channel does not know, and then of old data."""
     alerts = installation.settings.alerts
     say = partial(messages.of_run, ui=alerts.ui, warnings=alerts.warnings)
     ended = finished_after(instance, place.since)

@@ -37,7 +37,7 @@ from temporal_assets.windows import registry
 
 
 def contract_checks(table: Table) -> dg.AssetChecksDefinition:
-    """The checks of one table, as one step."""
+    """Return the checks of one table, as one step."""
 
     @dg.multi_asset_check(
         name=f"{table.name}_checks",
@@ -69,7 +69,7 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
 
 
 def log_file_checks() -> dg.AssetChecksDefinition:
-    """Checks of the log files. They do not block: the other files are read and used."""
+    """Return checks of the log files. They do not block: the other files are read and used."""
 
     @dg.multi_asset_check(
         name="log_files_checks",
@@ -100,7 +100,7 @@ def log_file_checks() -> dg.AssetChecksDefinition:
 def logs_of(
     settings: Settings, expected: dt.date | None = None, inventory: Inventory | None = None
 ) -> Logs:
-    """The log files as they are known now, and the day they must reach."""
+    """Return the log files as they are known now, and the day they must reach."""
     inventory = inventory or Inventory.load(settings)
     return Logs(inventory.files, inventory.missing_sources(settings), expected)
 
@@ -119,7 +119,7 @@ def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) ->
 
 
 def log_file_judgement(finding: LogFinding) -> Judgement:
-    """A finding about log files as the command line shows it."""
+    """Return a finding about log files as the command line shows it."""
     return Judgement("log_files", finding.check.name, None, finding.passed, False, finding.message)
 
 

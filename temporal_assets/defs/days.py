@@ -110,7 +110,7 @@ def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.da
 def _unjudged(
     installation: Installation, table: Table, days: Iterable[dt.date]
 ) -> dict[frozenset[str], list[Manifest]]:
-    """Days by the names of the invariants that they have no judgement of."""
+    """Return days by the names of the invariants that they have no judgement of."""
     invariants = {check.name for check in table.checks if verdicts.is_blocking(check)}
     by_checks: dict[frozenset[str], list[Manifest]] = {}
     for day in days:
@@ -124,7 +124,7 @@ def _unjudged(
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
-    """Invariants that a published day is known to break; none where it is missing."""
+    """Return invariants that a published day is known to break; none where it is missing."""
     manifest = installation.store.manifest(asset, day)
     if manifest is None:
         return []  # reading it will say so

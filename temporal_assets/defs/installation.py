@@ -51,7 +51,7 @@ class Installation:
         *,
         refreshes_catalogue: bool = True,
     ) -> Installation:
-        """The installation the settings describe."""
+        """Return the installation the settings describe."""
         return cls(
             settings,
             Store.open(settings),

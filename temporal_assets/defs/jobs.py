@@ -40,7 +40,7 @@ def daily_job() -> Job:
 
 
 def nightly_job() -> Job:
-    """The logs and the day that has just ended: what the schedule starts."""
+    """Return the logs and the day that has just ended: what the schedule starts."""
     return dg.define_asset_job(
         NIGHTLY,
         selection=["log_files", *DAILY_ASSETS],

@@ -30,11 +30,11 @@ DAYS_PER_RUN = 30
 
 
 def first_day(settings: Settings) -> dt.date:
-    """The first partition: as configured, else the first day of the logs that were read.
+    """Return the first partition: as configured, else the first day of the logs that were read.
 
-    Before any log was read it is the earliest day that a log can have:
-    whatever the first log holds, its days are
-    partitions. The UI shows the narrower span once the code location is loaded again.
+    Before any log was read it is the earliest day that a log can have: whatever the first log
+    holds, its days are partitions. The UI shows the narrower span once the code location is loaded
+    again.
     """
     if settings.orchestration.first_day:
         return settings.orchestration.first_day
@@ -73,11 +73,11 @@ def end_of_days(settings: Settings, now: dt.datetime) -> End:
 
 
 def first_window(settings: Settings, end: dt.date) -> dt.date:
-    """The first partition of window assets: as configured, else the first day with a report.
+    """Return the first partition of window assets: as configured, else the first day with a report.
 
     Days before it have no window, or parts of one that only serve to judge later lists. While the
-    logs are too short for a report it is the first day with a policy, and before there is one
-    the last day of all (`end`), whose window is made next.
+    logs are too short for a report it is the first day with a policy, and before there is one the
+    last day of all (`end`), whose window is made next.
     """
     if settings.orchestration.first_window:
         return settings.orchestration.first_window
@@ -109,22 +109,22 @@ def _partitions(settings: Settings, first: dt.date, end: End) -> dg.DailyPartiti
 
 
 def today(settings: Settings, now: dt.datetime) -> dt.date:
-    """The day that is not over at `now` (an aware time)."""
+    """Return the day that is not over at `now` (an aware time)."""
     return now.astimezone(ZoneInfo(settings.orchestration.timezone)).date()
 
 
 def days_of(keys: Iterable[str]) -> list[dt.date]:
-    """Days of partition keys, ascending."""
+    """Return days of partition keys, ascending."""
     return sorted(dt.date.fromisoformat(key) for key in keys)
 
 
 def days_between(first: dt.date, last: dt.date) -> list[dt.date]:
-    """All days from `first` to `last`, both included."""
+    """Return all days from `first` to `last`, both included."""
     return [first + n * _ONE for n in range((last - first).days + 1)]
 
 
 def ranges(days: Iterable[dt.date], longest: int) -> Iterator[list[dt.date]]:
-    """Ascending days cut where a day is missing, and after every `longest` days."""
+    """Yield ascending days cut where a day is missing, and after every `longest` days."""
     run: list[dt.date] = []
     for day in sorted(set(days)):
         if run and (day - run[-1] != _ONE or len(run) == longest):
@@ -136,6 +136,6 @@ def ranges(days: Iterable[dt.date], longest: int) -> Iterator[list[dt.date]]:
 
 
 def in_words(days: Sequence[dt.date], limit: int = 10) -> str:
-    """Ascending days for people: the first few of them and how many more there are."""
+    """Return ascending days for people: the first few of them and how many more there are."""
     named = ", ".join(day.isoformat() for day in days[:limit])
     return named if len(days) <= limit else f"{named} and {len(days) - limit} more"

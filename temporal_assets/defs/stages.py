@@ -89,12 +89,12 @@ _STAGE_OF: Final = {asset: stage for stage in STAGES for asset in stage.assets}
 
 
 def group_of(asset: str) -> str:
-    """The group of an asset."""
+    """Return the group of an asset."""
     return _STAGE_OF[asset].group
 
 
 def page_of(asset: str) -> str:
-    """Name of the file in `docs/` that explains an asset."""
+    """Return name of the file in `docs/` that explains an asset."""
     return f"{_PAGES.get(asset, _STAGE_OF[asset].page)}.md"
 
 

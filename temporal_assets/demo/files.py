@@ -74,17 +74,17 @@ class LogGroup:
         return self.sites[0].host if self.style is _BY_SITE else f"server{self.number:02d}"
 
     def file(self, corpus: Path, day: dt.date) -> Path:
-        """Path of a day's log."""
+        """Return path of a day's log."""
         suffix = self.style.suffix or (_PACKED if self.packed else "")
         return self.folder(corpus) / f"access-{day}.log{suffix}"
 
     def folder(self, corpus: Path) -> Path:
-        """Folder of the log's files."""
+        """Return folder of the log's files."""
         return corpus / LOGS / self.style.format / self.name
 
 
 def make_groups(sites: Sequence[Site], packed: bool = False) -> list[LogGroup]:
-    """Every site in exactly one group; `packed` as in `DemoOptions`."""
+    """Return every site in exactly one group; `packed` as in `DemoOptions`."""
     groups: list[LogGroup] = []
     for style in STYLES:
         members: list[Site] = []
@@ -109,7 +109,7 @@ def style_of(site: Site) -> Style:
 
 
 def source_of(group: LogGroup, corpus: Path) -> LogSource:
-    """Settings with which the pipeline reads the log of a group."""
+    """Return settings with which the pipeline reads the log of a group."""
     host = group.sites[0].host if group.style is _BY_SITE else None
     return LogSource(path=str(group.folder(corpus)), format=group.style.format, host=host)
 

@@ -230,7 +230,7 @@ class Writer:
         return b""
 
     def lines(self, day: int, requests: Requests, site: NDArray[np.int16]) -> Bytes:
-        """The lines of a day's requests, in order of time.
+        """Return the lines of a day's requests, in order of time.
 
         `site` is the position of each request's site in the group.
         """
@@ -311,7 +311,7 @@ class Writer:
         }
 
     def _offsets(self, zone: str, days: int) -> Int64s:
-        """Offset from UTC in seconds of every hour of the window."""
+        """Return offset from UTC in seconds of every hour of the window."""
         time_zone = ZoneInfo(zone)
         hours = (
             dt.datetime.fromtimestamp(self._midnight + hour * 3_600, time_zone)
@@ -321,7 +321,7 @@ class Writer:
 
 
 def external_referrers(everyone: Sequence[Site]) -> list[bytes]:
-    """Referrers that are no pages of the site itself: none, search engines, front pages."""
+    """Return referrers that are no pages of the site itself: none, search engines, front pages."""
     return [b"", *(url.encode() for url in SEARCHES), *(f"{s.origin}/".encode() for s in everyone)]
 
 
@@ -334,13 +334,13 @@ def escape_of(name: str) -> Escape:
 
 @cache
 def _clocks() -> Ragged:
-    """Every second of a day."""
+    """Return every second of a day."""
     return pack([b"%02d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60) for s in range(86_400)])
 
 
 @cache
 def _seconds() -> Ragged:
-    """The last five digits of the seconds since 1970."""
+    """Return the last five digits of the seconds since 1970."""
     return pack([b"%05d" % value for value in range(_EPOCH_STEP)])
 
 

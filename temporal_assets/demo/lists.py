@@ -40,7 +40,7 @@ _HEADER: Final = (
 
 
 def annotate(options: DemoOptions, site: Site, pages: pa.Table) -> list[tuple[str, str]]:
-    """(url, label) of a few pages of one site with as many views as the window has days.
+    """Return (url, label) of a few pages of one site with as many views as the window has days.
 
     People judge by what a page is, not by how often it was opened.
     """
@@ -62,7 +62,7 @@ def write_annotated(path: Path, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def baseline(options: DemoOptions, sites: Sequence[Site]) -> list[str]:
-    """Lines of the list: some of the sites with news, written as people write them."""
+    """Return lines of the list: some of the sites with news, written as people write them."""
     rng = generator(options.seed, "baseline")
     hosts_listed: list[str] = []
     for kind, share in _KNOWN.items():
@@ -75,5 +75,5 @@ def baseline(options: DemoOptions, sites: Sequence[Site]) -> list[str]:
 
 
 def _written(host: str, habit: int) -> str:
-    """A host as one of several keepers of the list writes it."""
+    """Return a host as one of several keepers of the list writes it."""
     return (host, host, f"http://{host}/", f"{host.upper()}  # checked")[habit]

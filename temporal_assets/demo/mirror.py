@@ -146,7 +146,7 @@ def mirror_site(options: DemoOptions, pages: PageTable, urls: Ragged) -> SiteMir
 def _links(
     lists: Sequence[Int64s], menus: Sequence[Int64s], blocks: Sequence[_Block]
 ) -> tuple[Int64s, Int64s]:
-    """Rows of all links, of hubs first: from where, and where to."""
+    """Return rows of all links, of hubs first: from where, and where to."""
     sources = [np.full(len(rows), hub) for part in (lists, menus) for hub, rows in enumerate(part)]
     targets = [*lists, *menus]
     for block in blocks:
@@ -158,7 +158,7 @@ def _links(
 
 
 def _menu(pages: PageTable, section: int) -> Int64s:
-    """Hubs that the pages of a section link: the first ones of the site, and their own."""
+    """Return hubs that the pages of a section link: the first ones of the site, and their own."""
     first = range(min(_IN_NAVIGATION, pages.hubs))
     return np.unique([*first, 1 + section, pages.hot_list])
 
@@ -166,7 +166,7 @@ def _menu(pages: PageTable, section: int) -> Int64s:
 def _read(
     pages: PageTable, old_rows: Sequence[Int64s], rng: np.random.Generator
 ) -> Iterator[_Block]:
-    """Pages that somebody may open: they link each other, and pages that nobody opens."""
+    """Yield pages that somebody may open: they link each other, and pages that nobody opens."""
     beside = np.concatenate(old_rows[len(pages.site.sections) :])
     for index, section in enumerate(pages.site.sections):
         rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
@@ -179,7 +179,7 @@ def _read(
 
 
 def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
-    """Pages that nobody opens: they link their neighbours, the index and the front page."""
+    """Yield pages that nobody opens: they link their neighbours, the index and the front page."""
     indexed = len(archive.site.sections) - len(BESIDE)
     for index, section in enumerate(archive.site.sections):
         rows = old_rows[index]
@@ -188,7 +188,7 @@ def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
 
 
 def _listed(pages: PageTable, hub: int, old_rows: Sequence[Int64s]) -> Int64s:
-    """Rows of the pages a hub lists: the newest, then where what nobody opens begins."""
+    """Return rows of the pages a hub lists: the newest, then where what nobody opens begins."""
     is_page = np.arange(len(pages)) >= pages.hubs
     sections = len(pages.site.sections)
     if hub == FRONT:
@@ -205,7 +205,7 @@ def _listed(pages: PageTable, hub: int, old_rows: Sequence[Int64s]) -> Int64s:
 
 
 def _neighbours(rows: Int64s) -> Int64s:
-    """Rows within the section that each page links; -1 beyond its ends."""
+    """Return rows within the section that each page links; -1 beyond its ends."""
     near = np.arange(len(rows))[:, None] + np.array(RELATED)[None, :]
     exists = (near >= 0) & (near < len(rows))
     return np.where(exists, np.append(rows, -1)[np.where(exists, near, -1)], -1)
@@ -232,7 +232,7 @@ def _hub_html(pages: PageTable, urls: Ragged, menu: Int64s, rows: Int64s) -> byt
 def _section_html(
     rng: np.random.Generator, pages: PageTable, urls: Ragged, blocks: Sequence[_Block]
 ) -> list[Ragged]:
-    """HTML of the pages of each block."""
+    """Return HTML of the pages of each block."""
     count = len(urls)
     escaped = _escaped(urls)
     anchors = compose(escaped.data, [escaped, escaped], [b'<li><a href="', b'">', b"</a></li>"])
@@ -260,7 +260,7 @@ def _template(section: Section) -> tuple[bytes, bytes, bytes, bytes]:
 
 
 def _escaped(urls: Ragged) -> Ragged:
-    """URLs as attributes of HTML; they have one ampersand at most."""
+    """Return URLs as attributes of HTML; they have one ampersand at most."""
     at = find(urls, b"&")
     rows = np.flatnonzero(at < urls.size)
     some, at = urls.take(rows), at[rows]

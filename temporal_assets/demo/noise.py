@@ -59,7 +59,7 @@ _HOUR_MS: Final = 3_600_000
 
 
 def noise_requests(world: SiteWorld, readers: Requests, day: int) -> list[Requests]:
-    """All other requests of a day; their number follows that of the readers' requests."""
+    """Return all other requests of a day; their number follows that of the readers' requests."""
     rng = generator(world.options.seed, "noise requests", world.pages.site.index, day)
     return [
         _resources(world, rng, readers),
@@ -76,7 +76,7 @@ def _some(rng: np.random.Generator, readers: Requests, share: float) -> Requests
 
 
 def _resources(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Style sheets, scripts and images, referred by the page that loads them."""
+    """Return style sheets, scripts and images, referred by the page that loads them."""
     page = _some(rng, readers, _RESOURCES)
     return make_requests(
         len(page),
@@ -90,7 +90,7 @@ def _resources(world: SiteWorld, rng: np.random.Generator, readers: Requests) ->
 
 
 def _errors(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Missing pages, and pages that moved, failed or are forbidden."""
+    """Return missing pages, and pages that moved, failed or are forbidden."""
     page = _some(rng, readers, _ERRORS)
     status = rng.integers(_NOT_FOUND, len(STATUSES), len(page))
     missing = world.urls.missing + rng.integers(0, _MISSING, len(page))
@@ -107,7 +107,7 @@ def _errors(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Re
 
 
 def _methods(rng: np.random.Generator, readers: Requests) -> Requests:
-    """Forms, link checkers, clients of other protocols: everything but GET."""
+    """Return forms, link checkers, clients of other protocols: everything but GET."""
     page = _some(rng, readers, _METHODS)
     return make_requests(
         len(page),
@@ -122,7 +122,7 @@ def _methods(rng: np.random.Generator, readers: Requests) -> Requests:
 
 
 def _robots(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) -> Requests:
-    """Robots that say so fetch pages regardless of their popularity."""
+    """Return robots that say so fetch pages regardless of their popularity."""
     living = np.flatnonzero(world.pages.birth < day)
     count = int(rng.poisson(readers * _ROBOT_LINES)) if len(living) else 0
     robot = rng.integers(0, ROBOTS, count)
@@ -175,7 +175,7 @@ def _script(
 
 
 def _malformed(rng: np.random.Generator, readers: Requests) -> Requests:
-    """Copies of readers' lines that break off, and garbage in their place."""
+    """Return copies of readers' lines that break off, and garbage in their place."""
     line = _some(rng, readers, _MALFORMED)
     flaw = rng.integers(TRUNCATED, GARBAGE + GARBAGE_KINDS, len(line))
     return make_requests(

@@ -74,7 +74,7 @@ class DemoOptions:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> DemoOptions:
-        """The named size, with some of its values changed."""
+        """Return the named size, with some of its values changed."""
         if name not in PRESETS:
             raise ValueError(f"no demo size {name!r}; there are {', '.join(PRESETS)}")
         return replace(PRESETS[name], **changes)

@@ -26,7 +26,7 @@ _SAMPLE: Final = 200_000
 
 
 def views_of_corpus(options: DemoOptions, sites: Sequence[Site]) -> float:
-    """Expected views of all pages (hubs not counted) in the window."""
+    """Return expected views of all pages (hubs not counted) in the window."""
     sample = max(_SAMPLE // len(sites), 1)
     lines = 0.0
     for site in sites:
@@ -36,7 +36,7 @@ def views_of_corpus(options: DemoOptions, sites: Sequence[Site]) -> float:
 
 
 def _share_by_hub(options: DemoOptions, pages: PageTable, sample: int) -> float:
-    """Share of all views of a site that come by hubs."""
+    """Return share of all views of a site that come by hubs."""
     rows = slice(pages.hubs, None, -(-len(pages) // sample))
     birth, mu, sigma, amplitude = (
         column[rows] for column in (pages.birth, pages.mu, pages.sigma, pages.amplitude)

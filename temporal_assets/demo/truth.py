@@ -99,7 +99,7 @@ class DayTruth:
 
 
 def page_rows(pages: PageTable, urls: Ragged) -> pa.Table:
-    """Truth about the pages of one site; `urls` begins with theirs."""
+    """Return truth about the pages of one site; `urls` begins with theirs."""
     count = len(pages)
     is_hub = pages.kind == PageKind.HUB
     names = np.array([*(section.prefix for section in pages.site.sections), "/"])
@@ -124,7 +124,7 @@ _KIND_NAMES: Final = np.array([kind.name.lower() for kind in PageKind])
 
 
 def site_rows(options: DemoOptions, sites: Sequence[Site]) -> pa.Table:
-    """Truth about the sites."""
+    """Return truth about the sites."""
     rows = [
         {
             "site": site.host,
@@ -141,7 +141,7 @@ def site_rows(options: DemoOptions, sites: Sequence[Site]) -> pa.Table:
 
 
 def section_rows(pages: PageTable) -> pa.Table:
-    """Truth about the sections of one site."""
+    """Return truth about the sections of one site."""
     site = pages.site
     rows = [
         {
@@ -158,7 +158,7 @@ def section_rows(pages: PageTable) -> pa.Table:
 
 
 def hub_rows(pages: PageTable) -> pa.Table:
-    """Truth about the hubs of one site."""
+    """Return truth about the hubs of one site."""
     site = pages.site
     rows = []
     for row, path in enumerate(hub_paths(site)):
@@ -171,7 +171,7 @@ def hub_rows(pages: PageTable) -> pa.Table:
 
 
 def client_rows(options: DemoOptions) -> pa.Table:
-    """Addresses of the readers by number."""
+    """Return addresses of the readers by number."""
     client_addresses = addresses(options.clients).take(np.arange(options.clients)).to_arrow()
     return pa.Table.from_arrays(
         [pa.array(np.arange(options.clients)), client_addresses], schema=CLIENTS
@@ -179,7 +179,7 @@ def client_rows(options: DemoOptions) -> pa.Table:
 
 
 def referrer_urls(world: SiteWorld, externals: Ragged) -> pa.StringArray:
-    """URL of every referrer code: those of other sites, then the site's own pages."""
+    """Return URL of every referrer code: those of other sites, then the site's own pages."""
     return join(externals, world.urls.table.take(np.arange(len(world.pages)))).to_arrow()
 
 
@@ -189,7 +189,7 @@ def day_truth(
     readers: Sequence[Requests],
     referrers: Sequence[pa.StringArray],
 ) -> DayTruth:
-    """Distinct clients of every page, and distinct steps between pages, of some sites.
+    """Return distinct clients of every page, and distinct steps between pages, of some sites.
 
     `referrers` has the URL of every referrer code of each site (`referrer_urls`).
     """
@@ -227,7 +227,7 @@ def _transits(day: dt.date, named: pa.StringArray, externals: int, requests: Req
 
 
 def _distinct(*columns: Int32s) -> list[NDArray[np.int32]]:
-    """Distinct rows, ordered by the first column, then the second ..."""
+    """Return distinct rows, ordered by the first column, then the second ..."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
     is_new = np.zeros(len(order), np.bool_)

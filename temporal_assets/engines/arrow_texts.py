@@ -10,7 +10,7 @@ from temporal_assets.core.text.texts import Texts
 
 
 def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
-    """A string column without NULLs. Bytes are copied only where it has several pieces."""
+    """Return a string column without NULLs. Bytes are copied only where it has several pieces."""
     # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
     strings = column.cast(pa.large_string())
     if isinstance(strings, pa.ChunkedArray):
@@ -29,7 +29,7 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
 
 
 def from_repeated(column: pa.Array | pa.ChunkedArray) -> tuple[Texts, Int32s]:
-    """Distinct strings of a column without NULLs, and which of them each row has.
+    """Return distinct strings of a column without NULLs, and which of them each row has.
 
     Of a dictionary in one piece, the strings of the rows are never made.
     """
@@ -39,18 +39,18 @@ def from_repeated(column: pa.Array | pa.ChunkedArray) -> tuple[Texts, Int32s]:
 
 
 def encoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A column of strings as a dictionary, which it may be already."""
+    """Return a column of strings as a dictionary, which it may be already."""
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def with_encoded(schema: pa.Schema, name: str) -> pa.Schema:
-    """The schema of the same rows with a column of strings as a dictionary."""
+    """Return the schema of the same rows with a column of strings as a dictionary."""
     field = schema.field(name)
     kind = pa.dictionary(pa.int32(), field.type)
     return schema.set(schema.get_field_index(name), field.with_type(kind))
 
 
 def to_arrow(texts: Texts) -> pa.Array:
-    """A string column."""
+    """Return a string column."""
     buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers).cast(pa.string())

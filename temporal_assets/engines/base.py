@@ -42,10 +42,10 @@ class Spread(Protocol):
     def __call__(
         self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[Result]:
-        """Results in the order of the items, once all are there; small, and as many.
+        """Yield results in the order of the items, once all are there; small, and as many.
 
-        Function, items and results travel between processes. What the function raises for one
-        item is raised here, and ends it for all.
+        Function, items and results travel between processes. What the function raises for one item
+        is raised here, and ends it for all.
         """
         ...
 
@@ -158,11 +158,11 @@ class Engine(Protocol):
         ...
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
-        """The first rows of a small result, for checks, samples and plots.
+        """Return the first rows of a small result, for checks, samples and plots.
 
         The query is in DuckDB's dialect, whichever engine answers. Its rows are in no order but
-        that it states. Values are Python's: numbers, texts, dates, times without a zone, lists,
-        and dictionaries for structs.
+        that it states. Values are Python's: numbers, texts, dates, times without a zone, lists, and
+        dictionaries for structs.
         """
         ...
 

@@ -43,7 +43,7 @@ _MOST_DAYS: Final = 128
 def in_order(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[Result]:
-    """The function's results in the order of the items, of which few are in memory at a time.
+    """Yield the function's results in the order of the items, of which few are in memory at a time.
 
     With one thread, the next result is made while its caller works on the last. A single item is
     worked on here: a thread takes longer to start than a small table to read. Items that nobody
@@ -91,7 +91,7 @@ def small_batches(
 
 
 def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:
-    """Bounds of rows of some sizes, one part after the other, none much over `most` bytes."""
+    """Yield bounds of rows of some sizes, one part after the other, none much over `most` bytes."""
     filled = np.cumsum(sizes, dtype=np.int64) // most
     return pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(sizes)])
 

@@ -9,7 +9,7 @@ from temporal_assets.settings import Settings
 
 
 def engine_of(settings: Settings) -> Engine:
-    """The engine of an installation. Making it starts nothing."""
+    """Return the engine of an installation. Making it starts nothing."""
     if settings.engine.name == "spark":
         from temporal_assets.engines.spark.spark import SparkEngine
 
@@ -20,6 +20,6 @@ def engine_of(settings: Settings) -> Engine:
 
 
 def engine_version(settings: Settings) -> str:
-    """Name and version of what makes the artifacts, for reports."""
+    """Return name and version of what makes the artifacts, for reports."""
     name = settings.engine.name
     return f"{name} {version('pyspark' if name == 'spark' else name)}"

@@ -180,7 +180,7 @@ class DuckDBEngine:
 
 
 def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
-    """The same rows, as many at a time as a row group has: others would make other groups.
+    """Return the same rows, as many at a time as a row group has: others would make other groups.
 
     Few of them come as a table, which the database reads without asking Python. What ends the
     others early is added to `failed`.
@@ -282,7 +282,7 @@ def _write_small(
 
 
 def _as_agreed(text: str, table: Table) -> str:
-    """A query's rows in the columns of a contract."""
+    """Return a query's rows in the columns of a contract."""
     columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     return f"SELECT {columns} FROM ({text})"  # noqa: S608 - names are ours
 

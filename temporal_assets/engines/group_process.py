@@ -64,7 +64,7 @@ class Parcel:
         self.path.rename(self.path.with_suffix(DONE))
 
     def cut(self, rows: pa.Table, groups: range) -> Iterator[pa.Table]:
-        """The rows of some groups, one group after the other."""
+        """Yield the rows of some groups, one group after the other."""
         start = sum(self.groups[: groups.start])
         for group in groups:
             yield rows.slice(start, self.groups[group])
@@ -93,7 +93,7 @@ def run_here(kernel: GroupKernel, parcel: Parcel, groups: range) -> Iterator[Out
 
 
 def joined(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """The same with neighbouring results in one batch.
+    """Yield the same with neighbouring results in one batch.
 
     A thousand small ones take ten times the memory and the time of their rows.
     """
@@ -114,7 +114,7 @@ def _run(kernel: GroupKernel, group: int, rows: pa.Table) -> Outcome:
 
 
 def _where(error: Exception) -> str:
-    """The kind and the place of an error. Its message may quote a URL."""
+    """Return the kind and the place of an error. Its message may quote a URL."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{place}"
@@ -158,7 +158,7 @@ class GroupProcess:
         return outcomes
 
     def _run(self, groups: range, parcel: Parcel) -> list[Outcome] | Lost:
-        """Outcomes of the groups, or the one that ended the process."""
+        """Return outcomes of the groups, or the one that ended the process."""
         if not groups or self._is_over:
             return []
         running = self._running or self._start()
@@ -314,7 +314,7 @@ def _bound_memory(mib: int) -> None:
 
 
 def _in_use() -> int:
-    """Bytes of data that the process has asked for so far, where the system tells."""
+    """Return bytes of data that the process has asked for so far, where the system tells."""
     statistics = Path("/proc/self/statm")
     if not statistics.exists():
         return 0

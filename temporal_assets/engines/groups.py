@@ -44,7 +44,7 @@ _ROWS_A_PROCESS: Final = 100_000
 
 
 def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterator[Parcel]:
-    """Files of whole groups, in the order of the rows; those of a group lie together."""
+    """Yield files of whole groups, in the order of the rows; those of a group lie together."""
     writer: _ParcelWriter | None = None
     key, seen = None, set[object]()
     for batch in batches:

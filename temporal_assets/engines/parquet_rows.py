@@ -72,7 +72,7 @@ class ParquetRows:
         return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
     def numbers(self, name: str, kind: type[Scalar]) -> NDArray[Scalar]:
-        """A column of numbers, all rows: in memory once, where `array` has it twice."""
+        """Return a column of numbers, all rows: in memory once, where `array` has it twice."""
         values, at = np.empty(len(self), kind), 0
         for block in self.blocks((name,), lambda block: block[name].to_numpy()):
             values[at : at + len(block)] = block
@@ -101,7 +101,7 @@ class ParquetRows:
     def in_ranges(
         self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]
     ) -> Iterator[pa.Table]:
-        """Rows `first` to `stop`, without the latter, of each range; neither may go back.
+        """Yield rows `first` to `stop`, without the latter, of each range; neither may go back.
 
         A group of which two ranges have a part is read once; those of a range are, side by side.
         """
@@ -145,7 +145,7 @@ class ParquetNumbers:
         self._waiting = np.empty(0, np.int64)
 
     def take(self, count: int) -> Int64s:
-        """The next `count` numbers; fewer where the column ends."""
+        """Return the next `count` numbers; fewer where the column ends."""
         taken = [self._waiting]
         missing = count - len(self._waiting)
         while missing > 0 and (piece := next(self._pieces, None)) is not None:
@@ -157,7 +157,7 @@ class ParquetNumbers:
 
 
 def _pieces(paths: Sequence[str], column: str) -> Iterator[Int64s]:
-    """Parts of groups: of many files at once, none is in memory whole."""
+    """Yield parts of groups: of many files at once, none is in memory whole."""
     for path in paths:
         with _opened(path) as file, pq.ParquetFile(file) as rows:
             for batch in rows.iter_batches(_PIECE_ROWS, columns=[column], use_threads=False):

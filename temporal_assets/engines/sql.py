@@ -47,7 +47,7 @@ class SqlFile:
         _agree(self.name, "parameters", self.parameters, set(parameters))
 
     def render(self, inputs: Iterable[str], parameters: Mapping[str, Any]) -> str:
-        """The query with literals for its parameters."""
+        """Return the query with literals for its parameters."""
         self.require(inputs, parameters)
         body = "\n".join(line for line in self.text.splitlines() if not line.startswith("--"))
         return _PARAMETER.sub(lambda m: literal(parameters[m.group(1)]), body)
@@ -79,7 +79,7 @@ def sql_place(name: str) -> str:
 
 
 def sql_names() -> list[str]:
-    """Names of all transformations, for tests that must cover each of them."""
+    """Return names of all transformations, for tests that must cover each of them."""
     return sorted(_paths())
 
 
@@ -95,7 +95,7 @@ def translated_path(name: str) -> Path:
 
 
 def literal(value: Any) -> str:
-    """A SQL literal that DuckDB and Spark read alike."""
+    """Return a SQL literal that DuckDB and Spark read alike."""
     match value:
         case bool():
             return "TRUE" if value else "FALSE"

@@ -64,7 +64,7 @@ def ahead(
 
 
 def _tried(item: Pending, scratch: Path, is_known: Callable[[Pending], bool]) -> Pending:
-    """The file at hand; as it was if that fails: who reads it meets the fault again."""
+    """Return the file at hand; as it was if that fails: who reads it meets the fault again."""
     try:
         return item if is_known(item) else _fetched(item, scratch)
     except OSError:

@@ -76,7 +76,7 @@ class Sighting:
 
     @classmethod
     def of(cls, path: LogPath) -> Sighting:
-        """The file as it is now, or an object as it was listed."""
+        """Return the file as it is now, or an object as it was listed."""
         stat = path.stat()
         etag = path.etag if isinstance(path, ObjectFile) else ""
         return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns, etag)
@@ -148,7 +148,7 @@ class LandedFile:
         return self.named(2)
 
     def named(self, parts: int) -> str:
-        """So many last parts of the path, as text for tables and messages."""
+        """Return so many last parts of the path, as text for tables and messages."""
         name = "/".join(Path(self.sightings[0].path).parts[-parts:])
         # File systems hold any bytes, also the ends of lines; tables and messages hold text.
         text = name.encode("utf-8", "backslashreplace").decode()
@@ -159,14 +159,14 @@ class LandedFile:
         return sighting.look in {seen_file.look for seen_file in self.sightings}
 
     def to_json(self) -> str:
-        """The text of the record."""
+        """Return the text of the record."""
         fields = asdict(self)
         fields["days"] = {day.isoformat(): share for day, share in fields["days"].items()}
         return sealed(fields)
 
     @classmethod
     def from_json(cls, text: str) -> LandedFile:
-        """The file of such a text. Raises `ValueError`."""
+        """Return the file of such a text. Raises `ValueError`."""
         try:
             fields = unsealed(text)
             fields["sightings"] = tuple(Sighting(**item) for item in fields["sightings"])
@@ -181,7 +181,7 @@ class LandedFile:
 
 
 def names_apart(files: Collection[LandedFile]) -> dict[str, str]:
-    """Name of each file by its id, with as many folders as tell files of one name apart."""
+    """Return name of each file by its id, with as many folders as tell files of one name apart."""
     names = {file.id: file.name for file in files}
     deepest = max((len(Path(file.sightings[0].path).parts) for file in files), default=0)
     for parts in range(3, deepest + 1):
@@ -201,17 +201,17 @@ def _share(fields: dict[str, Any]) -> DayShare:
 
 
 def file_id(digest: str, options: str) -> str:
-    """Identity of a reading: of the content, and of what it was read under."""
+    """Return identity of a reading: of the content, and of what it was read under."""
     return f"{digest}-{options[:8]}"
 
 
 def content_of(identity: str) -> str:
-    """The digest of the content in a `file_id`."""
+    """Return the digest of the content in a `file_id`."""
     return identity.rpartition("-")[0]
 
 
 def record_content(record: Path) -> str:
-    """The digest of the content that a record is of, by its name."""
+    """Return the digest of the content that a record is of, by its name."""
     return content_of(record.name.split(".")[0])
 
 
@@ -278,7 +278,7 @@ class Inventory:
         return inventory
 
     def whole(self) -> Inventory:
-        """This inventory, for who builds on all of it. Raises `DamagedFile`."""
+        """Return this inventory, for who builds on all of it. Raises `DamagedFile`."""
         if self.damaged:
             raise DamagedFile(_DAMAGED.format(self.damaged[0]))
         return self
@@ -358,11 +358,11 @@ class Inventory:
         return sorted(self._failed.values(), key=lambda file: file.id)
 
     def same_object(self, sighting: Sighting, options: str) -> LandedFile | None:
-        """The reading of an object that has this etag and size, under whatever name."""
+        """Return the reading of an object that has this etag and size, under whatever name."""
         return self._by_etag.get((sighting.size, sighting.etag, options))
 
     def beginning_like(self, head: str) -> Sequence[LandedFile]:
-        """Files that were read and begin with the same record."""
+        """Return files that were read and begin with the same record."""
         return self._by_head.get(head, ())
 
     @property
@@ -381,11 +381,11 @@ class Inventory:
         return by_day
 
     def days(self) -> list[dt.date]:
-        """Days for which any file holds a line."""
+        """Return days for which any file holds a line."""
         return sorted(self._of_day)
 
     def of_day(self, day: dt.date) -> list[LandedFile]:
-        """Files with lines of a day, in the order of their first request."""
+        """Return files with lines of a day, in the order of their first request."""
         files = self._of_day.get(day, ())
         return sorted(files, key=lambda file: (file.days[day].first, file.id))
 
@@ -394,7 +394,7 @@ class Inventory:
         return tuple(Input("log_file", file.id) for file in self.of_day(day))
 
     def segments(self, file: LandedFile, day: dt.date) -> list[str]:
-        """Paths of the Parquet files that hold a day of a log file."""
+        """Return paths of the Parquet files that hold a day of a log file."""
         return [str(self.segment_folder(file) / s) for s in file.days[day].segments]
 
     def verify(self, file: LandedFile, day: dt.date) -> None:
@@ -435,7 +435,7 @@ class Inventory:
         return share is not None and share.digests == file.days[day].digests
 
     def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
-        """Readings that count and miss lines of a day that is kept."""
+        """Return readings that count and miss lines of a day that is kept."""
         return [
             file
             for file in self.active
@@ -448,7 +448,7 @@ class Inventory:
         ]
 
     def bytes_of(self, day: dt.date) -> int:
-        """Bytes that the lines of a day take up."""
+        """Return bytes that the lines of a day take up."""
         paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
         return sum(map(_size, paths))
 
@@ -462,7 +462,7 @@ class Inventory:
         return [file for file in self.files if day in file.days]
 
     def pending(self, settings: Settings, settled: dt.timedelta = dt.timedelta()) -> list[Pending]:
-        """Files of the sources that are new or changed, oldest rotation first.
+        """Return files of the sources that are new or changed, oldest rotation first.
 
         With `settled`, files modified more recently than that are left for later: a file that is
         still being written would be read again and again.
@@ -496,7 +496,7 @@ class Inventory:
         return abs(time.time() - tried) > _ANOTHER_CLOCK or _changed_at(path) > tried
 
     def listed(self, settings: Settings) -> list[Pending]:
-        """The files of the sources, known or not; the first source of a file decides."""
+        """Return the files of the sources, known or not; the first source of a file decides."""
         listed: dict[LogPath, Pending] = {}
         for source in settings.sources:
             options = options_digest(source, settings)
@@ -557,7 +557,7 @@ class Inventory:
         return None if newest.id == file.id else newest
 
     def find(self, file_id: str) -> LandedFile | None:
-        """The file of this id."""
+        """Return the file of this id."""
         return self._by_id.get(file_id)
 
     def segment_folder(self, file: LandedFile) -> Path:
@@ -648,7 +648,7 @@ def _latest(files: Iterable[LandedFile]) -> LandedFile:
 
 
 def _record_of(path: Path) -> LandedFile | None:
-    """The file of a record; None if the record is damaged."""
+    """Return the file of a record; None if the record is damaged."""
     try:
         return LandedFile.from_json(path.read_text("utf-8"))
     except ValueError:
@@ -660,7 +660,7 @@ _records: Final = Remembered(_record_of)
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file; none if it is gone."""
+    """Return bytes of a file; none if it is gone."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -289,7 +289,7 @@ def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) 
 
 
 def _published_contents(settings: Settings) -> set[str]:
-    """Digests of the logs that days which are there were made from."""
+    """Return digests of the logs that days which are there were made from."""
     store = Store.open(settings)
     manifests = (store.intact("requests", day) for day in store.days("requests"))
     return {
@@ -406,13 +406,13 @@ def _is_still_there(item: Pending) -> bool:
 
 
 def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
-    """Some files at a time: what one lot has made visible is known to the next."""
+    """Yield some files at a time: what one lot has made visible is known to the next."""
     for at in range(0, len(items), _FILES_AT_ONCE):
         yield items[at : at + _FILES_AT_ONCE]
 
 
 def _taken_over(reader: LogReader, reads: Iterator[ShareRead]) -> Iterator[Draft | Part | None]:
-    """Drafts that were made elsewhere, and what was learned of keys there."""
+    """Yield drafts that were made elsewhere, and what was learned of keys there."""
     for draft, made_periods in reads:
         reader.keys.made += [period for period in made_periods if period not in reader.keys.made]
         yield draft
@@ -453,7 +453,7 @@ def _move(folder: Path, target: Path) -> None:
 
 
 def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sighting, ...]:
-    """A file's sightings with the latest of each path, first path first."""
+    """Return a file's sightings with the latest of each path, first path first."""
     by_path = {sighting.path: sighting for sighting in sightings} | {new.path: new}
     return tuple(by_path.values())
 

@@ -110,7 +110,7 @@ class Listings:
 def recent(
     root: str, known: Sequence[ObjectFile], since: dt.date, today: dt.date
 ) -> list[str] | None:
-    """Beginnings of keys below `root` that hold the days from `since` on.
+    """Return beginnings of keys below `root` that hold the days from `since` on.
 
     None if keys hold no days, or if listing everything takes no more requests.
     """
@@ -127,7 +127,7 @@ def recent(
 
 
 def _written(match: re.Match[str]) -> str:
-    """The format in which a key holds its day."""
+    """Return the format in which a key holds its day."""
     year, month, day = (match[name] for name in ("year", "month", "day"))
     return "".join(
         (year[:-4], "%Y", match["first"], month[:-2], "%m", match["second"], day[:-2], "%d")

@@ -178,7 +178,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
 
 
 def _spread(files: Sequence[LogPath]) -> list[LogPath]:
-    """The last file, which is the newest as a rule, and others evenly spread."""
+    """Return the last file, which is the newest as a rule, and others evenly spread."""
     places = np.linspace(len(files) - 1, 0, min(_FILES, len(files))).astype(int)
     return [files[place] for place in dict.fromkeys(places.tolist())]
 
@@ -195,7 +195,7 @@ class _Sample:
 
 
 def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | None:
-    """The first records of a file; None if it is empty."""
+    """Return the first records of a file; None if it is empty."""
     reading = settings.reading
     with open_stream(path, reading) as stream:
         head = stream.head
@@ -224,13 +224,13 @@ def _first_rows(
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """The head without a line that is cut, unless there is no other."""
+    """Return the head without a line that is cut, unless there is no other."""
     end = head.rfind(b"\n")
     return head[: end + 1] if end > 0 else head
 
 
 def _rows(records: Records, most: int) -> Records:
-    """The first records alone."""
+    """Return the first records alone."""
     if len(records) <= most:
         return records
 
@@ -296,7 +296,7 @@ def _missing(records: Records, settings: Settings) -> Iterator[str]:
 
 
 def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
-    """Lines with a value of each field, and with one that can be used."""
+    """Return lines with a value of each field, and with one that can be used."""
     lines, verdict = len(records), cleaned.verdict
     read = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
     timed = read & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))
@@ -320,7 +320,7 @@ def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
 
 
 def _lines(records: Records, cleaned: Cleaned) -> Iterator[PreviewLine]:
-    """A few page requests, and a few lines that are none, for different reasons."""
+    """Yield a few page requests, and a few lines that are none, for different reasons."""
     kept = np.flatnonzero(cleaned.verdict == 0).tolist()
     others: dict[int, int] = {}
     for row in np.flatnonzero(cleaned.verdict).tolist():
@@ -372,7 +372,7 @@ def _numbers(counts: Counts, row: int) -> str:
 
 
 def _host(host: bytes) -> str:
-    """A host by its name: what is taken for one may be a visitor's address."""
+    """Return a host by its name: what is taken for one may be a visitor's address."""
     is_address = packed_address(host.rpartition(b":")[0] or host) is not None
     return "[address]" if is_address else host.decode("utf-8", "backslashreplace")
 

@@ -80,7 +80,7 @@ _UNREADABLE: Final = (
 
 
 def why_unreadable(error: Exception) -> str | None:
-    """Why a log cannot be read; None for what is no fault of the log."""
+    """Return why a log cannot be read; None for what is no fault of the log."""
     if isinstance(error, _UNREADABLE):
         return str(error)
     if isinstance(error, OSError):
@@ -196,12 +196,12 @@ class ReadApart:
         return cls(settings, files, reader.scratch.absolute(), reader.now, reader.patient)
 
     def __call__(self, item: Pending) -> Read:
-        """The draft of a file, and the periods whose keys were made for it."""
+        """Return the draft of a file, and the periods whose keys were made for it."""
         reader = self._apart()
         return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
 
     def share(self, task: tuple[Pending, Share]) -> ShareRead:
-        """The same of one share of a file."""
+        """Return the same of one share of a file."""
         item, share = task
         reader = self._apart()
         item = replace(item, path=item.path.absolute())
@@ -256,7 +256,7 @@ class LogReader:
         self._cleaners: dict[str, Cleaner] = {}
 
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
-        """A file's content, or why it cannot be read.
+        """Return a file's content, or why it cannot be read.
 
         None if it vanished meanwhile, or another file took its place: the next refresh reads both.
         """
@@ -270,7 +270,7 @@ class LogReader:
         return self._noted(item, read)
 
     def read_share(self, item: Pending, share: Share) -> Draft | Part | None:
-        """A share of a file's content.
+        """Return a share of a file's content.
 
         A file that begins as a known one may be that: the first task reads all of it, others none.
         """
@@ -335,7 +335,7 @@ class LogReader:
             raise UnreadableError(f"opening failed: {error}") from error
 
     def _known(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
-        """The reading of this content, if there is one: rotation renames and packs files.
+        """Return the reading of this content, if there is one: rotation renames and packs files.
 
         What was only renamed is not read again: it begins with the same record and is as long and
         as old, to the nanosecond, as when it was read.
@@ -449,7 +449,7 @@ class LogReader:
         pool: Executor | None,
         share: Share,
     ) -> Iterator[tuple[Cleaned, _Holds]]:
-        """Cleaned blocks of a share, in the order of the file."""
+        """Yield cleaned blocks of a share, in the order of the file."""
         reading = self.settings.reading
 
         def tasks() -> Iterator[Callable[[], Records]]:
@@ -677,14 +677,14 @@ def _format(item: Pending, stream: streams.LogStream) -> Format:
 
 
 def _with_damage(problem: str | None, why: str) -> str:
-    """Why nothing can be read, behind the damage that has left little of the file."""
+    """Return why nothing can be read, behind the damage that has left little of the file."""
     if problem is None or why.startswith(problem):
         return why
     return f"{problem}; of what precedes it, {why}"
 
 
 def _blocks(stream: streams.LogStream) -> Iterator[Block]:
-    """The stream's blocks; what goes wrong while reading is a fault of the file."""
+    """Yield the stream's blocks; what goes wrong while reading is a fault of the file."""
     blocks = iter(stream)
     while True:
         try:
@@ -721,7 +721,7 @@ def _explain_nothing(facts: _Facts, content: _Content, likely: str | None) -> No
 def ordered(
     pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Iterator[Result]:
-    """Like `pool.map`, but takes items only as results are used: memory stays bounded."""
+    """Yield like `pool.map`, but takes items only as results are used: memory stays bounded."""
     waiting: deque[Future[Result]] = deque()
     for item in items:
         waiting.append(pool.submit(function, item))

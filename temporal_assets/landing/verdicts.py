@@ -91,7 +91,7 @@ class SourceVerdict:
 
 
 def verdicts(inventory: Inventory, settings: Settings) -> list[SourceVerdict]:
-    """A verdict for every source, in the order of the settings."""
+    """Return a verdict for every source, in the order of the settings."""
     read: dict[str, list[LandedFile]] = {source.path: [] for source in settings.sources}
     for file in (*inventory.active, *inventory.failed):
         source = source_of(file, settings.sources)
@@ -101,7 +101,7 @@ def verdicts(inventory: Inventory, settings: Settings) -> list[SourceVerdict]:
 
 
 def source_of(file: LandedFile, sources: Sequence[LogSource]) -> LogSource | None:
-    """The first source that a file belongs to, also where it is gone or was rotated away."""
+    """Return the first source that a file belongs to, also where it is gone or was rotated away."""
     return next(
         (source for source in sources for seen in file.sightings if covers(source, seen.path)), None
     )
@@ -161,7 +161,7 @@ def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
 
 
 def _losses(files: Iterable[LandedFile]) -> Counter[tuple[str, str]]:
-    """Lines that were not kept, by kind and reason."""
+    """Return lines that were not kept, by kind and reason."""
     losses: Counter[tuple[str, str]] = Counter()
     for file in files:
         for share in file.days.values():
@@ -202,7 +202,7 @@ _NO_PAGES: Final = {
 
 
 def messages(verdicts: Iterable[SourceVerdict]) -> Iterator[tuple[bool, str]]:
-    """(whether it is a fault, sentence) of all that is wrong."""
+    """Yield (whether it is a fault, sentence) of all that is wrong."""
     for verdict in verdicts:
         yield from ((True, fault) for fault in verdict.faults)
         yield from ((False, warning) for warning in verdict.warnings)

@@ -13,10 +13,10 @@ import sys
 
 
 def command(module: str) -> list[str]:
-    """The command that runs a module; its arguments may follow."""
+    """Return the command that runs a module; its arguments may follow."""
     return [sys.executable, "-P", "-m", module]
 
 
 def environment() -> dict[str, str]:
-    """The environment in which modules are found where this process finds them."""
+    """Return the environment in which modules are found where this process finds them."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

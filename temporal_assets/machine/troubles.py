@@ -86,7 +86,7 @@ def is_of_database(error: BaseException) -> bool:
 
 
 def said_of(text: str) -> str | None:
-    """The same for an error of which only the words are left."""
+    """Return the same for an error of which only the words are left."""
     lower = text.lower()
     sentence = next((sentence for words, sentence in _WORDS if words in lower), None)
     if sentence is None:
@@ -96,7 +96,7 @@ def said_of(text: str) -> str | None:
 
 
 def without_unwritten(stream: TextIO) -> TextIO:
-    """The stream without what Dagster says of events that it could not write down.
+    """Return the stream without what Dagster says of events that it could not write down.
 
     It writes words of SQLite and SQLAlchemy there, with the event itself, and then fails, which is
     told by a sentence.

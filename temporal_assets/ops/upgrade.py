@@ -66,7 +66,7 @@ class Outdated:
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
-    """Everything of another version, in the order the data flows."""
+    """Return everything of another version, in the order the data flows."""
     held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
     outdated_days: dict[tuple[str, int, Way], list[dt.date]] = {}
     for manifest in store.outdated():
@@ -104,7 +104,7 @@ def migrate(
 
 
 def statement(asset: str, version: int) -> str:
-    """Name of the file of `sql/` that migrates partitions of a version, if there is one."""
+    """Return name of the file of `sql/` that migrates partitions of a version, if there is one."""
     return f"migrate_{asset}_from_{version}"
 
 
@@ -154,7 +154,7 @@ def _views(store: Store, day: dt.date) -> Manifest | None:
 def _transits(
     store: Store, engine: Engine, name: str, files: Sequence[str], day: dt.date, out: Path
 ) -> tuple[list[Path], list[Path]]:
-    """Files of transits that named URLs, and of these by number."""
+    """Return files of transits that named URLs, and of these by number."""
     views = store.paths(store.verified(store.require("page_views", day)))
     inputs = {"transits": files, "page_views": views}
     requests = engine.query(name, inputs, {}, _EARLIER_REQUESTS, out)

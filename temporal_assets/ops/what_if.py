@@ -137,7 +137,7 @@ def _tried(
     chosen: dt.date,
     on_built: Callable[[str, int, int], None],
 ) -> Trial:
-    """The trial, made anew in its folder."""
+    """Return the trial, made anew in its folder."""
     late = registry.stale(store, settings, chosen)
     trial = _sandbox(settings, nested, folder)
     # Files beside the tables, as the policy's, are made in the trial's folder though none differs.
@@ -199,7 +199,7 @@ def _folder(settings: Settings, changes: Mapping[str, str]) -> Path:
 
 
 def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
-    """The settings of a fresh state folder for the trial."""
+    """Return the settings of a fresh state folder for the trial."""
     file = settings.state / SETTINGS_FILE
     written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
     shutil.rmtree(folder, ignore_errors=True)

@@ -220,7 +220,7 @@ def assemble(
 
 
 def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
-    """A tier for each value, as many in each tier as can be: the largest values come first.
+    """Return a tier for each value, as many in each tier as can be: the largest values come first.
 
     Equal values have equal tiers, that of the best of them.
     """
@@ -234,7 +234,7 @@ def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
 
 
 def on_ladder(seconds: int) -> int:
-    """The shortest interval of the ladder that is not shorter than wanted; then whole weeks.
+    """Return the shortest interval of the ladder that is not shorter than wanted; then whole weeks.
 
     Shorter ones would be more visits than `hubs.visits_per_day` and `hubs.shortest_minutes` allow.
     """
@@ -243,7 +243,7 @@ def on_ladder(seconds: int) -> int:
 
 
 def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[str, Any]]:
-    """Rows that enough clients stand behind. The only way into a policy."""
+    """Return rows that enough clients stand behind. The only way into a policy."""
     missing = [name for name in schema.names if name not in table.schema.names]
     if missing:
         raise ValueError(f"a table of the policy lacks {', '.join(missing)}")
@@ -274,7 +274,7 @@ def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEnt
 
 
 def _sources(table: pa.Table, sites: set[str]) -> list[SourceEntry]:
-    """Feeds and sitemaps of sites of the policy, those that bring the most first."""
+    """Return feeds and sitemaps of sites of the policy, those that bring the most first."""
     rows = [row for row in table.select(SOURCES.names).to_pylist() if row["site"] in sites]
     rows.sort(key=lambda row: (-(row["new_per_day"] or 0.0), row["url"]))
     return [
@@ -324,7 +324,7 @@ def _prefixes(
 
 
 def _places(rows: Sequence[Value], key: Callable[[Value], Any]) -> list[int]:
-    """The place of each row when sorted; equal rows share theirs."""
+    """Return the place of each row when sorted; equal rows share theirs."""
     keys = [key(row) for row in rows]
     first: dict[Any, int] = {}
     for place, value in enumerate(sorted(keys)):
@@ -419,7 +419,7 @@ _LAST_OF_PATTERNS: Final = 12
 def _sites(
     ranked: Sequence[Row], used: set[str], early: Mapping[str, float], includes_subdomains: bool
 ) -> list[SiteEntry]:
-    """The list, and the sites that something of the policy lies on."""
+    """Return the list, and the sites that something of the policy lies on."""
     tiers = tiers_of([-row["rank"] for row in ranked], _LAST_OF_PATTERNS + 1, LATER_TIERS[1])
     entries = [
         SiteEntry(

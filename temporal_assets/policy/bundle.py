@@ -176,7 +176,7 @@ def faults(folder: Path) -> list[Path]:
 
 
 def latest_of(root: Path) -> Path | None:
-    """The folder that `latest` names."""
+    """Return the folder that `latest` names."""
     link = root / LATEST
     return link.resolve() if link.is_dir() else None
 

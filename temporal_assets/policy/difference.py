@@ -48,7 +48,7 @@ class Change:
 
 
 def changes(before: Document, after: Document) -> list[Change]:
-    """Every change, by list and name."""
+    """Return every change, by list and name."""
     differences: list[Change] = []
     for name, called in _LISTS.items():
         old = _by_name(before[name], called)  # type: ignore[literal-required]
@@ -60,7 +60,7 @@ def changes(before: Document, after: Document) -> list[Change]:
 
 
 def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[str, str], list[Any]]:
-    """Entries by name, and patterns by what their expressions begin with as well."""
+    """Return entries by name, and patterns by what their expressions begin with as well."""
     rows_by_name: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         origin = _ORIGIN.match(row.get("expression", ""))

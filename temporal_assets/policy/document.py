@@ -194,13 +194,13 @@ def is_as_published(file: Path, text: bytes) -> bool:
 
 
 def policy_file(path: str | Path) -> Path:
-    """The document of a policy that is named by its file or by its folder."""
+    """Return the document of a policy that is named by its file or by its folder."""
     path = Path(path)
     return path / FILE if path.is_dir() else path
 
 
 def read(path: str | Path) -> Document:
-    """A policy from its file or folder. Raises `PolicyError`."""
+    """Return a policy from its file or folder. Raises `PolicyError`."""
     file = policy_file(path)
     real = file.resolve()  # `latest` may name another policy in a moment
     try:
@@ -264,7 +264,7 @@ def checked(parsed: Any, name: str) -> Document:
 
 
 def as_text(document: Document) -> str:
-    """The text of `policy.json`: one entry a line, so that differences are readable."""
+    """Return the text of `policy.json`: one entry a line, so that differences are readable."""
     lines = []
     for name in Document.__annotations__:
         value = document[name]  # type: ignore[literal-required]
@@ -281,7 +281,7 @@ def _compact(value: Any) -> str:
 
 
 def tier_of_action(tier: int) -> Action:
-    """The decision that a tier belongs to."""
+    """Return the decision that a tier belongs to."""
     if tier <= NOW_TIERS[1]:
         return "now"
     return "later" if tier <= LATER_TIERS[1] else "skip"

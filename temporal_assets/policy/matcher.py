@@ -136,7 +136,7 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """A policy from `policy.json` or the folder it lies in. Raises `PolicyError`."""
+        """Return a policy from `policy.json` or the folder it lies in. Raises `PolicyError`."""
         file = documents.policy_file(path)
         try:
             with no_collection():
@@ -164,12 +164,12 @@ class Policy:
         return Decisions(self, *(np.concatenate(column) for column in columns))
 
     def matches(self, urls: Sequence[str]) -> Iterator[Decision]:
-        """Decisions one after the other."""
+        """Yield decisions one after the other."""
         decisions = self.match_many(urls)
         return (decisions.row(i, url) for i, url in enumerate(urls))
 
     def canonical(self, url: str) -> str | None:
-        """The form of a URL that the policy knows; None if it is no page."""
+        """Return the form of a URL that the policy knows; None if it is no page."""
         return canonical_url(url, self._rules)
 
     def _decide(self, urls: Texts) -> Found:
@@ -222,7 +222,7 @@ def _tiers(entries: Sequence[Any]) -> Int8s:
 
 
 def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
-    """Hosts, hubs and prefixes in one table; and the place of every site."""
+    """Return hosts, hubs and prefixes in one table; and the place of every site."""
     rows: dict[str, list[int]] = {}
     for place, column, text in _named(document):
         row = rows.setdefault(text, [NONE] * 4)
@@ -234,7 +234,7 @@ def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
 
 
 def _named(document: Document) -> Iterator[tuple[int, int, str]]:
-    """(place, column of `Beginnings`, text) of every site, hub and prefix."""
+    """Yield (place, column of `Beginnings`, text) of every site, hub and prefix."""
     for place, site in enumerate(document["sites"]):
         yield place, 0, site["site"]
     keeps = document["urls"]["scheme"] == "keep"

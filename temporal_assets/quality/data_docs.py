@@ -72,7 +72,7 @@ def write_project(
 
 
 def _judged(inspector: Inspector, table: Table, day: dt.date) -> list[Expected]:
-    """Measured numbers that have a range."""
+    """Return measured numbers that have a range."""
     return [expected for expected in inspector.expected(table, day) if expected.can_be_judged]
 
 
@@ -159,7 +159,7 @@ def _add_rows(context: Any, store: Store, table: Table, days: Sequence[dt.date])
 
 
 def _files(context: Any, table: Table, folder: Path) -> Any:
-    """The files of a table as the library has them; those of other days stay."""
+    """Return the files of a table as the library has them; those of other days stay."""
     sources = context.data_sources
     source = (
         sources.get(ROWS)

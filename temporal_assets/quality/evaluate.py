@@ -124,7 +124,7 @@ class Finding:
 def evaluate_rules(
     rules: Sequence[Rule], measured: Measured, parameters: Mapping[str, Any]
 ) -> tuple[Expected, ...]:
-    """The numbers of a day with the ranges that the rules state."""
+    """Return the numbers of a day with the ranges that the rules state."""
     return tuple(
         Expected(
             rule.name,
@@ -147,7 +147,7 @@ class Past:
     """Numbers that drifts warned of."""
 
     def known(self, name: str) -> dict[int, float]:
-        """Numbers of the days to compare with that nobody was warned of, by age."""
+        """Return numbers of the days to compare with that nobody was warned of, by age."""
         numbers = {age: self.measured.get(age, {}).get(name) for age in range(1, HISTORY_DAYS + 1)}
         return {
             age: number
@@ -156,13 +156,13 @@ class Past:
         }
 
     def told_of(self, name: str) -> list[float]:
-        """Numbers that somebody was warned of lately."""
+        """Return numbers that somebody was warned of lately."""
         earlier = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
         return [number for number in earlier if number is not None]
 
 
 def whole_of(name: str) -> str:
-    """Name of the number of things that a drift's measure is a share of."""
+    """Return name of the number of things that a drift's measure is a share of."""
     return f"{name}_whole"
 
 
@@ -189,7 +189,7 @@ def evaluate_outcomes(
 
 
 def not_done(check: Rule | Drift, error: Exception) -> Finding:
-    """The finding where the number could not even be computed."""
+    """Return the finding where the number could not even be computed."""
     severity = check.severity if isinstance(check, Rule) else Severity.WARN
     return Finding(
         Expected(check.name, severity, None), Status.FAILED, f"{type(error).__name__}: {error}"
@@ -197,7 +197,7 @@ def not_done(check: Rule | Drift, error: Exception) -> Finding:
 
 
 def not_judged(expected: Expected, note: str) -> Expected:
-    """The number without a range, and the reason."""
+    """Return the number without a range, and the reason."""
     return replace(expected, minimum=None, maximum=None, note=note)
 
 
@@ -219,7 +219,7 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
 
 
 def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
-    """The range in which a number is usual, or why there is none."""
+    """Return the range in which a number is usual, or why there is none."""
     if drift.weeks:
         before = range(drift.weeks, drift.weeks + HISTORY_WEEKS)
         sums = (_week(drift, measured, past, number) for number in before)
@@ -283,7 +283,7 @@ def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | 
 
 
 def _of(limit: float | None) -> float:
-    """The factor of a drift, which those of counts state."""
+    """Return the factor of a drift, which those of counts state."""
     return 1.0 if limit is None else limit
 
 

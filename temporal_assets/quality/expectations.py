@@ -108,7 +108,7 @@ def _frame(numbers: Sequence[Expected]) -> pd.DataFrame:
 
 
 def great_expectations() -> Any:
-    """The package: it takes a second to import, and is told not to call home before."""
+    """Return the package: it takes a second to import, and is told not to call home before."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     with warnings.catch_warnings():
         # It imports PySpark where that is installed, which warns of every pandas from 3 on.

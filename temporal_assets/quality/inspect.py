@@ -73,7 +73,7 @@ class Inspector:
     def inspect(
         self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
     ) -> dict[dt.date, tuple[Finding, ...]]:
-        """Findings of the checks called `names` (all by default) for published days.
+        """Return findings of the checks called `names` (all by default) for published days.
 
         A day that cannot be measured has findings that say so; the others are judged.
         """
@@ -118,13 +118,13 @@ class Inspector:
         return sum(self.store.require(name, day).rows for name in names)
 
     def expected(self, table: Table, day: dt.date) -> tuple[Expected, ...]:
-        """Numbers and ranges of all checks of a published day."""
+        """Return numbers and ranges of all checks of a published day."""
         return self._expected(table, table.checks, day)
 
     def _expected(
         self, table: Table, checks: Sequence[Rule | Drift], day: dt.date
     ) -> tuple[Expected, ...]:
-        """Numbers and ranges of a day, in the order of `checks`."""
+        """Return numbers and ranges of a day, in the order of `checks`."""
         rules = [check for check in checks if isinstance(check, Rule)]
         drifts = [check for check in checks if isinstance(check, Drift)]
         values = parameters(day, self.settings)
@@ -285,5 +285,5 @@ def _compared(window: Sequence[Manifest], day: dt.date) -> list[Manifest]:
 
 
 def _names(table: Table, checks: Sequence[Rule | Drift]) -> set[str]:
-    """The tables that the checks read."""
+    """Return the tables that the checks read."""
     return {table.name, *(name for check in checks for name in check.reads)}

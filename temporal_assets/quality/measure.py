@@ -28,7 +28,7 @@ Parameters = Mapping[str, Any]
 
 
 def parameters(day: dt.date, settings: Settings) -> Parameters:
-    """Values of the parameters that rules may name; times are UTC without a zone."""
+    """Return values of the parameters that rules may name; times are UTC without a zone."""
     zone = ZoneInfo(settings.orchestration.timezone)
     return {
         "day": day,
@@ -48,7 +48,7 @@ def measure(
     inputs: Inputs,
     values: Parameters,
 ) -> dict[str, float | None]:
-    """The number of every check. `inputs` are the table and whatever else the rules read."""
+    """Return the number of every check. `inputs` are the table and whatever else the rules read."""
     if not checks:
         return {}
     asked = _asked(checks)
@@ -114,7 +114,7 @@ def _asked(checks: Sequence[Rule | Drift]) -> dict[str, str]:
 def offenders(
     engine: Engine, rule: Rule, inputs: Inputs, values: Parameters, limit: int
 ) -> tuple[Mapping[str, Any], ...]:
-    """Up to `limit` rows that break a rule; none where the rule is not about rows."""
+    """Return up to `limit` rows that break a rule; none where the rule is not about rows."""
     if rule.offenders is None:
         return ()
     return tuple(engine.rows(_fill(rule.offenders, values), inputs, limit))

@@ -21,7 +21,7 @@ _AMONG: Final = re.compile(r"(\w+) NOT IN \(((?:'[^']*'(?:, )?)+)\)")
 
 
 def name_of(table: Table) -> str:
-    """Name of the suite of a table's rows."""
+    """Return name of the suite of a table's rows."""
     return f"{table.name} rows"
 
 
@@ -34,7 +34,7 @@ def row_suite(table: Table) -> Any:
 
 
 def _library() -> Any:
-    """The library's expectations, by name: the package does not declare what it exports."""
+    """Return the library's expectations, by name: the package does not declare what it exports."""
     great_expectations()
     return import_module("great_expectations.expectations")
 
@@ -72,7 +72,7 @@ def _of_rule(table: Table, rule: Rule) -> Iterator[Any]:
 
 
 def _ends(comparison: str, value: float) -> dict[str, Any]:
-    """The range of values that a comparison with a wrong value leaves."""
+    """Return the range of values that a comparison with a wrong value leaves."""
     return {
         "<": {"min_value": value},
         "<=": {"min_value": value, "strict_min": True},

@@ -49,7 +49,7 @@ class Judgement:
 
 
 def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -> Judgement:
-    """A finding in words."""
+    """Return a finding in words."""
     return Judgement(
         asset=asset,
         check=check.name,
@@ -126,7 +126,7 @@ def forget(state: Path, asset: str, day: dt.date) -> None:
 
 
 def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Broken invariants: while there are any, nothing may be built on the data."""
+    """Return broken invariants: while there are any, nothing may be built on the data."""
     return [judgement for judgement in judgements if judgement.blocking and not judgement.passed]
 
 

@@ -263,13 +263,13 @@ def unavailable(
     why: str,
     todo: str,
 ) -> Section:
-    """A section that cannot be made, and what would make it."""
+    """Return a section that cannot be made, and what would make it."""
     missing = f"Not available: {why}. To get it: {todo}."
     return Section(id, part, source, title, "no_judgement", (), missing=missing)
 
 
 def as_json(report: Report) -> str:
-    """The report for machines; equal reports are equal texts."""
+    """Return the report for machines; equal reports are equal texts."""
     content = {
         "format": FORMAT,
         "day": report.day.isoformat(),
@@ -281,14 +281,14 @@ def as_json(report: Report) -> str:
 
 
 def section_content(section: Section) -> dict[str, Any]:
-    """A section as JSON has it."""
+    """Return a section as JSON has it."""
     content = _plain(section)
     content["blocks"] = [{"type": _NAMES[type(block)], **_plain(block)} for block in section.blocks]
     return dict(content)
 
 
 def section_of(content: Mapping[str, Any]) -> Section:
-    """The section of such content."""
+    """Return the section of such content."""
     blocks = tuple(_block(block) for block in content["blocks"])
     rest = {name: value for name, value in content.items() if name not in ("blocks", "says")}
     return Section(**rest, says=tuple(content["says"]), blocks=blocks)
@@ -351,7 +351,7 @@ _PARTS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
 
 
 def _tuples(value: Any) -> Any:
-    """Lists of JSON as the tuples they were."""
+    """Return lists of JSON as the tuples they were."""
     if isinstance(value, list):
         return tuple(_tuples(item) for item in value)
     if isinstance(value, dict):

@@ -49,7 +49,7 @@ class HeatMap:
 
 
 def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:
-    """The grid of one score from its rows of `calibration`, all of one scope."""
+    """Return the grid of one score from its rows of `calibration`, all of one scope."""
     days = sorted({row["days"] for row in cells})
     thresholds = sorted({row["threshold"] for row in cells})
     by_cell = {(row["days"], row["threshold"]): row for row in cells}
@@ -67,7 +67,7 @@ def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:
 
 
 def as_text(heat: HeatMap) -> list[str]:
-    """Lines: darker is better, from the worst to the best cell of the map in five steps."""
+    """Return lines: darker is better, from the worst to the best cell of the map in five steps."""
     low, high = float(heat.values.min()), float(heat.values.max())
     step = (high - low) / len(_SHADES) or 1.0
     columns = _columns(heat, _WIDEST)
@@ -97,7 +97,7 @@ def _columns(heat: HeatMap, most: int) -> list[int]:
 
 
 def _mark(heat: HeatMap, days: float, threshold: float) -> str:
-    """The mark of a cell, empty for most."""
+    """Return the mark of a cell, empty for most."""
     marks = ((heat.best, "B"), (heat.used, "U"), (heat.now, "s"))
     return next((mark for cell, mark in marks if cell == (days, threshold)), "")
 

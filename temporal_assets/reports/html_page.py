@@ -48,7 +48,7 @@ _LEFT: Final = ' class="text"'
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """A whole page; `parts` are HTML made by the functions below."""
+    """Return a whole page; `parts` are HTML made by the functions below."""
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width"><title>{text(title)}</title>'
@@ -64,30 +64,30 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 @cache
 def _palette() -> str:
-    """The colours of the report, and how it draws charts with them."""
+    """Return the colours of the report, and how it draws charts with them."""
     folder = files("temporal_assets.reports")
     colours = folder.joinpath("report.css").read_text("utf-8").partition("* { box-sizing")[0]
     return colours + folder.joinpath("charts/charts.css").read_text("utf-8")
 
 
 def text(value: Any) -> str:
-    """Any text from anywhere: no markup, one line of visible characters."""
+    """Return any text from anywhere: no markup, one line of visible characters."""
     return escape(shown("" if value is None else str(value)))
 
 
 def heading(value: str) -> str:
-    """The title of a part."""
+    """Return the title of a part."""
     return f"<h2>{text(value)}</h2>"
 
 
 def paragraph(value: str) -> str:
-    """A paragraph of plain text; what stands between backticks is to be typed."""
+    """Return a paragraph of plain text; what stands between backticks is to be typed."""
     inner = _TYPED.sub(r"<code>\g<1></code>", text(value))
     return f"<p>{inner}</p>"
 
 
 def figure(block: Drawn) -> str:
-    """A chart with its title and legend, in the colours of the page."""
+    """Return a chart with its title and legend, in the colours of the page."""
     number = f"c{hashlib.sha256(repr(block).encode()).hexdigest()[:12]}"
     legend = svg_chart.legend(block.series) if isinstance(block, Chart) else ""
     caption = f"<figcaption>{text(block.title)}</figcaption>"
@@ -95,7 +95,7 @@ def figure(block: Drawn) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table that scrolls where it is too wide; numbers are grouped in thousands."""
+    """Return a table that scrolls where it is too wide; numbers are grouped in thousands."""
     lines = [list(row) for row in rows]
     head = "".join(
         f"<th{_LEFT if any(_is_text(row[place]) for row in lines) else ''}>{text(name)}</th>"

@@ -49,7 +49,7 @@ class PageChart:
 
 
 def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: str) -> PageChart:
-    """The chart of a row of `page_histories` joined with `interest_curves`.
+    """Return the chart of a row of `page_histories` joined with `interest_curves`.
 
     `missing` are the days of the window that are not in the data, as text.
     """
@@ -76,7 +76,7 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
 def _fine(
     days: int, amplitude: float, b: float, mu: float, sigma: float
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """The curve within the window: the interest of the day around a time, from its first on.
+    """Return the curve within the window: the interest of the day around a time, from its first on.
 
     The density itself may rise far above every day within an hour, and a day is what bars count.
     """
@@ -90,7 +90,7 @@ def _fine(
 
 
 def as_text(chart: PageChart) -> list[str]:
-    """Lines of a bar chart, one column a day; a dot where the curve is."""
+    """Return lines of a bar chart, one column a day; a dot where the curve is."""
     top = max(1.0, *chart.views, *(chart.expected or ()))
     scale = _HEIGHT / top
     lines = []
@@ -117,7 +117,7 @@ def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
 
 
 def as_chart(chart: PageChart, title: str = "") -> Chart:
-    """The same as a chart; what accumulates within n days is shaded (TW figures 3 and 4)."""
+    """Return the same as a chart; what accumulates within n days is shaded (TW figures 3 and 4)."""
     first_day = float(chart.first.toordinal())
     days = tuple(first_day + day for day in range(len(chart.views)))
     series = [Series("views a day", "bars", 5, days, tuple(map(float, chart.views)))]

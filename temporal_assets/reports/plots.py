@@ -25,7 +25,7 @@ _ZOOMS: Final = (1.0, 0.75, 0.5)
 
 
 def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y: str) -> Chart:
-    """A bar chart of counts under names; `x` and `y` name the axes."""
+    """Return a bar chart of counts under names; `x` and `y` name the axes."""
     places = tuple(map(float, range(len(heights))))
     return Chart(
         title,
@@ -37,7 +37,7 @@ def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y:
 
 
 def drawn(block: Drawn) -> str:
-    """A chart as Markdown that holds its picture, smaller where it weighs too much."""
+    """Return a chart as Markdown that holds its picture, smaller where it weighs too much."""
     for zoom in _ZOOMS:
         png = as_png([block], zoom=zoom, is_clear=True)
         if len(png) <= MAX_PNG_BYTES:
@@ -46,7 +46,7 @@ def drawn(block: Drawn) -> str:
 
 
 def as_markdown(png: bytes, alt: str) -> str:
-    """The image inlined in Markdown, or a sentence in its place when it is too big."""
+    """Return the image inlined in Markdown, or a sentence in its place when it is too big."""
     alt = _MARKUP.sub(r"\\\1", shown(alt))  # titles name sites
     if len(png) > MAX_PNG_BYTES:
         return f"({alt}: {len(png)} bytes are too many to keep with the run)"

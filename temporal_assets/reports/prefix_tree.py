@@ -43,7 +43,7 @@ class Section:
 
 
 def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Section]:
-    """Trees from rows of `prefix_trees` in the order of `prefix`, with `is_prefix` beside.
+    """Return trees from rows of `prefix_trees` in the order of `prefix`, with `is_prefix` beside.
 
     Sections below a hidden one are hidden with it.
     """
@@ -73,7 +73,7 @@ def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Sectio
 
 
 def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
-    """Lines with the numbers of each section; what is deeper than `depth` is counted."""
+    """Return lines with the numbers of each section; what is deeper than `depth` is counted."""
     lines = [f"{'':{_WIDTH}}" + "".join(f"{heading:>10}" for heading in _HEADINGS)]
     for root in trees:
         lines += _lines(root, "", "", depth)
@@ -100,7 +100,7 @@ def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]
 
 
 def as_html(trees: Iterable[Section]) -> str:
-    """A fragment of HTML without scripts; open at the roots and where news prefixes are."""
+    """Return a fragment of HTML without scripts; open at the roots and where news prefixes are."""
     inner = "".join(_html(root, is_open=True) for root in trees)
     return f'<div class="prefix-tree">\n{inner}</div>\n'
 

@@ -76,7 +76,7 @@ _TRIALS_SAID: Final = (
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     style = stylesheet()
     script = _resource("report.js")
     policy = (
@@ -127,23 +127,23 @@ def _body(report: Report) -> Iterator[str]:
 
 
 def front_page(section: Section) -> str:
-    """The front page as a fragment, for other pages with the report's stylesheet."""
+    """Return the front page as a fragment, for other pages with the report's stylesheet."""
     return "".join(_front(section))
 
 
 def block(figure: Block, number: str) -> str:
-    """A block as a fragment, for the same; `number` makes its ids unique."""
+    """Return a block as a fragment, for the same; `number` makes its ids unique."""
     return "".join(_block(figure, number))
 
 
 def stylesheet() -> str:
-    """The stylesheet of the report."""
+    """Return the stylesheet of the report."""
     # The rules of the report come last: on paper they change those of charts.
     return _resource("charts/charts.css") + _resource("report.css")
 
 
 def digest(content: str) -> str:
-    """The digest by which a content security policy allows a style or a script."""
+    """Return the digest by which a content security policy allows a style or a script."""
     return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
@@ -200,7 +200,7 @@ def _section(section: Section, number: str) -> Iterator[str]:
 
 
 def prose(sentence: str) -> str:
-    """Our sentences: what stands between backticks is to be typed."""
+    """Return our sentences: what stands between backticks is to be typed."""
     parts = _DATE.sub(r'<span class="whole">\g<0></span>', _text(sentence)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
@@ -289,7 +289,7 @@ def _decimals(values: Iterable[Cell]) -> int:
 
 
 def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:
-    """A cell as people read it; with `decimals`, so many digits after the point."""
+    """Return a cell as people read it; with `decimals`, so many digits after the point."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -310,7 +310,7 @@ def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:
 
 
 def _text(value: str) -> str:
-    """Any text from anywhere: no markup, one line of visible characters."""
+    """Return any text from anywhere: no markup, one line of visible characters."""
     return escape(shown(value, LONGEST_TEXT))
 
 
@@ -322,7 +322,7 @@ _LONGEST_PIECE: Final = 24
 
 
 def broken(value: str) -> str:
-    """Any text as HTML of a narrow cell: URLs break after their separators, not in words."""
+    """Return any text as HTML of a narrow cell: URLs break after their separators, not in words."""
     pieces = _PLACES.split(shown(value, LONGEST_TEXT))
     marked = (
         f"{escape(piece)}<wbr>"
@@ -339,7 +339,7 @@ _HYPHENATED: Final = re.compile(r"[^\s-]+(?:-+[^\s-]+)+")
 
 
 def _whole(piece: str) -> str:
-    """A piece whose words do not break at their hyphens: labels of hosts, dates."""
+    """Return a piece whose words do not break at their hyphens: labels of hosts, dates."""
     return _HYPHENATED.sub(r'<span class="whole">\g<0></span>', escape(piece))
 
 
@@ -347,7 +347,7 @@ def _whole(piece: str) -> str:
 
 
 def _numbers(chart: Chart) -> Table:
-    """The points of a chart; side by side where all series have the same places."""
+    """Return the points of a chart; side by side where all series have the same places."""
     if len({curve.x for curve in chart.series}) == 1 and not any(
         curve.weights for curve in chart.series
     ):

@@ -41,7 +41,7 @@ class Report:
 
 
 def report(rows: Sequence[Row], day: dt.date, earlier_day: dt.date | None) -> Report:
-    """The report on the rows of `site_changes` of a day, compared with those of another."""
+    """Return the report on the rows of `site_changes` of a day, compared with those of another."""
     groups = (
         _group("First seen", rows, lambda row: row["is_first_seen"], _by_name),
         _group("Entered the list", rows, _is("entered"), _by_rank),

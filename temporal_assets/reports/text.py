@@ -24,7 +24,7 @@ _ENCODED: Final = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
 
 def readable(url: str) -> str:
-    """A URL with its letters in place of their codes, as browsers show it.
+    """Return a URL with its letters in place of their codes, as browsers show it.
 
     Codes of ASCII stay, since they decide what a URL means, and so do bytes that are no UTF-8 and
     characters that could not be seen. Hosts stay as they are: other letters look alike.

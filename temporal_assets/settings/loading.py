@@ -124,7 +124,7 @@ class Settings(BaseSettings):
 
 
 def state_folder(state: str | os.PathLike[str] | None = None) -> Path:
-    """The state folder: the argument, else $TEMPORAL_ASSETS_STATE, else `temporal_state`."""
+    """Return the state folder: the argument, else $TEMPORAL_ASSETS_STATE, else `temporal_state`."""
     return Path(state or os.environ.get(STATE_VARIABLE) or DEFAULT_STATE).absolute()
 
 
@@ -174,7 +174,7 @@ def _with_two_underscores(name: str) -> str | None:
 
 
 def _variables() -> set[str]:
-    """Names of ours in the environment, whose case does not matter."""
+    """Return names of ours in the environment, whose case does not matter."""
     return {name.upper() for name in os.environ if name.upper().startswith(_PREFIX)}
 
 

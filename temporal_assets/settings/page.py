@@ -98,7 +98,7 @@ def default_of(name: str) -> str:
 
 
 def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
-    """Class -> field -> the text below it, of a module that holds models."""
+    """Return class -> field -> the text below it, of a module that holds models."""
     tree = ast.parse(inspect.getsource(models))
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
     return {model_class.name: dict(_texts(model_class.body)) for model_class in classes}
@@ -167,7 +167,7 @@ def _default(info: FieldInfo) -> str:
 
 
 def _as_toml(value: Any) -> str:
-    """A default as one writes it in `settings.toml`."""
+    """Return a default as one writes it in `settings.toml`."""
     if value is None:
         return "unset"
     if isinstance(value, bool):
@@ -188,7 +188,7 @@ def _values(info: FieldInfo) -> str:
 
 
 def _kind(annotation: Any) -> str:
-    """A type in words."""
+    """Return a type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return " or ".join(_kind(argument) for argument in arguments if argument is not NoneType)

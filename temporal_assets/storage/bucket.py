@@ -80,13 +80,13 @@ class Bucket:
         self._listed = float("-inf")
 
     def names(self, folder: str) -> list[str]:
-        """Paths of files and folders in a folder, sorted."""
+        """Return paths of files and folders in a folder, sorted."""
         with self._lock:
             self._refresh()
             return sorted(posixpath.join(folder, name) for name in self._names.get(folder, ()))
 
     def seen(self, path: str) -> Seen | None:
-        """The object of a path; None if there is none."""
+        """Return the object of a path; None if there is none."""
         with self._lock:
             self._refresh()
             return self._objects.get(path)
@@ -235,7 +235,7 @@ def _version_of(info: dict[str, Any]) -> str:
 
 
 def _code(error: BaseException) -> str | None:
-    """The code by which a store says what is wrong."""
+    """Return the code by which a store says what is wrong."""
     if status := getattr(error, "status_code", None):
         return str(status)
     response = getattr(error.__cause__, "response", None)
@@ -247,5 +247,5 @@ _buckets: dict[tuple[int, str], Bucket] = {}
 
 
 def bucket_of(fs: Any, root: str) -> Bucket:
-    """The objects below a root, as all stores of this process know them."""
+    """Return the objects below a root, as all stores of this process know them."""
     return _buckets.setdefault((id(fs), root), Bucket(fs, root))

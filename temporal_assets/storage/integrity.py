@@ -33,7 +33,7 @@ class DamagedFile(Exception):
 
 
 def digest_of_file(path: Path) -> str:
-    """The digest of a file's bytes, read anew."""
+    """Return the digest of a file's bytes, read anew."""
     return blake3(max_threads=1).update_mmap(path).hexdigest()[:DIGITS]
 
 

@@ -87,7 +87,7 @@ class Manifest:
         return _digest(tuple(file.digest for file in self.stored))
 
     def to_json(self) -> str:
-        """The text of the manifest file."""
+        """Return the text of the manifest file."""
         fields = asdict(self) | {"day": self.day.isoformat()}
         for name in ("beside", "counts"):
             if not fields[name]:
@@ -96,7 +96,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
-        """The manifest of such a text. Raises `ManifestError`."""
+        """Return the manifest of such a text. Raises `ManifestError`."""
         try:
             fields = unsealed(text)
             fields["day"] = dt.date.fromisoformat(fields["day"])

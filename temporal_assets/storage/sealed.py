@@ -16,13 +16,13 @@ _SEAL: Final = "record_digest"
 
 
 def digest_of(value: Any) -> str:
-    """A short stable digest of anything JSON can hold."""
+    """Return a short stable digest of anything JSON can hold."""
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def sealed(fields: Mapping[str, Any]) -> str:
-    """The text of a record. Raises `ValueError` for a field with the name of the seal."""
+    """Return the text of a record. Raises `ValueError` for a field with the name of the seal."""
     if _SEAL in fields:
         raise ValueError(f"a record has no field {_SEAL!r} of its own")
     # As they will be read: keys of objects become texts, and are then sorted as such.
@@ -51,7 +51,7 @@ def _is_damaged_seal(name: str) -> bool:
 
 
 def unsealed(text: str | bytes) -> dict[str, Any]:
-    """The fields of a record. Raises `ValueError` where they are not what was written."""
+    """Return the fields of a record. Raises `ValueError` where they are not what was written."""
     fields = json.loads(text)
     if not isinstance(fields, dict):
         raise ValueError("it is no record")

@@ -114,17 +114,17 @@ class Store:
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """The store of an installation; nothing is created before the first publish."""
+        """Return the store of an installation; nothing is created before the first publish."""
         return cls(settings.storage or settings.state / "tables", settings.state)
 
     # Reading ---------------------------------------------------------------------------------
 
     def assets(self) -> list[str]:
-        """Names of the assets that have any partition."""
+        """Return names of the assets that have any partition."""
         return sorted(posixpath.basename(path) for path in self._ls(self.root))
 
     def days(self, asset: str) -> list[dt.date]:
-        """Days that are published, ascending."""
+        """Return days that are published, ascending."""
         return [day for day in self.folders(asset) if self._is_there(asset, day)]
 
     def folders(self, asset: str) -> list[dt.date]:
@@ -133,7 +133,7 @@ class Store:
         return sorted(day for name in names if (day := _day_of(name)))
 
     def size(self, asset: str, day: dt.date) -> int:
-        """Bytes that a day takes up, with what is no longer part of it.
+        """Return bytes that a day takes up, with what is no longer part of it.
 
         A file that several partitions link counts as an equal part in each.
         """
@@ -150,7 +150,7 @@ class Store:
         return stored if stored and _is_current(stored) else None
 
     def outdated(self) -> list[Manifest]:
-        """Partitions of another schema version than their contract's, in its order."""
+        """Return partitions of another schema version than their contract's, in its order."""
         return [
             manifest
             for table in contracts.TABLES
@@ -241,7 +241,7 @@ class Store:
         return manifest
 
     def _faults(self, manifest: Manifest, *, contents: bool = True) -> Iterator[tuple[str, str]]:
-        """Paths that are not as they were published, and what is wrong with each."""
+        """Yield paths that are not as they were published, and what is wrong with each."""
         for file in manifest.stored:
             path = self._join(manifest.asset, manifest.day, file.name)
             if contents and self.is_local:
@@ -256,21 +256,21 @@ class Store:
             set_aside(Path(path))
 
     def files(self, asset: str, day: dt.date) -> list[str]:
-        """Paths of the Parquet files of a partition, verified, for an engine to read."""
+        """Return paths of the Parquet files of a partition, verified, for an engine to read."""
         manifest = self.require(asset, day)
         self.verify(manifest)
         return self.paths(manifest)
 
     def paths(self, manifest: Manifest) -> list[str]:
-        """Paths of the Parquet files that a manifest names."""
+        """Return paths of the Parquet files that a manifest names."""
         return self._paths(manifest, manifest.files)
 
     def paths_beside(self, manifest: Manifest) -> list[str]:
-        """Paths of the files of URLs that its rows name by number, if they do."""
+        """Return paths of the files of URLs that its rows name by number, if they do."""
         return self._paths(manifest, manifest.beside)
 
     def paths_of_counts(self, manifest: Manifest) -> list[str]:
-        """Paths of the files of counts without clients, if there are any."""
+        """Return paths of the files of counts without clients, if there are any."""
         return self._paths(manifest, manifest.counts)
 
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
@@ -395,7 +395,7 @@ class Store:
         return pa.concat_tables(tables)
 
     def _with_urls(self, rows: pa.Table, manifest: Manifest) -> pa.Table:
-        """Rows with URLs where they are stored as numbers."""
+        """Return rows with URLs where they are stored as numbers."""
         named = [name for name in rows.column_names if name in _numbered(manifest)]
         if named:
             parts = [self._table(path, ["url"]) for path in self.paths_beside(manifest)]

@@ -74,7 +74,7 @@ def _take_place(beside: Path, folder: Path) -> None:
 
 
 def _exchange(first: Path, other: Path) -> bool:
-    """Exchange two names in one step. Return False where the system cannot."""
+    """Return exchange two names in one step. Return False where the system cannot."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False

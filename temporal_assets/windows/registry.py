@@ -95,10 +95,10 @@ class Due:
 
 
 def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...]]:
-    """Days by asset that were published and not judged, and the day of an unreleased policy.
+    """Return days by asset that were published and not judged, and the day of an unreleased policy.
 
-    A run that is killed between publishing, judging and releasing leaves them so. Judging them
-    once more, and releasing the policy, finishes them.
+    A run that is killed between publishing, judging and releasing leaves them so. Judging them once
+    more, and releasing the policy, finishes them.
     """
     days_by_name = {asset.name: unjudged_days(store, settings, asset.name) for asset in TABLES}
     waiting = unreleased(store, settings)
@@ -107,7 +107,7 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
 
 
 def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
-    """Days of an asset that were published and not judged by all its checks, ascending."""
+    """Return days of an asset that were published and not judged by all its checks, ascending."""
     manifests = (store.intact(name, day) for day in store.days(name))
     return tuple(
         manifest.day
@@ -171,7 +171,7 @@ def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
 def needed(
     store: Store, settings: Settings, wanted: Collection[str], days: Iterable[dt.date]
 ) -> tuple[str, ...]:
-    """The assets wanted, those they are made from where any of the days is out of date.
+    """Return the assets wanted, those they are made from where any of the days is out of date.
 
     And the release of a policy that is made.
     """

@@ -150,12 +150,12 @@ def _options(size: str, seed: int, days: int | None, requests: int | None) -> De
 
 
 def _until(options: DemoOptions, last: dt.date) -> DemoOptions:
-    """The same corpus, ending with a day."""
+    """Return the same corpus, ending with a day."""
     return replace(options, first_day=last - dt.timedelta(options.days - 1))
 
 
 def _last_day(target: Path) -> dt.date:
-    """Last day of the corpus that is there, so that the same command goes on with it.
+    """Return last day of the corpus that is there, so that the same command goes on with it.
 
     Without one it is yesterday: today is not over, and the days of Dagster's partitions are filled.
     """

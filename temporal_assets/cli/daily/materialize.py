@@ -171,7 +171,7 @@ def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
 
 
 def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Daily assets and window assets among those named."""
+    """Return daily assets and window assets among those named."""
     from temporal_assets.days.daily import DERIVED
     from temporal_assets.windows.registry import STEP_NAMES
 
@@ -224,7 +224,7 @@ def _late(
 
 
 def _kept(settings: Settings, inventory: Inventory) -> str:
-    """Since when, where `doctor clean` has removed what was before."""
+    """Return since when, where `doctor clean` has removed what was before."""
     from temporal_assets.storage.kept import Kept
 
     kept = Kept.load(settings.state)

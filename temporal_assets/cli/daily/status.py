@@ -111,7 +111,7 @@ def run(
 
 
 def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
-    """An answer; None where a record that it rests on is damaged, which is noted."""
+    """Return an answer; None where a record that it rests on is damaged, which is noted."""
     from temporal_assets.storage.integrity import DamagedFile
 
     try:

@@ -397,12 +397,12 @@ def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
 
 
 def _existing(path: Path) -> Path:
-    """The path, or the nearest folder above it that exists."""
+    """Return the path, or the nearest folder above it that exists."""
     return next(place for place in (path, *path.parents) if place.exists())
 
 
 def _machine_memory() -> int:
-    """Bytes this process may use: of the machine, or of its container if that is less."""
+    """Return bytes this process may use: of the machine, or of its container if that is less."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         limit = Path("/sys/fs/cgroup/memory.max").read_text("ascii").strip()

@@ -130,7 +130,7 @@ def run(
 
 
 def _charts(result: Evaluation) -> list[Chart]:
-    """The mean curves of both scenarios."""
+    """Return the mean curves of both scenarios."""
     from temporal_assets.reports.sections.crawls import curves_of
 
     return [
@@ -165,7 +165,7 @@ def _mirror(settings: Settings) -> Mirror:
 def _periods(
     settings: Settings, until: dt.date | None, *, needs_later: bool
 ) -> tuple[list[dt.date], list[dt.date]]:
-    """Days to learn on and days to score by."""
+    """Return days to learn on and days to score by."""
     from temporal_assets.storage.store import Store
 
     days = Store.open(settings).days("transits")
@@ -214,7 +214,7 @@ def _traffic(
 
 
 def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
-    """Sites whose names stay here: too few clients know them."""
+    """Return sites whose names stay here: too few clients know them."""
     from temporal_assets.crawl.mirror.traffic import rare_sites
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
@@ -225,7 +225,7 @@ def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
 
 
 def _transits(store: Store, days: Sequence[dt.date]) -> dict[str, list[str]]:
-    """Tables of transits of some days, verified."""
+    """Return tables of transits of some days, verified."""
     from temporal_assets.days.transits import transit_inputs
 
     manifests = [store.require("transits", day) for day in days]
@@ -354,6 +354,6 @@ def _percent(share: float | None) -> str:
 
 
 def _difference(curve: CrawlCurve, other: CrawlCurve) -> str:
-    """Pages for 80 % of the traffic, against another order, in points of a hundred."""
+    """Return pages for 80 % of the traffic, against another order, in points of a hundred."""
     mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
     return "" if mine is None or theirs is None else f"{100 * (mine - theirs):+.1f}"

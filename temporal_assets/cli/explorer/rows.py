@@ -67,7 +67,7 @@ class Window:
         return engine_of(self.settings)
 
     def rows(self, query: str, *tables: str, limit: int = 1000) -> list[Row]:
-        """Rows of a query over tables of the day; `{least}` in it are the clients needed."""
+        """Return rows of a query over tables of the day; `{least}` in it are the clients needed."""
         inputs = {name: self.store.files(name, self.day) for name in tables}
         return self.engine.rows(query.replace("{least}", str(int(self.least))), inputs, limit)
 
@@ -78,7 +78,7 @@ class Window:
     # Sites ---------------------------------------------------------------------------------------
 
     def sites(self, wanted: str, sort: str, page: int) -> Paged:
-        """Sites whose name holds a text."""
+        """Return sites whose name holds a text."""
         order = SORTS.get(sort, SORTS["rank"])
         return self._paged(
             "SELECT site, rank, score, bound, pages, temporal_pages, clients, is_selected"  # noqa: S608 - a literal
@@ -89,11 +89,11 @@ class Window:
         )
 
     def listed(self, host: str) -> str:
-        """The site that a host belongs to: itself, or its domain (`sites.by`)."""
+        """Return the site that a host belongs to: itself, or its domain (`sites.by`)."""
         return registrable_domain(host) if self.settings.sites.by == "domain" else host
 
     def site(self, name: str) -> Row | None:
-        """The scores of a site, or of the one a host belongs to.
+        """Return the scores of a site, or of the one a host belongs to.
 
         None where not enough clients know it.
         """
@@ -106,7 +106,7 @@ class Window:
         return rows[0] if is_known else None
 
     def hosts(self, site: str) -> list[Row]:
-        """The hosts of a domain that have labelled pages; empty where sites are hosts."""
+        """Return the hosts of a domain that have labelled pages; empty where sites are hosts."""
         if self.settings.sites.by == "host" or self.listed(site) != site:
             return []
         return self.rows(
@@ -117,14 +117,14 @@ class Window:
         )
 
     def _within(self, site: str, column: str = "site") -> str:
-        """The condition for rows of a host, or of all hosts of a domain."""
+        """Return the condition for rows of a host, or of all hosts of a domain."""
         is_host = f"{column} = {literal(site)}"
         if self.settings.sites.by == "host" or self.listed(site) != site:
             return is_host
         return f"({is_host} OR ends_with({column}, {literal(f'.{site}')}))"
 
     def tree(self, site: str) -> Section | None:
-        """The folders of a site that enough clients know."""
+        """Return the folders of a site that enough clients know."""
         rows = self.rows(
             "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"  # noqa: S608 - a literal
             " LEFT JOIN news_prefixes AS prefixes ON prefixes.prefix = trees.prefix"
@@ -138,7 +138,7 @@ class Window:
         return next(iter(trees_of(rows, self.least)), None)
 
     def hubs(self, site: str) -> list[Row]:
-        """The first hubs of a site."""
+        """Return the first hubs of a site."""
         return self.rows(
             "SELECT rank, url, temporal_pages, new_per_day, new_per_day_low, new_per_day_high,"  # noqa: S608 - a literal
             f" revisit_minutes FROM hub_seeds WHERE site = {literal(site)} AND rank IS NOT NULL"
@@ -149,7 +149,7 @@ class Window:
     # Pages ---------------------------------------------------------------------------------------
 
     def pages(self, site: str, prefix: str, wanted: str, page: int) -> Paged:
-        """Pages of a site below a prefix whose URL holds a text, the most visited first."""
+        """Return pages of a site below a prefix whose URL holds a text, the most visited first."""
         where = [self._within(site, "traffic.site"), "traffic.clients >= {least}"]
         if prefix:
             rest = "substr(pages.url, strpos(pages.url, '//') + 2)"
@@ -174,14 +174,14 @@ class Window:
 
     @lru_cache(maxsize=64)  # noqa: B019 - the window lives as long as the server
     def patterns(self, site: str) -> StoredPatterns | None:
-        """The patterns of a site that enough clients know."""
+        """Return the patterns of a site that enough clients know."""
         stored = read_patterns(self.store, self.engine, self.day, site)
         return (
             stored if stored is not None and any(row["is_public"] for row in stored.nodes) else None
         )
 
     def examples(self, stored: StoredPatterns, pattern: int) -> list[Row]:
-        """Some of the most visited pages that a pattern holds."""
+        """Return some of the most visited pages that a pattern holds."""
         rows = self.rows(
             "SELECT pages.url, visits, traffic.birth FROM page_traffic AS traffic"  # noqa: S608 - a literal
             " INNER JOIN page_totals AS pages ON pages.number = traffic.url"
@@ -201,7 +201,7 @@ class Window:
         return held[:20]
 
     def pattern_of(self, site: str, url: str) -> int | None:
-        """The pattern that holds a URL."""
+        """Return the pattern that holds a URL."""
         stored = self.patterns(site)
         node = stored.nodes_of([url])[0] if stored is not None else None
         return stored.pattern_holding(node) if stored is not None and node is not None else None

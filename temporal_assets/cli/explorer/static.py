@@ -56,7 +56,7 @@ def _policy() -> str:
 
 
 def _targets(window: Window) -> list[str]:
-    """Addresses of the views in the file, in their order."""
+    """Return addresses of the views in the file, in their order."""
     targets = ["/", "/sites"]
     for row in window.sites("", "rank", 0).rows[:SITES]:
         name = row["site"]

@@ -67,7 +67,7 @@ class NotKnown(Exception):
 
 
 def style() -> str:
-    """The stylesheet of every view."""
+    """Return the stylesheet of every view."""
     return stylesheet() + _OWN
 
 
@@ -80,7 +80,7 @@ def policy() -> str:
 
 
 def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ()) -> str:
-    """A whole page; `parts` are HTML, `path` leads back: (name, link)."""
+    """Return a whole page; `parts` are HTML, `path` leads back: (name, link)."""
     crumbs = " › ".join(_link(name, link) for name, link in path)
     above = f'<nav class="path" aria-label="Path">{crumbs}</nav>' if crumbs else ""
     return (
@@ -101,7 +101,7 @@ def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ())
 
 
 def escaped(value: str) -> str:
-    """Any text as HTML."""
+    """Return any text as HTML."""
     return _text(value)
 
 
@@ -114,13 +114,13 @@ def _link(name: str, link: str) -> str:
 
 
 def address(view: str, **values: object) -> str:
-    """The link of a view."""
+    """Return the link of a view."""
     given = {name: str(value) for name, value in values.items() if value not in ("", None, 0)}
     return f"/{view}?{urlencode(given)}" if given else f"/{view}"
 
 
 def _table(caption: str, columns: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> str:
-    """A table of HTML cells; columns say whether they hold numbers."""
+    """Return a table of HTML cells; columns say whether they hold numbers."""
     head = "".join(
         f'<th scope="col"{_number(is_number)}>{_text(name)}</th>'
         for name, is_number in columns.items()
@@ -154,7 +154,7 @@ def _share(value: float | None) -> str:
 
 
 def _more(rows_page: Paged, view: str, **values: object) -> str:
-    """Links to the rows before and after."""
+    """Return links to the rows before and after."""
     links = []
     if rows_page.page:
         links.append(_link("← Before", address(view, **values, page=rows_page.page - 1)))
@@ -181,7 +181,7 @@ def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
 
 
 def at_a_glance(window: Window) -> str:
-    """The front page of the report, and where to go from there."""
+    """Return the front page of the report, and where to go from there."""
     first = _notes(window)
     if window.store.manifest("evaluation_report", window.day) is not None:
         report = read_report(window.store, window.day)
@@ -196,7 +196,7 @@ def _notes(window: Window) -> list[str]:
 
 
 def sites(window: Window, wanted: str, sort: str, number: int) -> str:
-    """Sites, ranked, filtered and searched."""
+    """Return sites, ranked, filtered and searched."""
     rows_page = window.sites(wanted, sort, number)
     orders = " · ".join(
         _link(f"by {name}", address("sites", q=wanted, sort=name)) for name in SORTS
@@ -225,7 +225,7 @@ def sites(window: Window, wanted: str, sort: str, number: int) -> str:
 
 
 def site(window: Window, name: str, prefix: str = "") -> str:
-    """A site: its scores, its folders as an icicle, its hubs and its patterns."""
+    """Return a site: its scores, its folders as an icicle, its hubs and its patterns."""
     row = window.site(name)
     if row is None:
         raise NotKnown(f"{name} is no site of this window that enough clients know")
@@ -242,13 +242,13 @@ def site(window: Window, name: str, prefix: str = "") -> str:
 
 
 def _path_to(window: Window, host: str) -> list[tuple[str, str]]:
-    """Links from the list of sites down to a host."""
+    """Return links from the list of sites down to a host."""
     names = dict.fromkeys((window.listed(host), host))
     return [("Sites", "/sites"), *((name, address("site", site=name)) for name in names)]
 
 
 def _hosts(window: Window, name: str) -> list[str]:
-    """The hosts of a domain, where sites are domains."""
+    """Return the hosts of a domain, where sites are domains."""
     rows = window.hosts(name)
     if not rows:
         return []
@@ -353,7 +353,7 @@ def _patterns(window: Window, name: str) -> list[str]:
 
 
 def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> str:
-    """Pages of a site, the most visited first."""
+    """Return pages of a site, the most visited first."""
     if window.site(name) is None:
         raise NotKnown(f"{name} is no site of this window that enough clients know")
     rows_page = window.pages(name, prefix, wanted, number)
@@ -380,7 +380,7 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
 
 
 def pattern(window: Window, name: str, number: int) -> str:
-    """A pattern: its template, what it is worth, examples, and where people go from it."""
+    """Return a pattern: its template, what it is worth, examples, and where people go from it."""
     stored, place = window.patterns(name), number - 1
     row = None if stored is None else stored.ranks.get(place)
     if stored is None or row is None or not row["is_public"]:

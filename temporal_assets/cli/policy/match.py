@@ -82,7 +82,7 @@ def _as_shown_tsv(decision: Decision) -> str:
 
 
 def _cell(value: object) -> str:
-    """A value without the characters that end cells and lines."""
+    """Return a value without the characters that end cells and lines."""
     return "" if value is None else " ".join(str(value).split())
 
 

@@ -86,7 +86,7 @@ def _say_what_waits(path: Path, state: Path | None, day: dt.date | None) -> None
 
 
 def _report(document: Document, path: Path) -> dict[str, Any]:
-    """Everything for JSON: the counts, the lists, and why they are as they are."""
+    """Return everything for JSON: the counts, the lists, and why they are as they are."""
     lists = ("sites", "hubs", "sources", "prefixes", "patterns")
     return {
         **_summary(document, path),

@@ -31,7 +31,7 @@ _NAMES: Final = {"interest": ("n", "q"), "concentration": ("m", "p")}
 
 
 def heat_map_of(settings: Settings, choice: Choice) -> HeatMap:
-    """The grid of one score as it is drawn."""
+    """Return the grid of one score as it is drawn."""
     from temporal_assets.reports.heat_map import HeatMap
 
     best, used, labels = choice.best, choice.used, settings.labels
@@ -162,7 +162,7 @@ def _show_troubles(annotations: Annotations, looked_up: Found) -> None:
 
 
 def bad_lines(annotations: Annotations) -> list[str]:
-    """Lines that cannot be read, and why."""
+    """Return lines that cannot be read, and why."""
     return [f"line {row.line}: {row.reason}: {row.text}" for row in annotations.bad]
 
 
@@ -178,7 +178,7 @@ def report(
     choices: Sequence[Choice],
     day: dt.date,
 ) -> dict[str, Any]:
-    """Everything, for programs."""
+    """Return everything, for programs."""
     names = ("scope", "which", "days", "threshold", "hit", "miss", "false_alarm", "performance")
     return {
         "day": day,
@@ -226,7 +226,7 @@ def html(
     maps: Sequence[HeatMap],
     day: dt.date,
 ) -> str:
-    """A page to pass on: numbers only, no URL."""
+    """Return a page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.heat_map import as_block
 

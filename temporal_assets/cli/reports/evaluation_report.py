@@ -62,7 +62,7 @@ def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> 
 
 
 def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
-    """A page to pass on: numbers only, no URL."""
+    """Return a page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.sections import lists as lists_drawn
 
@@ -128,7 +128,7 @@ def _cells(row: Row) -> tuple[Any, ...]:
 
 
 def _difference(row: Row, name: str) -> tuple[str, str]:
-    """A difference of F and its interval."""
+    """Return a difference of F and its interval."""
     if row.get(name) is None:
         return "", ""
     return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"

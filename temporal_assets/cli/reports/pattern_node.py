@@ -108,7 +108,7 @@ def _is_below(patterns: StoredPatterns, row: Row, flag: str) -> bool:
 def _pages(
     patterns: StoredPatterns, node: int, store: Store, engine: Engine, day: dt.date
 ) -> list[Row]:
-    """The node's pages, most visited first: each page finds its leaf by the rules."""
+    """Return the node's pages, most visited first: each page finds its leaf by the rules."""
     from temporal_assets.engines.sql import literal
 
     query = (

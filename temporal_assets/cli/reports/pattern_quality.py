@@ -65,7 +65,7 @@ def show_quality(
 
 
 def _pages(mirror: Path) -> pa.Table:
-    """URL and HTML of a crawl, as text."""
+    """Return URL and HTML of a crawl, as text."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

@@ -36,7 +36,7 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def plain(value: Any) -> str:
-    """Text in which control and invisible characters are written as escapes."""
+    """Return text in which control and invisible characters are written as escapes."""
     text = "" if value is None else str(value)
     if text.isascii() and text.isprintable():
         return text
@@ -44,12 +44,12 @@ def plain(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: `1 file`, `1,200 files`."""
+    """Return a number of things: `1 file`, `1,200 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def place(path: Path) -> str:
-    """A path, relative to the working folder if it lies within."""
+    """Return a path, relative to the working folder if it lies within."""
     working = Path.cwd()
     return str(path.relative_to(working) if path.is_relative_to(working) else path)
 
@@ -136,7 +136,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Widths of the columns that fit, the first ones: no word is broken for any of them."""
+    """Return widths of the columns that fit, the first ones: no word is broken for any of them."""
     from rich.cells import cell_len
 
     def longest(parts: Callable[[str], Sequence[str]], k: int) -> int:
@@ -172,7 +172,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """Parts of a text, with what follows each, between which a line may end."""
+    """Return parts of a text, with what follows each, between which a line may end."""
     return _PIECE.findall(text) or [""]
 
 
@@ -244,7 +244,7 @@ def _console(stream: IO[str]) -> Console:
 
 
 def plain_lines(text: str) -> str:
-    """`plain` of each line of a text; its newlines stay."""
+    """Return `plain` of each line of a text; its newlines stay."""
     return "\n".join(plain(line) for line in text.split("\n"))
 
 

@@ -14,7 +14,7 @@ _ONE: dt.timedelta = dt.timedelta(days=1)
 
 
 def parse_day(text: str) -> dt.date:
-    """A day in ISO 8601, as typer's parsers are called."""
+    """Return a day in ISO 8601, as typer's parsers are called."""
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
@@ -22,19 +22,19 @@ def parse_day(text: str) -> dt.date:
 
 
 def day_option(name: str, words: str) -> Any:
-    """An option that takes a day; `words` say what it is when none is given."""
+    """Return an option that takes a day; `words` say what it is when none is given."""
     return typer.Option(name, parser=parse_day, metavar="DAY", help=words, show_default=False)
 
 
 def span(first: dt.date, last: dt.date) -> list[dt.date]:
-    """All days from `first` to `last`, both included."""
+    """Return all days from `first` to `last`, both included."""
     if last < first:
         raise CommandError(f"the days end ({last}) before they begin ({first})", USAGE)
     return [first + n * _ONE for n in range((last - first).days + 1)]
 
 
 def gaps(days: Sequence[dt.date]) -> list[dt.date]:
-    """Days within the span of ascending `days` that are not among them."""
+    """Return days within the span of ascending `days` that are not among them."""
     return sorted(set(span(days[0], days[-1])) - set(days)) if days else []
 
 

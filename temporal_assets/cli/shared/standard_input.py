@@ -27,7 +27,7 @@ _LONGEST_LINE: Final = 1 << 20
 
 
 def lines() -> Iterator[str]:
-    """The lines of standard input that are not empty."""
+    """Yield the lines of standard input that are not empty."""
     for together in arrivals():
         yield from together
 
@@ -42,7 +42,7 @@ def arrivals() -> Iterator[list[str]]:
 
 
 def _whole_lines() -> Iterator[bytes]:
-    """Standard input, cut behind ends of lines, and never waiting for more than the next.
+    """Yield standard input, cut behind ends of lines, and never waiting for more than the next.
 
     Of a line that is too long to be a URL only the beginning is passed on.
     """
@@ -63,12 +63,12 @@ def _whole_lines() -> Iterator[bytes]:
 
 
 def written(argument: str) -> str:
-    """An argument as text that can be written; Python smuggles in what is no UTF-8."""
+    """Return an argument as text that can be written; Python smuggles in what is no UTF-8."""
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def text_of(file: str) -> str:
-    """All of a file, or of standard input where it is `-`."""
+    """Return all of a file, or of standard input where it is `-`."""
     is_piped = file == STANDARD_INPUT
     if not is_piped:
         check_given(Path(file))

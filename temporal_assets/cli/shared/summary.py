@@ -49,7 +49,7 @@ _TITLES: Final = {
 
 
 def summarize(settings: Settings) -> dict[str, Any]:
-    """The tables as lists of rows; those of the window are empty where there is none."""
+    """Return the tables as lists of rows; those of the window are empty where there is none."""
     from temporal_assets.cli.shared.policies import latest_document
     from temporal_assets.notebook import Artifacts
 

@@ -26,7 +26,7 @@ MARK: Final = "provisional"
 
 
 def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
-    """The rows that are shown, for JSON: the best of each list."""
+    """Return the rows that are shown, for JSON: the best of each list."""
     return {
         "sites": _sites(document),
         "hubs": [
@@ -86,7 +86,7 @@ def show_watch(document: Document) -> None:
 
 
 def _sites(document: Document) -> list[dict[str, Any]]:
-    """Ranked sites; where there are none, those that the policy says most of."""
+    """Return ranked sites; where there are none, those that the policy says most of."""
     hubs = Counter(entry["site"] for entry in document["hubs"])
     prefixes = Counter(entry["site"] for entry in document["prefixes"])
     decided: dict[str, Counter[str]] = {}
@@ -117,7 +117,7 @@ def _sites(document: Document) -> list[dict[str, Any]]:
 
 
 def _patterns(document: Document) -> list[dict[str, Any]]:
-    """The most visited patterns of each decision that there is, now first."""
+    """Return the most visited patterns of each decision that there is, now first."""
     rows = []
     for decision, most in (("now", _TOP), ("later", 3), ("skip", 2)):
         some = [entry for entry in document["patterns"] if entry["decision"] == decision]
@@ -135,7 +135,7 @@ def _patterns(document: Document) -> list[dict[str, Any]]:
 
 
 def _short(text: str) -> str:
-    """The beginning of a long text: `policy --json` has all of it."""
+    """Return the beginning of a long text: `policy --json` has all of it."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -148,7 +148,7 @@ def _why(pattern: Any, document: Document) -> str:
 
 
 def _of_share(share: float, document: Document, *, is_now: bool) -> str:
-    """A share of new pages in words: those that speak for the decision."""
+    """Return a share of new pages in words: those that speak for the decision."""
     if is_now:
         return f"{share:.0%} of its new pages are read mostly in their first {_days(document)} days"
     return f"{1 - share:.0%} of its pages are read for longer than {_days(document)} days"

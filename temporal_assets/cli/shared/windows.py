@@ -38,7 +38,7 @@ def require_days(store: Store, settings: Settings, day: dt.date) -> None:
 
 
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:
-    """The day, for which the asset has to be there."""
+    """Return the day, for which the asset has to be there."""
     days = store.days(asset)
     if day in days:
         return day

@@ -140,7 +140,7 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
 
 
 def _of_site(query: str, table: str, site: str | None) -> str:
-    """The query over the rows of one site, or over all."""
+    """Return the query over the rows of one site, or over all."""
     from temporal_assets.engines.sql import literal
 
     if site is None:

@@ -130,7 +130,7 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 
 
 def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_Row | None, _Row]:
-    """The page's rows of all tables as one, and its early label, empty if it is not young.
+    """Return the page's rows of all tables as one, and its early label, empty if it is not young.
 
     A page with too few views has neither. A `CommandError` says that nobody opened it.
     """
@@ -171,7 +171,7 @@ def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
 
 
 def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
-    """The fetches of a page in the latest days that are known, the first of them first."""
+    """Return the fetches of a page in the latest days that are known, the first of them first."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
 
@@ -257,7 +257,7 @@ def _intervals(seconds: int, by_logs: float) -> str:
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
-    """The views of a page that has no curve: too young, or read too little."""
+    """Return the views of a page that has no curve: too young, or read too little."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
     from temporal_assets.reports.page_chart import chart_of
@@ -324,7 +324,7 @@ def _page(chart: PageChart, reasons: list[str]) -> str:
 
 
 def _reasons(row: dict[str, Any]) -> list[str]:
-    """The labels, and what they follow from."""
+    """Return the labels, and what they follow from."""
     before = " or before" if row["is_born_before"] else ""
     return [
         f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",

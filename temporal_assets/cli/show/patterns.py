@@ -196,7 +196,7 @@ def _show_site(stored: StoredPatterns, day: dt.date, limit: int) -> None:
 
 
 def _trees(stored: StoredPatterns) -> list[tuple[str, int, int]]:
-    """BB Table 3 for one site."""
+    """Return BB Table 3 for one site."""
     depth = [row["depth"] for row in stored.nodes]
     flags = [(name, stored.leaves(cut)) for name, cut in TREES]
     return [

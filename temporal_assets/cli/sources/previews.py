@@ -26,7 +26,7 @@ _TEXT: Final = 60
 
 
 def preview_report(preview: Preview) -> dict[str, Any]:
-    """A preview, for JSON."""
+    """Return a preview, for JSON."""
     return {
         "path": preview.source.path,
         "file": str(preview.file),

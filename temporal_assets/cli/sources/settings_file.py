@@ -28,7 +28,7 @@ _HEADER: Final = """\
 
 
 def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
-    """Settings whose file holds what `edit` makes of its text."""
+    """Return settings whose file holds what `edit` makes of its text."""
     name = settings.state / SETTINGS_FILE
     file = name.resolve()  # a link stays one
     settings.make_state()
@@ -48,7 +48,7 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
 
 
 def set_values(settings: Settings, values: Mapping[str, Mapping[str, Any]]) -> Settings:
-    """Settings with values changed, by section and name."""
+    """Return settings with values changed, by section and name."""
     return change(settings, lambda text: _with_values(text, values))
 
 

@@ -100,7 +100,7 @@ def given_options(
     column: list[str] | None,
     url_prefix: str | None,
 ) -> dict[str, Any]:
-    """The options that were given, by their names in settings.toml."""
+    """Return the options that were given, by their names in settings.toml."""
     options = {
         "format": log_format,
         "scheme": scheme,
@@ -119,7 +119,7 @@ def named_sources(
     given: dict[str, Any],
     listed: Sequence[LogSource],
 ) -> list[LogSource]:
-    """Sources of paths as a command names them, each with its host."""
+    """Return sources of paths as a command names them, each with its host."""
     hosts = hosts or []
     if len(hosts) not in (0, 1, len(paths)):
         raise CommandError(
@@ -137,7 +137,7 @@ def named_sources(
 
 
 def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) -> LogSource:
-    """A source that can be read as far as can be told without opening a file.
+    """Return a source that can be read as far as can be told without opening a file.
 
     Options that are not given are those of the known source of that path, if there is one, or else
     those that all known sources within it have in common.

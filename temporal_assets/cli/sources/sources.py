@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
-    """Settings with `sources` added, also on disk; one with the same path is replaced.
+    """Return settings with `sources` added, also on disk; one with the same path is replaced.
 
-    The first source that lists a file decides how it is read, so a source that names one file
-    goes before those that name folders or globs.
+    The first source that lists a file decides how it is read, so a source that names one file goes
+    before those that name folders or globs.
     """
     return change(settings, lambda text: _with_sources(text, sources))
 
@@ -39,7 +39,7 @@ def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
 
 
 def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
-    """Settings without `sources`, also on disk."""
+    """Return settings without `sources`, also on disk."""
     paths = [source.path for source in sources]
     return change(settings, lambda text: _without(text, paths, settings.state))
 
@@ -47,7 +47,7 @@ def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings
 def with_sources(
     listed_before: Sequence[LogSource], new: Sequence[LogSource]
 ) -> tuple[LogSource, ...]:
-    """The sources that the settings would have with `new` stored, in the same order."""
+    """Return the sources that the settings would have with `new` stored, in the same order."""
     gone = _taken_over(listed_before, new)
     listed = [source for source in listed_before if source not in gone]
     for source in new:
@@ -74,7 +74,7 @@ def is_within(narrow: LogSource, wide: LogSource) -> bool:
 
 
 def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[LogSource]:
-    """Known sources that a new one reads in the same way, with all their files."""
+    """Return known sources that a new one reads in the same way, with all their files."""
     named = {source.path for source in new}
     return [
         source
@@ -122,7 +122,7 @@ def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
 
 
 def _comments(array: Any) -> list[str]:
-    """The comments within an inline array, which tables in its place would lose."""
+    """Return the comments within an inline array, which tables in its place would lose."""
     text = "" if array is None else array.as_string()
     tokens = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
     return [note.removeprefix("#").strip() for note in tokens if note.startswith("#")]

@@ -111,7 +111,7 @@ def run(
 
 
 def _with_options(settings: Settings, **given: Any) -> Settings:
-    """Settings with the options of the command, held to the same rules."""
+    """Return settings with the options of the command, held to the same rules."""
     from pydantic import ValidationError
 
     from temporal_assets.settings import Calibration

@@ -145,7 +145,7 @@ def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def _parts(result: pa.Table) -> Iterator[list[dict[str, Any]]]:
-    """Rows with values that JSON and people have, some at a time."""
+    """Yield rows with values that JSON and people have, some at a time."""
     for batch in result.to_batches():
         try:
             rows = batch.to_pylist()
@@ -202,7 +202,7 @@ def _line(values: Iterable[Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A cell as any spreadsheet reads it: text, whatever it begins with and holds."""
+    """Return a cell as any spreadsheet reads it: text, whatever it begins with and holds."""
     text = "" if value is None else str(value)
     if isinstance(value, str) and text.startswith(_FORMULA):
         text = f"'{text}"

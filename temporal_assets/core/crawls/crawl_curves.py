@@ -45,7 +45,7 @@ class CrawlCurve:
         return float(np.trapezoid(self.share, dx=1.0 / (len(self.share) - 1)))
 
     def at(self, throughput: ArrayLike) -> Floats:
-        """Share of the traffic at shares of the pages."""
+        """Return share of the traffic at shares of the pages."""
         scale = np.linspace(0.0, 1.0, len(self.share))
         return np.interp(np.asarray(throughput, np.float64), scale, self.share)
 
@@ -63,7 +63,7 @@ class CrawlCurve:
 
 
 def curve_of(traffic: Floats, pages: int, total: float, points: int = POINTS) -> CrawlCurve:
-    """Traffic after 0, 1, ... fetches as a curve, straight between whole fetches.
+    """Return traffic after 0, 1, ... fetches as a curve, straight between whole fetches.
 
     `pages`: of the mirror. `total`: traffic of all of them; 0 makes a curve of zeros.
     """
@@ -114,7 +114,7 @@ def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
 
 @loop
 def _gains(first: Int64s, target: Int32s, pages: Int32s, shown: Flags, traffic: Floats) -> Floats:
-    """Traffic of the distinct pages that each page links, those shown already left out."""
+    """Return traffic of the distinct pages that each page links, those shown already left out."""
     gain = np.zeros(len(pages))
     counted = np.full(len(traffic), -1, np.int32)
     for i in range(len(pages)):

@@ -63,7 +63,7 @@ class Crawl:
         return np.concatenate((np.zeros(1), np.cumsum(traffic[self.fetched])))
 
     def seen_traffic(self, traffic: Floats) -> Floats:
-        """Traffic of the pages seen after 0, 1, ... fetches: timely discovery, BB 5.3.2."""
+        """Return traffic of the pages seen after 0, 1, ... fetches: timely discovery, BB 5.3.2."""
         summed = np.concatenate((np.zeros(1), np.cumsum(traffic[self.seen])))
         return summed[self.seen_after]
 
@@ -156,7 +156,7 @@ def _crawl(
 
 @loop
 def _bit_tree(levels: int) -> tuple[Int64s, Int64s]:
-    """Words of all layers, the lowest first, and where each layer begins."""
+    """Return words of all layers, the lowest first, and where each layer begins."""
     sizes = [(levels + _WORD - 1) // _WORD]
     while sizes[-1] > 1:
         sizes.append((sizes[-1] + _WORD - 1) // _WORD)
@@ -202,7 +202,7 @@ def _take(
 
 @inlined
 def _lowest(bits: Int64s, offset: Int64s) -> int:
-    """The lowest level that has pages, -1 if none has."""
+    """Return the lowest level that has pages, -1 if none has."""
     at = np.int64(0)
     for layer in range(len(offset) - 2, -1, -1):
         word = bits[offset[layer] + at]
@@ -214,7 +214,7 @@ def _lowest(bits: Int64s, offset: Int64s) -> int:
 
 @inlined
 def _first_bit(word: np.uint64) -> int:
-    """Number of the lowest bit of a word that is not zero."""
+    """Return number of the lowest bit of a word that is not zero."""
     number = 0
     for width in (32, 16, 8, 4, 2, 1):
         low = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
@@ -225,5 +225,5 @@ def _first_bit(word: np.uint64) -> int:
 
 
 def reachable(graph: LinkGraph, start: ArrayLike) -> Int32s:
-    """Pages that a crawl can reach, in breadth-first order."""
+    """Return pages that a crawl can reach, in breadth-first order."""
     return crawl(graph, start, np.zeros(len(graph))).fetched

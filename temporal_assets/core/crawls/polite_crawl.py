@@ -35,7 +35,7 @@ def polite_crawl(
     most: int,
     round_of: int,
 ) -> tuple[Int32s, Int32s, Int64s]:
-    """Pages fetched and seen, in order, and how many had been seen after 0, 1, ... fetches.
+    """Return pages fetched and seen, in order, and how many had been seen after 0, 1, ... fetches.
 
     `level`: the rank of each page's score. `most` pages of a `host` in every `round_of` fetches.
     """
@@ -111,7 +111,7 @@ def _next(
     taken: Int64s,
     most: int,
 ) -> int:
-    """Place of the best page that may be fetched in this round; -1 if there is none."""
+    """Return place of the best page that may be fetched in this round; -1 if there is none."""
     while len(best) > 0:
         key = heapq.heappop(best)
         place = key & _PLACE

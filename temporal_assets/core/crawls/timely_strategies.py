@@ -101,7 +101,7 @@ def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[
 
 
 def _links_at_start(world: TimelyWorld) -> LinkGraph:
-    """Links between pages that are there at hour 0: later ones nobody can have ranked by."""
+    """Return links between pages that are there at hour 0: later ones nobody can have ranked by."""
     pages = len(world.birth)
     source = np.repeat(np.arange(pages, dtype=np.int32), np.diff(world.links.first))
     target = world.links.target
@@ -110,7 +110,7 @@ def _links_at_start(world: TimelyWorld) -> LinkGraph:
 
 
 def _hub_hours(knowledge: Knowledge, visits: float) -> Floats:
-    """Hours between visits of each hub, so many visits an hour to all of them together."""
+    """Return hours between visits of each hub, so many visits an hour to all of them together."""
     facts = knowledge.hubs
     if facts is None:
         return stretched(knowledge.hub_hours, visits)
@@ -124,7 +124,7 @@ def _hub_hours(knowledge: Knowledge, visits: float) -> Floats:
 
 
 def stretched(hours: Floats, visits: float) -> Floats:
-    """The intervals in the same ratios, with so many visits an hour to all of them together.
+    """Return the intervals in the same ratios, with so many visits an hour to all of them together.
 
     Where interest fades slowly against the intervals, the best ones for another number of visits
     are these (`revisits`: P(2, x) is x²/2 for small x).
@@ -137,7 +137,7 @@ def stretched(hours: Floats, visits: float) -> Floats:
 
 
 def _split(knowledge: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
-    """Hubs at the intervals of the split, and new pages that are worth its price."""
+    """Return hubs at the intervals of the split, and new pages that are worth its price."""
     pages = len(knowledge.hub_hours)
     best = split(
         hubs.rate,

@@ -141,11 +141,11 @@ class Curves:
         return tells
 
     def is_above(self, q: float | Floats) -> NDArray[np.bool_]:
-        """Label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
+        """Return label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
         return self.tells_interest & (self.phi_n > q)
 
     def accumulated(self, n: ArrayLike) -> Floats:
-        """Accumulated interest after n days for any n, as `phi_n` is defined."""
+        """Return accumulated interest after n days for any n, as `phi_n` is defined."""
         return accumulated(n, self.mu, self.sigma)
 
 
@@ -444,7 +444,7 @@ def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
 
 @kernel
 def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
-    """Objective of the best constant, and what turns -2 log-likelihood into deviance."""
+    """Return objective of the best constant, and what turns -2 log-likelihood into deviance."""
     views = observed = 0.0
     for i in range(len(y)):
         views += w[i] * y[i]

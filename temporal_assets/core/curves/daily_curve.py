@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 def expected_views(
     days: int, amplitude: float, b: float, mu: float, sigma: float, method: Method
 ) -> Floats:
-    """Views on each of the window's `days`, of which day i ends at time i.
+    """Return views on each of the window's `days`, of which day i ends at time i.
 
     The likelihood gives a day the mass of the curve; least squares its height at the day's end.
     Days that end before the activation have none.

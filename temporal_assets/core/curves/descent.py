@@ -210,7 +210,7 @@ def _equations(
 
 @kernel
 def _damped(damping: float, gain: float, promised: float) -> float:
-    """Damping of the next step, from what the last one kept of its promise."""
+    """Return damping of the next step, from what the last one kept of its promise."""
     if gain > 0.75 * promised:
         return max(damping * 0.2, 1e-9)
     return damping if gain > 0.25 * promised else damping * 4.0
@@ -280,7 +280,7 @@ def _step(
     step: Floats,
     room: Floats,
 ) -> bool:
-    """A step inside the box into `step`, or False if h is not good for one.
+    """Return a step inside the box into `step`, or False if h is not good for one.
 
     A parameter that the step would take out of the box goes to its edge, and the others take the
     best step given that: cutting the step as a whole would go astray along the edge.
@@ -306,7 +306,7 @@ def _step(
 def _furthest_out(
     theta: Floats, low: Floats, high: Floats, open_: NDArray[np.bool_], step: Floats
 ) -> int:
-    """The open parameter that the step takes furthest out of the box, or -1."""
+    """Return the open parameter that the step takes furthest out of the box, or -1."""
     worst, excess = -1, 1e-12
     for k in range(1, PARAMETERS):
         if open_[k]:

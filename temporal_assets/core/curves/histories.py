@@ -29,7 +29,7 @@ class Lives:
 
 
 def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
-    """Birth, life and total of each row of views (pages x days)."""
+    """Return birth, life and total of each row of views (pages x days)."""
     table = np.asarray(views)
     if table.ndim != 2:
         raise ValueError(f"views must be pages x days, not of shape {table.shape}")
@@ -49,7 +49,7 @@ def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
 
 
 def births_known(observed: ArrayLike) -> NDArray[np.bool_]:
-    """Days of a window on which whatever is seen for the first time was born.
+    """Return days of a window on which whatever is seen for the first time was born.
 
     They and the day before them are there. What is first seen on another day may be older: from
     before the window, or from the days that are missing.

@@ -49,7 +49,7 @@ would be impossible and outweigh all others."""
 
 
 def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
-    """Lowest and highest (offset, mu, sigma) for a window of `days`.
+    """Return lowest and highest (offset, mu, sigma) for a window of `days`.
 
     The offset is birth - b: the age of the page, in days, at the end of its first day with views.
     """
@@ -60,12 +60,12 @@ def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
 
 
 def max_mu(days: int) -> float:
-    """Highest mu for a window of `days`."""
+    """Return highest mu for a window of `days`."""
     return math.log(SLOWEST * days)
 
 
 def density(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Interest per day at `age` days; zero up to age 0 (TW 4.1 with A = 1, b = 0)."""
+    """Return interest per day at `age` days; zero up to age 0 (TW 4.1 with A = 1, b = 0)."""
     age, sigma = np.asarray(age, np.float64), np.asarray(sigma, np.float64)
     positive = np.where(age > 0, age, 1.0)
     z = (np.log(positive) - mu) / sigma
@@ -74,7 +74,7 @@ def density(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 def accumulated(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Share of a page's interest up to `age` days: the paper's capital phi (TW 4.2)."""
+    """Return share of a page's interest up to `age` days: the paper's capital phi (TW 4.2)."""
     age = np.asarray(age, np.float64)
     positive = np.where(age > 0, age, 1.0)
     share = ndtr((np.log(positive) - mu) / np.asarray(sigma, np.float64))

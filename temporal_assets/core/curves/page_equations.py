@@ -47,7 +47,7 @@ _LEAST: Final = 1e-9
 
 @part
 def offset_of(likelihood: bool, theta: Floats) -> float:
-    """The offset in days, which the dots' parameters hold by its logarithm."""
+    """Return the offset in days, which the dots' parameters hold by its logarithm."""
     return theta[OFFSET] if likelihood else math.exp(theta[OFFSET])
 
 
@@ -241,12 +241,12 @@ def _mass_between(
     beyond_low: float,
     beyond_high: float,
 ) -> float:
-    """Standard normal mass between two points, given density and outer tail at both.
+    """Return standard normal mass between two points, given density and outer tail at both.
 
     Wide intervals are a difference of tails, the nearer ones. Narrow ones, where that difference
-    loses its digits, are the trapezoid with Euler and Maclaurin's corrections (relative error
-    below 1e-9 wherever the mass is above 1e-9). Both are computed and one is taken: a branch
-    would keep the loop from being vectorised.
+    loses its digits, are the trapezoid with Euler and Maclaurin's corrections (relative error below
+    1e-9 wherever the mass is above 1e-9). Both are computed and one is taken: a branch would keep
+    the loop from being vectorised.
     """
     width = high - low
     low2, high2 = low * low, high * high
@@ -327,7 +327,7 @@ def _mass_residuals(theta: Floats, y: Floats, weight: Floats, life: int, work: F
 
 @exact
 def _mass_slope(work: Floats, i: int, height: float, slope: float) -> tuple[float, float, float]:
-    """Derivatives of day i's expected views by offset, mu and log sigma.
+    """Return derivatives of day i's expected views by offset, mu and log sigma.
 
     Whoever needs them takes them anew: stored, they would cost a loop whose many rows the compiler
     must first prove to be apart, which takes longer than the days of a page.

@@ -66,7 +66,7 @@ class Grid(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def grid(days: int, *, mass: bool, born_inside: bool) -> Grid:
-    """The grid for a window of `days`; `mass` for the likelihood, else for the dots."""
+    """Return the grid for a window of `days`; `mass` for the likelihood, else for the dots."""
     cells, groups = _cells(days, born_inside=born_inside)
     curves = np.empty((days, len(cells)))
     visible = np.ones((days, len(cells)), np.bool_)
@@ -95,7 +95,7 @@ def grid(days: int, *, mass: bool, born_inside: bool) -> Grid:
 
 
 def _in_tiles(table: Singles) -> Singles:
-    """Tiles x days x cells of a tile, from days x cells."""
+    """Return tiles x days x cells of a tile, from days x cells."""
     days, cells = table.shape
     padded = np.zeros((days, -(-cells // _TILE) * _TILE), np.float32)
     padded[:, :cells] = table

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 def weekday_factors(
     daily_total: ArrayLike, first_weekday: int, *, observed: ArrayLike | None = None
 ) -> Floats:
-    """Seven factors with mean 1, by weekday (0 = Monday).
+    """Return seven factors with mean 1, by weekday (0 = Monday).
 
     Args:
         daily_total: days; views of a site (or of everything) on each day of the window.

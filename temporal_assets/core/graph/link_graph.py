@@ -45,7 +45,7 @@ class LinkGraph:
         return np.diff(self.first)
 
     def of(self, page: int) -> Int32s:
-        """Targets of one page."""
+        """Return targets of one page."""
         return self.target[self.first[page] : self.first[page + 1]]
 
 
@@ -88,13 +88,13 @@ def distinct_links(
 
 
 def reverse(graph: LinkGraph) -> LinkGraph:
-    """The same links from target to source."""
+    """Return the same links from target to source."""
     back = _matrix(graph).tocsc()
     return _graph(back.indptr, back.indices)
 
 
 def part(graph: LinkGraph, start: int, stop: int) -> LinkGraph:
-    """Pages start to stop - 1 and the links among them, numbered from 0."""
+    """Return pages start to stop - 1 and the links among them, numbered from 0."""
     inside = _matrix(graph)[start:stop, start:stop]
     return _graph(inside.indptr, inside.indices)
 

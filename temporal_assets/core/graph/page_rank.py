@@ -51,7 +51,7 @@ def page_rank(
 def page_rank_run(
     graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = ROUNDS
 ) -> PageRank:
-    """The scores, and whether they have converged."""
+    """Return the scores, and whether they have converged."""
     if not len(graph):
         return PageRank(np.zeros(0), 0, 0.0, True)
     links = np.diff(graph.first)
@@ -75,7 +75,7 @@ def _scores(
     tolerance: float,
     rounds: int,
 ) -> tuple[Floats, int, float]:
-    """Gauss-Seidel on the links into each page: a round uses what it has found so far.
+    """Return Gauss-Seidel on the links into each page: a round uses what it has found so far.
 
     It needs about half the rounds of the power method. `sent` is what each link of a page passes
     on.

@@ -62,7 +62,7 @@ def lead(ours: Int64s, theirs: Int64s, longest: int) -> Lead:
 
 
 def _linked(places: Int64s, longest: int) -> Int64s:
-    """Pages linked by the first 1, 2, ... seeds."""
+    """Return pages linked by the first 1, 2, ... seeds."""
     there = places[(places > 0) & (places <= longest)]
     return np.cumsum(np.bincount(there, minlength=longest + 1))[1:]
 

@@ -51,7 +51,7 @@ class HubOrder:
 
 
 def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
-    """Candidates by the pages they link to (NP 5.1), most first; ties by number.
+    """Return candidates by the pages they link to (NP 5.1), most first; ties by number.
 
     Candidates that link to nothing are left out.
     """
@@ -63,7 +63,7 @@ def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = Non
 
 
 def greedy_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
-    """Candidates by what they add to those before them; ties in the order of the paper.
+    """Return candidates by what they add to those before them; ties in the order of the paper.
 
     Ends where no candidate adds anything.
     """
@@ -74,12 +74,12 @@ def greedy_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = No
 
 
 def gains(links: LinkGraph, hubs: ArrayLike) -> Int64s:
-    """Pages that each hub of a list links to and none before it does."""
+    """Return pages that each hub of a list links to and none before it does."""
     return _gains(links.first, links.target, np.asarray(hubs, np.int64))
 
 
 def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> Int64s:
-    """The hubs 0, 1, ... of several sites in one order; those of a site stay as they are.
+    """Return the hubs 0, 1, ... of several sites in one order; those of a site stay as they are.
 
     Of the hubs of one site the second leads to much the same pages as the first, and the first of
     another site to none of them. So a hub counts for the evidence (one number a link) that it adds
@@ -108,7 +108,7 @@ def first_shares(links: LinkGraph, evidence: Int64s, hubs: int) -> Floats:
 
 @loop
 def _added(start: Int64s, target: Int32s, evidence: Int64s, hubs: int) -> tuple[Floats, Floats]:
-    """Evidence of each hub for pages that no hub before it leads to, and all of it."""
+    """Return evidence of each hub for pages that no hub before it leads to, and all of it."""
     covered = np.zeros(start.size - 1, np.bool_)
     added, whole = np.zeros(hubs), np.zeros(hubs)
     for hub in range(hubs):
@@ -133,7 +133,7 @@ def _gains(start: Int64s, target: Int32s, hubs: Int64s) -> Int64s:
 
 @loop
 def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int64s, Int64s]:
-    """Places of the hubs taken, and the pages that are new with each.
+    """Return places of the hubs taken, and the pages that are new with each.
 
     The heap holds a key of every hub, smallest first: by the most it can add, and then by place.
     """

@@ -80,12 +80,12 @@ def intervals(
     longest: float,
     leave: ArrayLike = 0.0,
 ) -> Floats:
-    """Days between visits of each hub: the best for `visits` a day to all of them together.
+    """Return days between visits of each hub: the best for `visits` a day to all of them together.
 
     `rate` is new pages a day, `views` the views of such a page in all, `half_life` in days, `leave`
-    the rate a day at which links leave.
-    Hubs on which nothing new appears get the longest interval. Where even that takes more than
-    `visits`, it is the longest everywhere; where the shortest takes fewer, the shortest.
+    the rate a day at which links leave. Hubs on which nothing new appears get the longest interval.
+    Where even that takes more than `visits`, it is the longest everywhere; where the shortest takes
+    fewer, the shortest.
     """
     value = np.asarray(rate, np.float64) * np.asarray(views, np.float64)
     decay = np.log(2) / np.asarray(half_life, np.float64) + np.asarray(leave, np.float64)
@@ -121,7 +121,7 @@ def priced_intervals(
     longest: float,
     leave: ArrayLike = 0.0,
 ) -> Floats:
-    """Days between visits of each hub at which one more visit a day gains `price`.
+    """Return days between visits of each hub at which one more visit a day gains `price`.
 
     `price` is a share of the interest in a new page, that of the average page of all hubs; the
     others are as for `intervals`.
@@ -141,7 +141,7 @@ def _dearer(log_price: float) -> float:
 
 
 def _at(price: float, worth: Floats, decay: Floats, shortest: float, longest: float) -> Floats:
-    """Intervals at which one more visit a day gains `price`, within their bounds."""
+    """Return intervals at which one more visit a day gains `price`, within their bounds."""
     share = np.divide(price, worth, out=np.ones(len(worth)), where=worth > price)
     wanted = np.where(share < 1, gammaincinv(2, np.minimum(share, 1 - 1e-15)) / decay, longest)
     return np.clip(wanted, shortest, longest)
@@ -172,7 +172,7 @@ def split(
     shortest: float,
     longest: float,
 ) -> Split:
-    """The best use of so many fetches a day, visits of hubs and their new pages together.
+    """Return the best use of so many fetches a day, visits of hubs and their new pages together.
 
     Hubs at which no visit is worth its price get the longest interval.
     """

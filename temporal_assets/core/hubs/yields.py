@@ -112,7 +112,7 @@ class HubYield:
 
 
 def known_births(observed: Flags) -> Flags:
-    """Days whose new pages count as new: all that are there but the first.
+    """Return days whose new pages count as new: all that are there but the first.
 
     After a missing day they may be a day older. Left out, hubs would have no evidence of the day
     that says most where yesterday follows a gap.
@@ -155,7 +155,7 @@ def learn(links: NewLinks, observed: Flags) -> HubYield:
 
 
 def _outcomes(has_birth: Flags) -> Int64s:
-    """Days to predict: the last, no more than half of those that are known."""
+    """Return days to predict: the last, no more than half of those that are known."""
     days = np.flatnonzero(has_birth)
     if len(days) < _LEAST_DAYS:
         return np.zeros(0, np.int64)
@@ -189,7 +189,7 @@ def _fitted(
 
 
 def _evidence_before(has_birth: Flags, decay: float) -> Floats:
-    """Days of evidence on the evening before each day."""
+    """Return days of evidence on the evening before each day."""
     days = np.zeros(len(has_birth) + 1)
     for day, is_known in enumerate(has_birth):
         days[day + 1] = days[day] * decay + is_known
@@ -227,7 +227,7 @@ def _sums(
     decay: float,
     prior: float,
 ) -> tuple[float, float, float, float, float, float]:
-    """Sums of y log m, y, m, m squared, y m, and y squared, over hubs with an earlier link.
+    """Return sums of y log m, y, m, m squared, y m, and y squared, over hubs with an earlier link.
 
     y is the number of an outcome day, m its mean for s = 1. Days without a link are many: their m
     and m squared are geometric and summed by day.

@@ -72,7 +72,7 @@ def tabulate(
     thresholds: ArrayLike,
     weights: Weights = HIT,
 ) -> Table:
-    """Hit, miss and false alarm of every cell of the grid."""
+    """Return hit, miss and false alarm of every cell of the grid."""
     t, s = _checked(truth, scores, days)
     levels = np.asarray(thresholds, np.float64)
     temporal, untemporal = _above(s[t], levels), _above(s[~t], levels)
@@ -159,14 +159,14 @@ def _checked(
 
 
 def _above(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Counts:
-    """Days x levels: how many scores exceed the level."""
+    """Return days x levels: how many scores exceed the level."""
     ordered = np.sort(scores, axis=0)
     counts = [len(ordered) - np.searchsorted(column, levels, "right") for column in ordered.T]
     return np.array(counts, dtype=np.int64)
 
 
 def _choose(table: Table) -> tuple[int, int]:
-    """The best cell.
+    """Return the best cell.
 
     Of equals, the middle of the longest run of neighbouring thresholds: one at the edge of a
     plateau is one page away from a worse one.

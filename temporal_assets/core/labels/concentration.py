@@ -39,10 +39,10 @@ class Concentration:
 def concentration(
     views: ArrayLike, m: int | Int64s = DEFAULT_M, *, observed: ArrayLike | None = None
 ) -> Concentration:
-    """Concentration of each row of views (pages x days).
+    """Return concentration of each row of views (pages x days).
 
-    `m` may be of each page. Days that `observed` (days) calls missing count neither as days nor
-    as views.
+    `m` may be of each page. Days that `observed` (days) calls missing count neither as days nor as
+    views.
     """
     if np.any(np.asarray(m) < 1):
         raise ValueError(f"m must be at least 1 day, not {m}")
@@ -63,7 +63,7 @@ def of_lives(
     m: Int64s,
     before: Int64s,
 ) -> Concentration:
-    """The same of pages of which it is known when they were born.
+    """Return the same of pages of which it is known when they were born.
 
     `views` (pages x days) are 0 on missing days, and `total` is their sum; `born` are days of the
     window before the first with views, and `m` may differ from page to page. `before`: see

@@ -90,7 +90,7 @@ class Early:
     def probability(
         self, first_views: ArrayLike, age: ArrayLike, sites: ArrayLike, sections: ArrayLike
     ) -> Floats:
-        """Probability that each page is temporal.
+        """Return probability that each page is temporal.
 
         Args:
             first_views: pages x days; views on the day of birth, the day after and so on. Days at
@@ -103,7 +103,7 @@ class Early:
         return self.given(first_views, age, self.prior.of(sites, sections))
 
     def given(self, first_views: ArrayLike, age: ArrayLike, prior: Floats) -> Floats:
-        """The same, given the prior of each page."""
+        """Return the same, given the prior of each page."""
         views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
         result = prior.copy()
         for position, (k, model) in enumerate(zip(self.ages, self._models, strict=False)):
@@ -199,7 +199,7 @@ def _has_fallen(views: Floats, cut: float, n_days: int) -> NDArray[np.bool_]:
 
 
 def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any]) -> Floats:
-    """The prior of each page from the other folds.
+    """Return the prior of each page from the other folds.
 
     Were only the page itself left out, its label could be told from what is missing: of a section,
     all temporal pages would have the one prior, and all others a slightly higher one.
@@ -213,7 +213,7 @@ def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDAr
 
 
 def _deal(truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A fold for each page, dealt out in turn within each kind."""
+    """Return a fold for each page, dealt out in turn within each kind."""
     fold = np.empty(len(truth), np.int64)
     for kind in (True, False):
         rows = np.flatnonzero(truth == kind)
@@ -269,7 +269,7 @@ class Score:
 
 
 def score_probability(age: int, answer: str, truth: ArrayLike, probability: ArrayLike) -> Score:
-    """Score probabilities; a page counts as labelled temporal above one half."""
+    """Return score probabilities; a page counts as labelled temporal above one half."""
     p = np.asarray(probability, np.float64)
     result = outcome(truth, p > 0.5)
     return Score(
@@ -285,6 +285,6 @@ def score_probability(age: int, answer: str, truth: ArrayLike, probability: Arra
 
 
 def score_label(age: int, answer: str, truth: ArrayLike, label: ArrayLike) -> Score:
-    """Score plain labels."""
+    """Return score plain labels."""
     result = outcome(truth, label)
     return Score(age, answer, result.pages, result.accuracy, result.f_measure, None, None, None)

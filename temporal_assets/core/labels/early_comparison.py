@@ -37,7 +37,7 @@ def compare(
     ages: Sequence[int] = AGES,
     thresholds: Thresholds = PAPERS,
 ) -> list[Score]:
-    """Scores of every answer at every age, for pages the model has not learned from.
+    """Return scores of every answer at every age, for pages the model has not learned from.
 
     Args:
         model: What was learned.

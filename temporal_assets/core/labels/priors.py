@@ -33,7 +33,7 @@ class _Level:
     strength: float
 
     def counts(self, names: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Pages and temporal pages of each name; zeros where it is unknown."""
+        """Return pages and temporal pages of each name; zeros where it is unknown."""
         if len(self.names) == 0:
             return np.zeros(len(names)), np.zeros(len(names))
         at = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
@@ -68,7 +68,7 @@ class Prior:
         return cls(float(rate), site, _level(t, by_section, centre))
 
     def of(self, sites: ArrayLike, sections: ArrayLike) -> Floats:
-        """Probability for pages of these sites and sections."""
+        """Return probability for pages of these sites and sections."""
         by_site, by_section = np.asarray(sites), np.asarray(sections)
         rate = np.full(len(by_site), self.rate)
         for level, names in ((self._sites, by_site), (self._sections, by_section)):

@@ -32,7 +32,7 @@ class FittedCurves:
 
 
 def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
-    """Phi(n): pages x numbers of days."""
+    """Return Phi(n): pages x numbers of days."""
     is_fitted = np.isfinite(curves.mu)
     mu, sigma = (
         np.where(is_fitted, values, instead)[:, None]
@@ -46,6 +46,6 @@ def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
 def concentrations(
     views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
 ) -> Floats:
-    """Concentration over m days (NP 4.1): pages x numbers of days."""
+    """Return concentration over m days (NP 4.1): pages x numbers of days."""
     scores = [concentration(views, days, observed=observed) for days in m]
     return np.column_stack([np.where(score.is_defined, score.value, 0.0) for score in scores])

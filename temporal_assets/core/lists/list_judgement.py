@@ -81,7 +81,7 @@ class Choice:
 
 
 def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
-    """All lists; baselines first, of these the list in use, if there is one."""
+    """Yield all lists; baselines first, of these the list in use, if there is one."""
     if baseline is not None:
         yield Choice("baseline", "list", None, True, baseline)
     counts = _counts(pages)
@@ -108,7 +108,7 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
 
 
 def majority(pages: Pages) -> Flags:
-    """Top folders and programs of which most known pages are wanted; of flat sites the root.
+    """Return top folders and programs of which most known pages are wanted; of flat sites the root.
 
     What anybody can do without statistics: the baseline that learned lists must beat.
     """

@@ -176,7 +176,7 @@ def tune_sites(
 
 
 def _by_merit(merit: Floats) -> Int64s:
-    """Sites that are worth a place, the best first."""
+    """Return sites that are worth a place, the best first."""
     order = np.argsort(-merit, kind="stable")
     return np.asarray(order[merit[order] > 0], np.int64)
 

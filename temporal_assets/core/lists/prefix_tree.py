@@ -169,7 +169,7 @@ def flow_prefixes(
 
 @loop
 def _least_beneath(parent: Int32s, value: Floats) -> Floats:
-    """The smallest value of the sections beneath each; infinite where there are none."""
+    """Return the smallest value of the sections beneath each; infinite where there are none."""
     least = np.full(len(parent), np.inf)
     for section in range(len(parent) - 1, -1, -1):
         above = parent[section]
@@ -180,7 +180,7 @@ def _least_beneath(parent: Int32s, value: Floats) -> Floats:
 
 @loop
 def _walk(parent: Int32s, good: Flags) -> Flags:
-    """Good sections that lie under no good one."""
+    """Return good sections that lie under no good one."""
     prefixes = np.zeros(len(parent), np.bool_)
     above = np.zeros(len(parent), np.bool_)  # the section or one above it is good
     for section in range(len(parent)):

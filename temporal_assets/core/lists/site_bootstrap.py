@@ -47,7 +47,7 @@ class Draws:
 
 
 def draw(counts: SiteCounts, rounds: int = ROUNDS) -> Draws:
-    """Measures in `rounds` draws of the sites; the same draws for as many sites."""
+    """Return measures in `rounds` draws of the sites; the same draws for as many sites."""
     table = np.stack([counts.found, counts.pages, counts.wanted], axis=1).astype(np.float64)
     sites = len(table)
     dice = np.random.default_rng(_SEED)
@@ -66,7 +66,7 @@ def draw(counts: SiteCounts, rounds: int = ROUNDS) -> Draws:
 
 
 def interval(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """The middle part of the draws."""
+    """Return the middle part of the draws."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)

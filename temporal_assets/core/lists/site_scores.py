@@ -94,12 +94,12 @@ class ListCurve:
     f: Floats
 
     def best(self) -> int:
-        """The K with the largest F; the shortest of equals; 0 of an empty list."""
+        """Return the K with the largest F; the shortest of equals; 0 of an empty list."""
         return int(np.argmax(self.f)) + 1 if len(self.f) else 0
 
 
 def count(sites: ArrayLike, is_temporal: ArrayLike, views: ArrayLike, number: int) -> Counts:
-    """Counts of the sites 0 to `number - 1` from their pages.
+    """Return counts of the sites 0 to `number - 1` from their pages.
 
     Args:
         sites: pages; the number of each page's site.
@@ -123,7 +123,7 @@ def count(sites: ArrayLike, is_temporal: ArrayLike, views: ArrayLike, number: in
 
 
 def score(counts: Counts, scoring: Scoring) -> Scores:
-    """Scores of sites; 0 where there are no pages."""
+    """Return scores of sites; 0 where there are no pages."""
     a = scoring.page_share
     score_1 = share(counts.temporal_pages, counts.pages)
     score_2 = share(counts.temporal_views, counts.views)
@@ -142,7 +142,7 @@ def score(counts: Counts, scoring: Scoring) -> Scores:
 def ranking(
     counts: Counts, names: Sequence[str], scoring: Scoring, among: ArrayLike | None = None
 ) -> Int64s:
-    """Sites that can be listed, the best first: by bound, then temporal pages, then name.
+    """Return sites that can be listed, the best first: by bound, then temporal pages, then name.
 
     `among`, one flag a site, leaves sites out.
     """
@@ -156,10 +156,10 @@ def ranking(
 
 
 def list_curve(order: Int64s, judged: Counts, all_temporal: int) -> ListCurve:
-    """Precision, recall and F (TW 4.3) of the first K sites of `order`, for every K.
+    """Return precision, recall and F (TW 4.3) of the first K sites of `order`, for every K.
 
-    `judged` counts the pages that the list is judged by; `all_temporal` is how many temporal
-    pages there are, those of no listed site included.
+    `judged` counts the pages that the list is judged by; `all_temporal` is how many temporal pages
+    there are, those of no listed site included.
     """
     temporal = np.cumsum(judged.temporal_pages[order])
     total = np.cumsum(judged.pages[order])

@@ -51,7 +51,7 @@ class Trees:
     """trees x leaves: log-odds that each adds."""
 
     def log_odds(self, rows: Floats) -> Floats:
-        """Log-odds of each row of features."""
+        """Return log-odds of each row of features."""
         result = np.full(len(rows), self.start)
         _ask(readonly(rows), self.features, self.cuts, self.values, result)
         return result
@@ -83,7 +83,7 @@ def fit_trees(rows: Floats, truth: NDArray[np.bool_], start: float) -> Trees:
 
 
 def _levels(rows: int) -> Floats:
-    """Quantiles at which features are cut: no more than there are rows."""
+    """Return quantiles at which features are cut: no more than there are rows."""
     cuts = min(_BINS, max(rows, 2)) - 1
     return np.arange(1, cuts + 1) / (cuts + 1)
 
@@ -163,7 +163,7 @@ def _add_up(
 
 @leaf
 def _best_split(sums: Floats) -> tuple[int, int]:
-    """Feature and bin after which to split a node, or -1 where no split gains."""
+    """Return feature and bin after which to split a node, or -1 where no split gains."""
     slope = bend = rows = 0.0
     for at in range(sums.shape[1]):
         slope += sums[0, at, 0]

@@ -220,7 +220,7 @@ def making_part(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def constant(value: int) -> int:
-    """A constant that is a number like any other to the compiler.
+    """Return a constant that is a number like any other to the compiler.
 
     Of a function that is given a plain 10 it makes a variant for 10.
     """
@@ -228,7 +228,7 @@ def constant(value: int) -> int:
 
 
 def readonly(values: NDArray[Values]) -> NDArray[Values]:
-    """The same values as one type of array, of the two that loops would be compiled for."""
+    """Return the same values as one type of array, of the two that loops would be compiled for."""
     view = np.ascontiguousarray(values).view()
     view.flags.writeable = False
     return view
@@ -280,7 +280,7 @@ _SQRT2: Final = 1.4142135623730951
 
 @exact
 def exp(x: float) -> float:
-    """Exponential of x <= 700; that of -700 for anything below."""
+    """Return exponential of x <= 700; that of -700 for anything below."""
     x = max(x, _SMALLEST)
     shifted = x * _LOG2E + _ROUND
     k = shifted - _ROUND
@@ -304,7 +304,7 @@ def exp(x: float) -> float:
 
 @exact
 def log(x: float) -> float:
-    """Natural logarithm of a normal positive number."""
+    """Return natural logarithm of a normal positive number."""
     raw = bits_of(x)
     mantissa = float_of((raw & _MANTISSA) | _ONE)
     exponent = float_of((raw >> _SHIFT) | _INTEGER_BITS) - (_INTEGER + 1023.0)
@@ -327,7 +327,7 @@ def log(x: float) -> float:
 
 @exact
 def mills(z: float) -> float:
-    """Upper tail of the standard normal at z >= 0 per density at z, within 3e-11 (relative).
+    """Return upper tail of the standard normal at z >= 0 per density at z, within 3e-11 (relative).
 
     The ratio per t = 1 / (1 + z / 5) is smooth in t on the whole half line: a polynomial in t,
     fitted at the Chebyshev nodes.

@@ -15,7 +15,7 @@ Integer = TypeVar("Integer", bound=np.integer)
 
 
 def distinct_numbers(values: NDArray[Integer]) -> NDArray[Integer]:
-    """Each value once, ascending."""
+    """Return each value once, ascending."""
     ordered = np.sort(values)
     is_new = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])

@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def precision(found_right: float, found: float) -> float:
-    """Share of what was found that is right; 0 if nothing was found."""
+    """Return share of what was found that is right; 0 if nothing was found."""
     return found_right / found if found else 0.0
 
 
 def recall(found_right: float, right: float) -> float:
-    """Share of what is right that was found; 0 if nothing is right."""
+    """Return share of what is right that was found; 0 if nothing is right."""
     return found_right / right if right else 0.0
 
 
 def f_measure(precision: float, recall: float) -> float:
-    """2 P R / (P + R) (TW 4.3); 0 if both are 0."""
+    """Return 2 P R / (P + R) (TW 4.3); 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
@@ -95,13 +95,13 @@ def cohen_kappa(both: int, only_first: int, only_second: int, neither: int) -> f
 
 
 def brier(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Mean squared distance of probabilities from what happened."""
+    """Return mean squared distance of probabilities from what happened."""
     t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
     return float(np.mean((p - t) ** 2))
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Mean surprise in nats; probabilities are held 1e-6 away from certainty."""
+    """Return mean surprise in nats; probabilities are held 1e-6 away from certainty."""
     t = np.asarray(truth, np.bool_)
     p = np.clip(np.asarray(probability, np.float64), 1e-6, 1 - 1e-6)
     return float(-np.mean(np.where(t, np.log(p), np.log1p(-p))))
@@ -124,7 +124,7 @@ class Reliability:
 
 
 def reliability(truth: ArrayLike, probability: ArrayLike, bins: int = 10) -> Reliability:
-    """The reliability plot's numbers; empty bins are left out."""
+    """Return the reliability plot's numbers; empty bins are left out."""
     t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
     which = np.minimum((p * bins).astype(np.int64), bins - 1)
     pages = np.bincount(which, minlength=bins)

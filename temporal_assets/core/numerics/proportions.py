@@ -22,14 +22,14 @@ PLAIN: Final = 0.5
 
 
 def quantile(confidence: float) -> float:
-    """The z of a one-sided bound; 0 for a confidence of 0.5."""
+    """Return the z of a one-sided bound; 0 for a confidence of 0.5."""
     if not PLAIN <= confidence < 1:
         raise ValueError(f"confidence must be at least 0.5 and below 1, not {confidence}")
     return 0.0 if confidence == PLAIN else float(ndtri(confidence))
 
 
 def share(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """`part / whole`; 0 of nothing."""
+    """Return `part / whole`; 0 of nothing."""
     p, n = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     return np.divide(p, n, out=np.zeros(np.broadcast(p, n).shape), where=n > 0)
 
@@ -51,7 +51,7 @@ def lower_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
 
 
 def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats:
-    """Wilson's one-sided upper bound, no less than the share; 1 for no cases."""
+    """Return Wilson's one-sided upper bound, no less than the share; 1 for no cases."""
     p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
     return np.where(n > 0, 1 - lower_bound(1 - p, n, confidence), 1.0)
 

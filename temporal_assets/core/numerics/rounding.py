@@ -19,12 +19,12 @@ them."""
 
 
 def rounded_down(values: ArrayLike) -> Int64s:
-    """The largest whole numbers that are no larger."""
+    """Return the largest whole numbers that are no larger."""
     return np.asarray(np.floor(_decimal(values)), np.int64)
 
 
 def rounded_up(values: ArrayLike) -> Int64s:
-    """The smallest whole numbers that are no smaller."""
+    """Return the smallest whole numbers that are no smaller."""
     return np.asarray(np.ceil(_decimal(values)), np.int64)
 
 

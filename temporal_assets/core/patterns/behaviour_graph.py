@@ -96,7 +96,7 @@ def count_transits(
 
 
 def merge_transits(transits: sparse.csr_array, group: Int32s, groups: int) -> sparse.csr_array:
-    """F_trans after patterns were merged: pattern i became part of `group[i]`."""
+    """Return F_trans after patterns were merged: pattern i became part of `group[i]`."""
     rows = np.repeat(group, np.diff(transits.indptr))
     merged = (transits.data, (rows, group[transits.indices]))
     return sparse.coo_array(merged, shape=(groups, groups)).tocsr()
@@ -108,7 +108,7 @@ def rank_patterns(
     tolerance: float = TOLERANCE,
     rounds: int = ROUNDS,
 ) -> PatternRanks:
-    """All ranks of BB 4.1 and 4.2.
+    """Return all ranks of BB 4.1 and 4.2.
 
     `first` has the number of each site's first pattern, and behind them that of all patterns;
     without it they are of one site. A call costs more than a small site.

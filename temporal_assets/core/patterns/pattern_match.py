@@ -45,7 +45,7 @@ class PatternMatcher:
     """Node of the cut tree for each node of the tree before the cut; None without a cut."""
 
     def match(self, urls: Texts) -> Int32s:
-        """The most specific node of each canonical URL, NOWHERE if there is none."""
+        """Return the most specific node of each canonical URL, NOWHERE if there is none."""
         nodes = np.empty(len(urls), np.int32)
         _match(urls.data, urls.offsets, self._forest, desk_for(self._forest), nodes)
         if self._in_cut is None:
@@ -53,7 +53,7 @@ class PatternMatcher:
         return np.where(nodes < 0, NOWHERE, self._in_cut[nodes]).astype(np.int32)
 
     def match_leaves(self, urls: Texts) -> Int32s:
-        """The leaf of each canonical URL, NOWHERE if none covers it."""
+        """Return the leaf of each canonical URL, NOWHERE if none covers it."""
         nodes = self.match(urls)
         covered = (nodes >= 0) & self.is_leaf[nodes]
         return np.where(covered, nodes, NOWHERE).astype(np.int32)

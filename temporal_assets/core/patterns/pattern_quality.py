@@ -37,12 +37,12 @@ class LayoutSimilarity:
 
 
 def tree_size(tree: PatternTree) -> TreeSize:
-    """Leaves and height."""
+    """Return leaves and height."""
     return TreeSize(len(tree.leaves), tree.hierarchy.height)
 
 
 def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
-    """Jensen-Shannon divergence in bits between visits and visits smoothed over patterns.
+    """Return Jensen-Shannon divergence in bits between visits and visits smoothed over patterns.
 
     0 if every pattern's URLs are visited alike; at most 1. `visits` is F_in of each URL.
     """
@@ -57,7 +57,7 @@ def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
 
 
 def divergence(p: Floats, q: Floats) -> float:
-    """Jensen-Shannon divergence of two distributions in bits, at most 1."""
+    """Return Jensen-Shannon divergence of two distributions in bits, at most 1."""
     middle = 0.5 * (p + q)
     return 0.5 * (_divergence(p, middle) + _divergence(q, middle))
 
@@ -84,7 +84,7 @@ def layout_consistency(
 
 
 def _divergence(p: Floats, q: Floats) -> float:
-    """Kullback-Leibler divergence in bits; q is positive where p is."""
+    """Return Kullback-Leibler divergence in bits; q is positive where p is."""
     some = p > 0
     return float((p[some] * np.log2(p[some] / q[some])).sum())
 

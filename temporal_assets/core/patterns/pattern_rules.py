@@ -98,7 +98,7 @@ class _Values:
         return codes.setdefault(operand[1], len(codes) + 1)
 
     def url_keys(self) -> UrlKeys:
-        """The table of values, without URLs."""
+        """Return the table of values, without URLs."""
         strings = texts([text for codes in self.codes for text in codes])
         counts = [len(codes) for codes in self.codes]
         start, stop = strings.offsets[:-1], strings.offsets[1:]
@@ -120,7 +120,7 @@ class _Values:
 
 
 def tree_of(parents: Sequence[int], rules: Sequence[str]) -> PatternTree:
-    """The tree that the rules describe; its nodes have no URLs.
+    """Return the tree that the rules describe; its nodes have no URLs.
 
     Give all nodes of a site in their order, or those that remain of a cut with their parents
     renumbered. `pattern_match.compile_matcher` takes the result.

@@ -174,7 +174,7 @@ def _add_branch(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> 
 
 
 def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[PatternText]:
-    """All nodes of a tree; several times as fast as one by one.
+    """Return all nodes of a tree; several times as fast as one by one.
 
     The flagged nodes are written as leaves of a cut of the tree.
     """
@@ -235,7 +235,7 @@ class _SiteWords:
         self.hosts = hosts
 
     def text(self, key: int, code: int) -> str:
-        """A value; the same few are written in many patterns."""
+        """Return a value; the same few are written in many patterns."""
         text = self._known.get((key, code))
         if text is None:
             text = self._values.value(key, code).decode("utf-8", "replace")
@@ -261,7 +261,7 @@ class _SiteWords:
         return self._written[asked]
 
     def others(self, names: frozenset[str]) -> str:
-        """Query fields that have none of the names."""
+        """Return query fields that have none of the names."""
         if names not in self._others:
             self._others[names] = other_fields(sorted(names - {""}), "" not in names)
         return self._others[names]
@@ -289,7 +289,7 @@ class PatternText:
                 self.parts = [PatternText(whole, leaf, None, words) for leaf in leaves]
 
     def key_values(self) -> dict[str, str | None]:
-        """Key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out.
+        """Return key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out.
 
         Of a merged leaf: what its parts have under each key, as `{china|finance}`.
         """
@@ -306,16 +306,16 @@ class PatternText:
         return readable(joined(alternatives, "{", "}", "/.?"))
 
     def template_pieces(self) -> list[str]:
-        """The template in pieces: host, segments, extension, query."""
+        """Return the template in pieces: host, segments, extension, query."""
         return [self._host_template(), *self._path_pieces(), self._query_template()]
 
     def expression(self) -> str:
-        """Anchored regular expression over canonical URLs."""
+        """Return anchored regular expression over canonical URLs."""
         alternatives = [part.expression_pieces() for part in self.parts or [self]]
         return f"^{joined(alternatives, '(?:', ')', '/')}$"
 
     def expression_pieces(self) -> list[str]:
-        """The expression in pieces: origin, segments, query."""
+        """Return the expression in pieces: origin, segments, query."""
         writer = _Expression(self._at, self._site)
         return [writer.origin(), *writer.path(), writer.query(self._query_keys())]
 
@@ -332,7 +332,7 @@ class PatternText:
         ]
 
     def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
-        """Key and constraint; a key that the site never had is absent."""
+        """Return key and constraint; a key that the site never had is absent."""
         key = self._site.places.get((kind, index))
         return (-1, _MISSING) if key is None else (key, self._found.get(key))
 
@@ -386,7 +386,7 @@ class _Expression:
         self._site = site
 
     def origin(self) -> str:
-        """Scheme, host and port."""
+        """Return scheme, host and port."""
         if self._at(HOST)[0] < 0:
             return ""
         key, scheme = self._at(SCHEME)
@@ -417,7 +417,7 @@ class _Expression:
         return "" if port.value == ABSENT else ":" + self._value(key, port, "/?")
 
     def path(self) -> list[str]:
-        """Segments, the last with the extension."""
+        """Return segments, the last with the extension."""
         certain = 0
         while (constraint := self._at(PATH, certain)[1]) and constraint.value != ABSENT:
             certain += 1
@@ -550,7 +550,7 @@ def _orders(counts: Mapping[str, int]) -> list[tuple[tuple[str, int], ...]]:
 def _interleaved(
     groups: Sequence[tuple[tuple[str, int], ...]],
 ) -> Iterator[tuple[tuple[str, int], ...]]:
-    """All ways to merge some sequences, each of which keeps its order."""
+    """Yield all ways to merge some sequences, each of which keeps its order."""
     if not groups:
         yield ()
     for place, (first, *others) in enumerate(groups):

@@ -140,7 +140,7 @@ class TreeOptions:
     """A site with more URLs is learned from a sample of so many (`sampled_tree`)."""
 
     def support(self, urls: int) -> int:
-        """URLs below which a node of a site with `urls` URLs is a leaf."""
+        """Return URLs below which a node of a site with `urls` URLs is a leaf."""
         return max(self.min_urls, int(np.ceil(self.min_share * urls)))
 
 
@@ -189,7 +189,7 @@ class PatternTree:
         return self.stop - self.start
 
     def leaf_of_url(self) -> Int32s:
-        """The leaf of every URL."""
+        """Return the leaf of every URL."""
         return self._of_leaf(self.leaves.astype(np.int32))
 
     def pattern_of_url(self) -> Int32s:
@@ -205,7 +205,7 @@ class PatternTree:
         return leaf_numbers
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
-        """Sum over the URLs of each node: F_in(P) from F_in(u)."""
+        """Return sum over the URLs of each node: F_in(P) from F_in(u)."""
         totals = np.zeros(len(self))
         above = self.hierarchy
         values = readonly(per_url.astype(np.float64, copy=False))
@@ -213,10 +213,10 @@ class PatternTree:
         return totals
 
     def cut(self, leaf: Flags) -> PatternTree:
-        """The tree in which the flagged nodes are leaves.
+        """Return the tree in which the flagged nodes are leaves.
 
-        A merged leaf holds what its parts hold, the leaves below it before any cut. Where these
-        are more than MOST_PARTS, it holds everything that reaches it.
+        A merged leaf holds what its parts hold, the leaves below it before any cut. Where these are
+        more than MOST_PARTS, it holds everything that reaches it.
         """
         if not (leaf & ~self.hierarchy.is_leaf).any():
             return self
@@ -236,7 +236,7 @@ class PatternTree:
         return replace(cut, parts=Parts(whole, node.astype(np.int32)))
 
     def _truncated(self, leaf: Flags) -> tuple[PatternTree, Int64s]:
-        """The tree without the nodes below flagged ones, and which nodes remain."""
+        """Return the tree without the nodes below flagged ones, and which nodes remain."""
         kept = np.flatnonzero(self.hierarchy.cut(leaf))
         renumbered = np.full(len(self) + 1, -1, np.int32)
         renumbered[kept] = np.arange(len(kept))
@@ -271,7 +271,7 @@ class Parts:
     """Node of the uncut tree for each node of the cut tree."""
 
     def leaves_of(self, node: int) -> list[int]:
-        """The leaves of `tree` that a node of the cut tree holds."""
+        """Return the leaves of `tree` that a node of the cut tree holds."""
         first = int(self.node[node])
         below = self.tree.hierarchy.is_leaf[first : int(self.tree.hierarchy.end[first])]
         leaves: list[int] = (first + np.flatnonzero(below)).tolist()
@@ -298,7 +298,7 @@ def pattern_tree(
     audience: Audience | None = None,
     born: Int32s | Int64s | None = None,
 ) -> PatternTree:
-    """The tree T_syn of the distinct canonical URLs of one site.
+    """Return the tree T_syn of the distinct canonical URLs of one site.
 
     With an `audience`, no pattern names a value that too few clients have asked for: such values
     stay under `*`. With the day on which each URL was `born`, none names a value that passes with
@@ -517,7 +517,7 @@ class _Builder:
         return not self.born.is_passing(rows)
 
     def _required(self, kind: int, common: int, role: int, urls: int) -> int:
-        """Bits that a wildcard requires, given those that all its values have."""
+        """Return bits that a wildcard requires, given those that all its values have."""
         if kind == EXTENSION:
             return 0
         if urls < self.support:
@@ -639,7 +639,7 @@ class _Builder:
         )
 
     def _date_bit(self, measures: _Measures, i: int, role: int) -> int:
-        """The shape of most dates of a key, if they are most of its numbers; 0 for none."""
+        """Return the shape of most dates of a key, if they are most of its numbers; 0 for none."""
         urls = measures.bit_urls[i]
         numbers = _DOMINANT * urls[_DIGITS_AT]
         parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role])
@@ -749,7 +749,7 @@ def _assign(
     min_urls: int,
     by_support: bool,
 ) -> Int32s:
-    """The branch of each value of a node, given its frequency."""
+    """Return the branch of each value of a node, given its frequency."""
     branch = np.full(len(codes), OTHER, np.int32)
     rest = np.empty(len(codes), np.int64)
     left_over = 0

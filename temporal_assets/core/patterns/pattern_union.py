@@ -31,7 +31,7 @@ def joined(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: s
 
 
 def _grouped(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: str) -> list[str]:
-    """Texts of alternatives; those that differ in their first piece alone are one.
+    """Return texts of alternatives; those that differ in their first piece alone are one.
 
     So are those that share nothing but their first piece.
     """

@@ -35,7 +35,7 @@ def everything_public(keys: UrlKeys) -> PublicValues:
 
 
 def public_values(keys: UrlKeys, audience: Audience, support: int) -> PublicValues:
-    """Keys and values that enough clients have asked for.
+    """Return keys and values that enough clients have asked for.
 
     Values of paths and queries with fewer than `support` URLs are not looked at: no pattern would
     name them.

@@ -89,7 +89,7 @@ def learn_patterns(
     threshold: float = THRESHOLD,
     cut: Cut = "transit",
 ) -> SitePatterns:
-    """Trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
+    """Return trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
     syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
     by_visits = visit_cut(syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits))
     visit = syntax.cut(by_visits.is_pattern)
@@ -112,7 +112,7 @@ def learn_patterns(
 
 
 def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
-    """F_trans between the leaves of a tree."""
+    """Return F_trans between the leaves of a tree."""
     return count_transits(
         tree.pattern_of_url(),
         len(tree.leaves),
@@ -123,7 +123,7 @@ def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
 
 
 def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> sparse.csr_array:
-    """F_trans between the leaves of a cut of the tree, from that between its own."""
+    """Return F_trans between the leaves of a cut of the tree, from that between its own."""
     if cut is tree:
         return between
     # Leaves of both trees are ranges of the same order of URLs.

@@ -104,7 +104,7 @@ class _State:
         heapq.heappush(self.queue, (-int(self.tree.depth[node]), node))
 
     def ready(self) -> _Ready:
-        """Nodes whose children are all leaves, deepest first, as they come to be so."""
+        """Return nodes whose children are all leaves, deepest first, as they come to be so."""
         return _Ready(self)
 
     @property
@@ -113,7 +113,7 @@ class _State:
         return int(np.flatnonzero(self.at_depth)[-1])
 
     def compare(self, node: int, threshold: float) -> Decision:
-        """The least similar two children of a node."""
+        """Return the least similar two children of a node."""
         children = np.array(self.tree.children(node), np.int32)
         vectors = [
             _vectors(

@@ -40,7 +40,7 @@ class VisitCut:
 
 
 def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats) -> VisitCut:
-    """The cut of least cost, given URLs and visits of each node; ties take the smaller cut.
+    """Return the cut of least cost, given URLs and visits of each node; ties take the smaller cut.
 
     Without visits there is nothing to tell URLs apart, and the root is the pattern. The data term
     grows with the visits and the model term only with their logarithm, so that much traffic leaves
@@ -63,7 +63,7 @@ def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats) -> VisitCut:
 
 
 def data_bits(urls: Int64s, visits: Floats) -> Floats:
-    """Bits that the visits of each node take if all its URLs are as likely: eq 4."""
+    """Return bits that the visits of each node take if all its URLs are as likely: eq 4."""
     bits = np.zeros(len(visits))
     seen = visits > 0
     bits[seen] = -visits[seen] * np.log2(visits[seen] / (urls[seen] * visits[0]))
@@ -72,7 +72,7 @@ def data_bits(urls: Int64s, visits: Floats) -> Floats:
 
 @loop
 def _best(end: Int32s, parent: Int32s, alone: Floats) -> tuple[Floats, Floats]:
-    """Cost of the best cut of each subtree, and of the best one that divides its root."""
+    """Return cost of the best cut of each subtree, and of the best one that divides its root."""
     best = alone.copy()
     divided = np.zeros(len(alone), np.float64)
     # Children follow their parents, so backwards every child is ready before its parent.

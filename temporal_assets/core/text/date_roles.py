@@ -80,7 +80,7 @@ class Look:
     class_urls: Sequence[int]
 
     def urls(self, bit: int) -> int:
-        """URLs whose value has a shape."""
+        """Return URLs whose value has a shape."""
         return self.bit_urls[bit.bit_length() - 1]
 
     def is_part(self, *bits: int) -> bool:
@@ -102,7 +102,7 @@ _NO_DIGITS: Final = (MONTH_NAME, DASHED_DAY)
 def date_roles(
     kinds: Sequence[int], indices: Sequence[int], names: Sequence[bytes], looks: Sequence[Look]
 ) -> list[int]:
-    """The role of each key, NO_ROLE for most."""
+    """Return the role of each key, NO_ROLE for most."""
     roles = [NO_ROLE] * len(looks)
     path = {index: i for i, (kind, index) in enumerate(zip(kinds, indices, strict=True))
             if kind == PATH}  # fmt: skip
@@ -120,7 +120,7 @@ def date_roles(
 
 
 def _of_segments(looks: dict[int, Look]) -> dict[int, int]:
-    """Roles of path segments, by their place."""
+    """Return roles of path segments, by their place."""
     roles: dict[int, int] = {}
     for place in sorted(looks):
         look = looks[place]

@@ -95,7 +95,7 @@ _LONGEST_NUMBER: Final = 6
 
 @inlined
 def number(data: Bytes, start: int, stop: int) -> int:
-    """Value of a few digits, -1 if there are others between them."""
+    """Return value of a few digits, -1 if there are others between them."""
     value = 0
     for i in range(start, stop):
         if not 48 <= data[i] <= 57:
@@ -181,7 +181,7 @@ def is_six(data: Bytes, start: int) -> bool:
 
 @leaf
 def month_of(data: Bytes, start: int, stop: int) -> int:
-    """Number of the month with an English name, whole or its first three letters; 0 if none.
+    """Return number of the month with an English name, whole or its first three letters; 0 if none.
 
     Only the first letter may be a capital.
     """
@@ -260,7 +260,7 @@ def _end_of_part(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def _part(data: Bytes, start: int, stop: int) -> int:
-    """The token of a run of digits or letters, 0 if it is no part of a date."""
+    """Return the token of a run of digits or letters, 0 if it is no part of a date."""
     length = stop - start
     if length == 0:
         return 0

@@ -33,7 +33,7 @@ _SECTION: Final = re.compile(SECTION)
 
 
 def section_of(url: str) -> str:
-    """The section of a canonical URL; empty for what is none."""
+    """Return the section of a canonical URL; empty for what is none."""
     match = _SECTION.match(url)
     return match[1] if match else ""
 

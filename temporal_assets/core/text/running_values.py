@@ -145,7 +145,7 @@ class Births:
 
 
 def births(days: Int32s | Int64s | None) -> Births | None:
-    """Births that say what lasts; None where they are not known or too close together."""
+    """Return births that say what lasts; None where they are not known or too close together."""
     if days is None:
         return None
     known_days = days[days >= 0]
@@ -184,7 +184,7 @@ def is_page_value(value: bytes) -> bool:
 
 @leaf
 def kind_of(shape: int) -> int:
-    """NAMES, NUMBERS or CODES, by the code of a shape."""
+    """Return NAMES, NUMBERS or CODES, by the code of a shape."""
     if bits_of(shape) & DIGITS:
         return NUMBERS
     return NAMES if class_of(shape) in (WORD_CLASS, SLUG_CLASS, MONTH_CLASS) else CODES
@@ -192,7 +192,7 @@ def kind_of(shape: int) -> int:
 
 @loop
 def kinds_of(shapes: Int32s) -> Int8s:
-    """The kind of each value."""
+    """Return the kind of each value."""
     kinds = np.empty(len(shapes), np.int8)
     for i in range(len(shapes)):
         kinds[i] = kind_of(shapes[i])

@@ -50,7 +50,7 @@ class Texts:
 
 
 def texts(strings: Sequence[str]) -> Texts:
-    """Python strings as flat bytes."""
+    """Return Python strings as flat bytes."""
     whole = "".join(strings)
     if whole.isascii():
         data = whole.encode("ascii")
@@ -72,7 +72,7 @@ def utf8(text: str) -> bytes:
 
 
 def take(data: Bytes, starts: Int64s, stops: Int64s) -> Texts:
-    """The strings `data[starts[i]:stops[i]]`, one after the other."""
+    """Return the strings `data[starts[i]:stops[i]]`, one after the other."""
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(stops - starts)))
     taken = np.empty(int(offsets[-1]), np.uint8)
     _copy(data, starts, offsets, taken)
@@ -88,7 +88,7 @@ def _copy(data: Bytes, starts: Int64s, offsets: Int64s, taken: Bytes) -> None:
 
 @inlined
 def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
-    """Hash of `data[start:stop]`; equal bytes under different salts are different values."""
+    """Return hash of `data[start:stop]`; equal bytes under different salts are different values."""
     value = (seed ^ np.uint64(stop - start)) + np.uint64(salt) * MULTIPLIER
     at = start
     while at < stop:
@@ -208,7 +208,7 @@ def _zeros(word: np.uint64) -> np.uint64:
 
 @inlined
 def _word(data: Bytes, at: int, count: int) -> np.uint64:
-    """Up to 8 bytes as a little-endian integer."""
+    """Return up to 8 bytes as a little-endian integer."""
     if count >= 8:
         return eight_bytes(data, at)
     if at + 8 <= len(data):
@@ -222,7 +222,7 @@ def _word(data: Bytes, at: int, count: int) -> np.uint64:
 
 @inlined
 def eight_bytes(data: Bytes, at: int) -> np.uint64:
-    """8 bytes as a little-endian integer.
+    """Return 8 bytes as a little-endian integer.
 
     The compiler makes one load of them where it need not look for places below 0.
     """

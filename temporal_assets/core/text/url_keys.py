@@ -84,7 +84,7 @@ class UrlKeys:
     """Distinct query keys that got no column: too rare, or too many."""
 
     def value(self, key: int, code: int) -> bytes:
-        """The text of a value."""
+        """Return the text of a value."""
         row = int(self.first[key]) + code - 1
         return self.urls.data[self.start[row] : self.stop[row]].tobytes()
 
@@ -107,7 +107,7 @@ def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
 
 
 def _columns_of(urls: Texts, fields: UrlFields, min_urls: int) -> tuple[Keys, Int32s]:
-    """The keys that get a column, and the column of every slot (-1: none)."""
+    """Return the keys that get a column, and the column of every slot (-1: none)."""
     present, names = fields.present, fields.names
     column = np.full(len(present), -1, np.int32)
     fixed = np.flatnonzero(present[:QUERY_SLOT]).tolist()

@@ -55,16 +55,16 @@ class Sections:
     """Shape (sections): programs; the others are folders."""
 
     def innermost(self) -> Texts:
-        """The deepest section of each URL."""
+        """Return the deepest section of each URL."""
         return take(self.urls.data, self.start, self.stop[self.first[1:] - 1])
 
     def names(self) -> Texts:
-        """All sections of all URLs."""
+        """Return all sections of all URLs."""
         start = np.repeat(self.start, np.diff(self.first))
         return take(self.urls.data, start, self.stop)
 
     def of(self, url: int) -> list[str]:
-        """The sections of one URL as text."""
+        """Return the sections of one URL as text."""
         begin = int(self.start[url])
         ends = self.stop[self.first[url] : self.first[url + 1]].tolist()
         return [_text(self.urls.data, begin, end) for end in ends]
@@ -90,11 +90,11 @@ class SectionTrees:
         return len(self.parent)
 
     def name(self, section: int) -> str:
-        """A section as text, like `a.example/news/`."""
+        """Return a section as text, like `a.example/news/`."""
         return _text(self.urls.data, int(self.start[section]), int(self.stop[section]))
 
     def names(self) -> list[str]:
-        """All of them."""
+        """Return all of them."""
         return [self.name(section) for section in range(len(self))]
 
     def find(self, names: Collection[str]) -> Flags:
@@ -113,12 +113,12 @@ class SectionTrees:
             root = above
 
     def total(self, values: NDArray[np.int64]) -> Int64s:
-        """The sum of a value of the URLs over each section, with all that is beneath it."""
+        """Return the sum of a value of the URLs over each section, with all that is beneath it."""
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))
         return sums
 
     def most(self, values: NDArray[np.int64]) -> Int64s:
-        """The largest value of the URLs of each section, with all that is beneath it."""
+        """Return the largest value of the URLs of each section, with all that is beneath it."""
         largest: Int64s = _most(self.parent, self.innermost, np.asarray(values, np.int64))
         return largest
 
@@ -134,13 +134,13 @@ class SectionTrees:
 
 
 def sections(urls: Texts) -> Sections:
-    """The sections of canonical URLs, in time linear in their bytes."""
+    """Return the sections of canonical URLs, in time linear in their bytes."""
     first, start, stop, is_program = _sections(urls.data, urls.offsets)
     return Sections(urls, first, start, stop, is_program)
 
 
 def section_trees(urls: Texts) -> SectionTrees:
-    """The distinct sections of canonical URLs, numbered by first occurrence."""
+    """Return the distinct sections of canonical URLs, numbered by first occurrence."""
     cut_urls = sections(urls)
     parent, depth, is_program, start, stop, innermost = _number(
         urls.data, cut_urls.first, cut_urls.start, cut_urls.stop, cut_urls.is_program, SEED

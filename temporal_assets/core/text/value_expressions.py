@@ -103,7 +103,7 @@ _SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"
 
 
 def escape(text: str) -> str:
-    """Text as an expression that matches it and nothing else."""
+    """Return text as an expression that matches it and nothing else."""
     return text.translate(_SPECIAL)
 
 
@@ -135,7 +135,7 @@ class Texts:
         self.start |= self._before(list(_parser.parse(expression)), {self.ENDS})
 
     def arcs(self, places: Places) -> list[tuple[Mask, Places]]:
-        """Disjoint sets of characters, and where each leads."""
+        """Return disjoint sets of characters, and where each leads."""
         blocks: list[tuple[Mask, Places]] = []
         for place in sorted(places):
             for mask, reached in self._arcs[place]:
@@ -154,7 +154,7 @@ class Texts:
         return len(self._arcs) - 1
 
     def _before(self, steps: Sequence[Any], after: Iterable[int]) -> Places:
-        """The places from which steps lead to those after them."""
+        """Return the places from which steps lead to those after them."""
         places = frozenset(after)
         for name, given in reversed(steps):
             places = self._before_step(str(name), given, places)
@@ -183,7 +183,7 @@ class Texts:
 
 
 def _characters(name: Any, given: Any) -> Mask:
-    """The characters of one step of an expression."""
+    """Return the characters of one step of an expression."""
     kind = str(name)
     if kind == "LITERAL":
         return 1 << min(int(given), 128)
@@ -213,7 +213,7 @@ def _any(allowed: Mask, nonempty: bool) -> list[_State]:
 
 
 def _named(allowed: Mask) -> list[_State]:
-    """Query fields with a name, and the empty field, which is none."""
+    """Return query fields with a name, and the empty field, which is none."""
     name = allowed & ~_mask("=")
     return [
         _State(True, ((name, 1),)),
@@ -223,7 +223,7 @@ def _named(allowed: Mask) -> list[_State]:
 
 
 def _nameless(allowed: Mask) -> list[_State]:
-    """Query fields without `=`, or with nothing before it."""
+    """Return query fields without `=`, or with nothing before it."""
     name = allowed & ~_mask("=")
     return [
         _State(False, ((name, 1), (allowed & _mask("="), 2))),
@@ -233,7 +233,7 @@ def _nameless(allowed: Mask) -> list[_State]:
 
 
 def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
-    """Values that do not end in an extension; one that begins with its only dot has none.
+    """Return values that do not end in an extension; one that begins with its only dot has none.
 
     States: nothing read, no dot that could begin an extension since, such a dot, and 1 to 5
     characters of what may turn out to be an extension.
@@ -272,7 +272,7 @@ def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
 
 
 def _of_expression(expression: str) -> list[_State]:
-    """The states of a shape."""
+    """Return the states of a shape."""
     automaton = Texts()
     automaton.add_expression(expression)
     numbers: dict[Places, int] = {automaton.start: 0}
@@ -335,7 +335,7 @@ def value_expression(
 
 
 def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
-    """Query fields that have none of the names; without `=` too if that is allowed.
+    """Return query fields that have none of the names; without `=` too if that is allowed.
 
     The empty field is always among them: it is none.
     """
@@ -355,7 +355,7 @@ class _Writer:
     known: dict[tuple[int, Places], str | None] = field(default_factory=dict)
 
     def text(self) -> str | None:
-        """All of it; None for nothing."""
+        """Return all of it; None for nothing."""
         return self._rest(0, self.excluded.start)
 
     def _rest(self, state: int, places: Places) -> str | None:

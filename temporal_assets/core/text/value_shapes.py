@@ -146,7 +146,7 @@ def shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
 
 
 def tightest(bits: int) -> int:
-    """The bits of the most specific shape among `bits`: what a wildcard then requires."""
+    """Return the bits of the most specific shape among `bits`: what a wildcard then requires."""
     for bit in EXPRESSIONS:
         if bits & bit:
             return bit
@@ -155,13 +155,13 @@ def tightest(bits: int) -> int:
 
 @inlined
 def bits_of(code: int) -> int:
-    """The shape bits of a code."""
+    """Return the shape bits of a code."""
     return code & ALL_BITS
 
 
 @inlined
 def class_of(code: int) -> int:
-    """The class of a code, an index into CLASSES."""
+    """Return the class of a code, an index into CLASSES."""
     return code >> _CLASS_SHIFT
 
 
@@ -178,7 +178,7 @@ def _shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
 
 @leaf
 def shape_of(data: Bytes, start: int, stop: int) -> int:
-    """Bits and class of one value."""
+    """Return bits and class of one value."""
     length = stop - start
     if length == 0:
         return DOTLESS
@@ -217,7 +217,7 @@ def value_bits(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int]:
-    """Digits, letters, letters that are hexadecimal digits, separators of words, dots."""
+    """Return digits, letters, letters that are hexadecimal digits, separators of words, dots."""
     digits = letters = hexadecimal = separators = dots = 0
     for i in range(start, stop):
         byte = data[i]
@@ -255,7 +255,7 @@ def _number_bits(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _dashed_bits(data: Bytes, start: int, stop: int) -> int:
-    """Bits of a value with digits and separators."""
+    """Return bits of a value with digits and separators."""
     if date_shapes.is_dashed(data, start, stop):
         return DATE | (MONTHLY if stop - start == _MONTHLY_LENGTH else 0)
     if date_shapes.is_dashed_day(data, start, stop):

@@ -75,7 +75,7 @@ def _same(visits: Visits) -> Visits:
 
 
 def chosen(visits: Visits, page: Int32s, traced: Flags, earlier: VisitFilter) -> Int64s:
-    """The rows of visits that `earlier` has, and of those from URLs that are traced.
+    """Return the rows of visits that `earlier` has, and of those from URLs that are traced.
 
     `page` is the page that each URL of the day is.
     """
@@ -109,7 +109,7 @@ class TextPages:
         return self._count
 
     def find(self, numbers: Int64s) -> Int32s:
-        """The page of each; -1 where it is of none."""
+        """Return the page of each; -1 where it is of none."""
         pages = np.empty(len(numbers), np.int32)
         _find(readonly(numbers), self._numbers, self._pages, SEED, pages)
         return pages
@@ -128,7 +128,7 @@ class Numbered(NamedTuple):
 
 
 def in_traffic_order(parts: Sequence[Numbered], targets: int, threads: int) -> Transits:
-    """Transits by target, client and referrer; there are as many targets as `targets`."""
+    """Return transits by target, client and referrer; there are as many targets as `targets`."""
     # Rows are put where they belong at once: numbers of 64 bits are made of each once.
     given = [part._replace(visits=_same(part.visits)) for part in parts]
     bounds = np.zeros(targets + 1, np.int64)

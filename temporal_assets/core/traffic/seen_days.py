@@ -24,7 +24,7 @@ _NEVER: Final = 63
 
 
 def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, Int64s]:
-    """Wanted pages x days: the row of the page among those of the day, -1 where it has none.
+    """Return wanted pages x days: the row of the page among those of the day, -1 where it has none.
 
     Args:
         seen: For each page, the days it was seen on, as bits.

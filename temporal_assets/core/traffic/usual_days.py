@@ -65,7 +65,7 @@ class Usual:
     high: float
 
     def around(self, other: Usual) -> Usual:
-        """The smallest range that holds both."""
+        """Return the smallest range that holds both."""
         return Usual(min(self.low, other.low), max(self.high, other.high))
 
 

@@ -97,7 +97,7 @@ class Explorer:
             waiting.popitem(last=False)
 
     def take(self) -> Candidate | None:
-        """The next page to explore; None while the budget or the candidates are used up.
+        """Return the next page to explore; None while the budget or the candidates are used up.
 
         Arms that have a new page come first: most arms are tried too seldom to tell them apart.
         """

@@ -24,7 +24,7 @@ _BITS: Final = 62
 
 
 def default_file() -> Path:
-    """The file of all crawls of this user."""
+    """Return the file of all crawls of this user."""
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return Path(tempfile.gettempdir()) / f"temporal-assets-hosts-{user}.lock"
 

@@ -68,7 +68,7 @@ class HostQueues:
         heapq.heappush(self._waiting, (self._not_before[host], host))
 
     def hosts(self) -> Iterator[str]:
-        """Hosts with requests."""
+        """Yield hosts with requests."""
         return iter(self._queues)
 
     def _offer(self, host: str) -> None:

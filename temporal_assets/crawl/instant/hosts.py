@@ -12,10 +12,10 @@ LONGEST_WAIT: Final = 3_600.0
 
 
 def host_of(url: str) -> str:
-    """The host of a URL with its port, by which requests are kept apart."""
+    """Return the host of a URL with its port, by which requests are kept apart."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
 def wait_after(failures: int, first: float) -> float:
-    """Seconds to leave a host alone that has failed so often in a row before."""
+    """Return seconds to leave a host alone that has failed so often in a row before."""
     return float(min(first * 2.0 ** min(failures, 20), LONGEST_WAIT))

@@ -119,7 +119,7 @@ class RobotsRules:
         return True
 
     def _rules(self, host: Host) -> Protego | None:
-        """The rules of a host; None if there are none."""
+        """Return the rules of a host; None if there are none."""
         if not host.robots:
             return None
         parsed = self._parsed.get(host.host)
@@ -129,7 +129,7 @@ class RobotsRules:
         return parsed[1]
 
     def crawl_delay(self, host: Host) -> float:
-        """Seconds between two requests that robots.txt asks for."""
+        """Return seconds between two requests that robots.txt asks for."""
         rules = self._rules(host)
         asked = float((rules.crawl_delay(self._agent) if rules is not None else None) or 0.0)
         return min(asked, LONGEST_CRAWL_DELAY) if asked > 0 else 0.0  # it may say "nan"
@@ -184,7 +184,7 @@ class Patience:
 
 
 def retry_after(response: Response, now: float) -> float | None:
-    """Seconds that a response asks to wait: a number or a date (RFC 9110, 10.2.3)."""
+    """Return seconds that a response asks to wait: a number or a date (RFC 9110, 10.2.3)."""
     header = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
     if not header:
         return None

@@ -203,7 +203,7 @@ class Memory:
         return int(known_row[0])
 
     def row(self, number: int) -> Row | None:
-        """A request by its number."""
+        """Return a request by its number."""
         row = self._base.execute(
             f"SELECT {_ROW} FROM requests WHERE id = ?",  # noqa: S608 - ours
             (number,),
@@ -226,7 +226,7 @@ class Memory:
         )
 
     def unfinished(self) -> list[tuple[str, int, int, str]]:
-        """Host, tier, number and page of all that is queued."""
+        """Return host, tier, number and page of all that is queued."""
         return self._base.execute(
             "SELECT host, tier, id, page FROM requests WHERE state < ?", (DONE,)
         ).fetchall()
@@ -234,7 +234,7 @@ class Memory:
     # Hosts -----------------------------------------------------------------------------------
 
     def hosts(self) -> dict[str, Host]:
-        """All that is known of hosts."""
+        """Return all that is known of hosts."""
         rows = self._base.execute(f"SELECT {_HOST} FROM hosts")  # noqa: S608 - ours
         return {row[0]: Host(*row) for row in rows}
 
@@ -248,7 +248,7 @@ class Memory:
     # Sources ---------------------------------------------------------------------------------
 
     def sources(self) -> dict[str, Source]:
-        """All sources by URL."""
+        """Return all sources by URL."""
         rows = self._base.execute(f"SELECT {_SOURCE} FROM sources ORDER BY rowid")  # noqa: S608 - ours
         return {row[0]: Source(*row) for row in rows}
 
@@ -266,7 +266,7 @@ class Memory:
     # Links -----------------------------------------------------------------------------------
 
     def new_links(self, pages: Iterable[str], source: str, now: float) -> list[str]:
-        """The pages that nothing linked before, noted as first shown by `source`."""
+        """Return the pages that nothing linked before, noted as first shown by `source`."""
         new = []
         for page in dict.fromkeys(pages):
             done = self._base.execute(
@@ -279,7 +279,7 @@ class Memory:
     # Exploration -----------------------------------------------------------------------------
 
     def arms(self) -> dict[str, tuple[float, float]]:
-        """Wins and losses of each arm."""
+        """Return wins and losses of each arm."""
         rows = self._base.execute("SELECT arm, wins, losses FROM arms")
         return {arm: (wins, losses) for arm, wins, losses in rows}
 
@@ -290,7 +290,7 @@ class Memory:
     # Facts -----------------------------------------------------------------------------------
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """A single value."""
+        """Return a single value."""
         row = self._base.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return json.loads(row[0]) if row else default
 

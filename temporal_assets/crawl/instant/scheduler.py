@@ -56,10 +56,10 @@ class Asking(Protocol):
         """Take what robots.txt of a host names."""
 
     def headers(self, row: Row) -> dict[str, str]:
-        """Headers of a request."""
+        """Return headers of a request."""
 
     def limits(self, row: Row) -> dict[str, Any]:
-        """Bounds of a request, for its `meta`."""
+        """Return bounds of a request, for its `meta`."""
 
     def parse(self, response: Any) -> Any:
         """Take a response."""
@@ -207,7 +207,7 @@ class HostScheduler(BaseScheduler):
     # Hosts -----------------------------------------------------------------------------------
 
     def host(self, name: str) -> Host:
-        """Facts about a host."""
+        """Return facts about a host."""
         return self._hosts.setdefault(name, Host(name))
 
     def keep(self, host: Host) -> None:
@@ -226,7 +226,7 @@ class HostScheduler(BaseScheduler):
         self._count("put_off")
 
     def delay(self, name: str) -> float:
-        """Seconds between two requests of a host."""
+        """Return seconds between two requests of a host."""
         if name not in self._delays:
             host = self._hosts.get(name)
             asked = self.crawl_delay(host) if host is not None and self.crawl_delay else 0.0
@@ -254,7 +254,7 @@ class HostScheduler(BaseScheduler):
 
 
 def scheduler_of(crawler: Crawler) -> HostScheduler:
-    """The scheduler of a crawl, which knows its hosts."""
+    """Return the scheduler of a crawl, which knows its hosts."""
     slot: Any = getattr(crawler.engine, "_slot", None)  # `engine.scheduler` is of Scrapy 2.19
     scheduler: HostScheduler = slot.scheduler
     return scheduler

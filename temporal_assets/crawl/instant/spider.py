@@ -254,7 +254,7 @@ class InstantSpider(Spider):
         return {name: value for name, value in asked.items() if value}
 
     def limits(self, row: Row) -> dict[str, Any]:
-        """Bounds of a request."""
+        """Return bounds of a request."""
         return {"download_maxsize": _SITEMAP_BYTES} if row.kind == SITEMAP else {}
 
     def redirected(self, row: Row, url: str) -> bool:

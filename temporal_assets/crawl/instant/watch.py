@@ -82,7 +82,7 @@ class Watch:
         return iter(self._sources.values())
 
     def get(self, url: str) -> Source | None:
-        """A source by its URL."""
+        """Return a source by its URL."""
         return self._sources.get(url)
 
     def use(self, sources: Iterable[Known]) -> None:
@@ -129,7 +129,7 @@ class Watch:
         return True
 
     def due(self, now: float) -> list[Source]:
-        """Sources to be visited, the best first."""
+        """Return sources to be visited, the best first."""
         due_sources = [
             source
             for source in self._sources.values()

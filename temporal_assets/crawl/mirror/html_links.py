@@ -74,7 +74,7 @@ Link = tuple[str, bool]
 
 
 def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Link]:
-    """Links in the order they stand on the page; `charset` is what the server said."""
+    """Yield links in the order they stand on the page; `charset` is what the server said."""
     tree = LexborHTMLParser(_flat(decoded(html, charset)))
     base = url
     for node in tree.css("base[href]"):
@@ -98,7 +98,7 @@ def is_nofollow(content: str) -> bool:
 
 
 def _flat(text: str) -> str:
-    """The page, or of one made to keep a parser busy only what says something of links."""
+    """Return the page, or of one made to keep a parser busy only what says something of links."""
     if (text.count("<") <= _MOST_DEPTH or _depth(text) <= _MOST_DEPTH) and not _is_crowded(text):
         return text
     return "".join(f"{tag[0]}</a>" for tag in _LINKING.finditer(text))
@@ -123,7 +123,7 @@ def _is_crowded(text: str) -> bool:
 
 
 def absolute(href: str, base: str) -> str | None:
-    """A reference resolved as browsers do; None unless it leads to the web.
+    """Return a reference resolved as browsers do; None unless it leads to the web.
 
     The parser of URLs takes no base, so references are joined after RFC 3986 first, with what the
     WHATWG asks for before that: blanks dropped, backslashes turned, two slashes before a host
@@ -146,7 +146,7 @@ def absolute(href: str, base: str) -> str | None:
 
 
 def decoded(html: bytes, charset: str | None) -> str:
-    """The text of a page: by its first bytes, the server, its own word, or as UTF-8."""
+    """Return the text of a page: by its first bytes, the server, its own word, or as UTF-8."""
     for mark, encoding in _MARKS:
         if html.startswith(mark):
             return html[len(mark) :].decode(encoding, "replace")

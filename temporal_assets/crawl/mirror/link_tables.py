@@ -81,7 +81,7 @@ _BROKEN: Final = (
 
 
 def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out: Path) -> Mirror:
-    """The mirror of Parquet edge lists; works in the folder `out`, which is nobody else's.
+    """Return the mirror of Parquet edge lists; works in the folder `out`, which is nobody else's.
 
     Every URL of a row with two of them that can be a page is one. Raises `NoMirror` without any,
     and `BadLinks` for a file that cannot be read to its end.
@@ -155,7 +155,7 @@ def _query(
 
 
 def _normal(path: Path, out: Path, number: int) -> Path:
-    """The file itself where it has the columns as they should be, else a copy that has."""
+    """Return the file itself where it has the columns as they should be, else a copy that has."""
     with pq.ParquetFile(path) as file:
         names = file.schema_arrow.names
         source, target, nofollow = link_columns(file)

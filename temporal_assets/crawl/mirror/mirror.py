@@ -77,7 +77,7 @@ class Mirror:
         return len(self.urls)
 
     def number(self, urls: pa.Array) -> NDArray[np.int64]:
-        """The page of each URL; -1 where there is none."""
+        """Return the page of each URL; -1 where there is none."""
         positions = pc.index_in(urls.cast(pa.large_string()), value_set=self.urls)
         return np.asarray(pc.fill_null(positions, -1)).astype(np.int64)
 
@@ -100,7 +100,7 @@ class MirrorBuilder:
     _moved: dict[int, int] = field(default_factory=dict)
 
     def number(self, url: str) -> int | None:
-        """The number of a URL as written; None if it is none of a page."""
+        """Return the number of a URL as written; None if it is none of a page."""
         # A canonical URL is its own canonical form, so what is known needs no parsing.
         page_number = self._number.get(url)
         if page_number is not None:
@@ -230,7 +230,7 @@ def _ordered(number: dict[str, int], is_page: Flags) -> tuple[pa.LargeStringArra
 
 
 def site_ranges(sites: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], Int64s]:
-    """Sites in their order and where each begins, from the site of every page."""
+    """Return sites in their order and where each begins, from the site of every page."""
     runs = pc.run_end_encode(
         sites.combine_chunks() if isinstance(sites, pa.ChunkedArray) else sites, pa.int64()
     )
@@ -307,7 +307,7 @@ def identity(folder: Path) -> str | None:
 
 
 def stored_folder(home: Path) -> Path:
-    """The folder that holds the mirror of `home` now. Raises `NoMirror` without one."""
+    """Return the folder that holds the mirror of `home` now. Raises `NoMirror` without one."""
     return _folder(home, _pointer(home))
 
 
@@ -321,7 +321,7 @@ def is_whole(home: Path) -> bool:
 
 
 def load(home: Path) -> Mirror:
-    """The mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
+    """Return the mirror of a folder, `FOLDER` of a state; arrays are mapped, not read."""
     while True:
         pointer = _pointer(home)
         try:

@@ -184,7 +184,7 @@ def _traffic(
 
 
 def joined(days: Iterable[Inputs]) -> dict[str, list[str]]:
-    """Tables of several days as those of all."""
+    """Return tables of several days as those of all."""
     tables: dict[str, list[str]] = {}
     for day in days:
         for name, files in day.items():
@@ -193,7 +193,7 @@ def joined(days: Iterable[Inputs]) -> dict[str, list[str]]:
 
 
 def sites_opened(engine: Engine, transits: Inputs) -> list[str]:
-    """All sites of which anybody opened a page."""
+    """Return all sites of which anybody opened a page."""
     query = "SELECT DISTINCT site FROM urls WHERE is_opened ORDER BY site"
     rows = engine.rows(query, {"urls": transits["urls"]}, limit=_MOST_HOSTS)
     return [row["site"] for row in rows]

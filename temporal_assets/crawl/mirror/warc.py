@@ -80,7 +80,7 @@ def _breaks_off(file: BinaryIO, at: int) -> bool:
 
 
 def _next_start(data: mmap.mmap, good: int) -> int | None:
-    """The next place behind a record at which another can be read."""
+    """Return the next place behind a record at which another can be read."""
     matches = _STARTS.finditer(data, good + 1)
     tried = islice(matches, _MOST_STARTS)
     return next((match.start() for match in tried if _begins(data, match.start())), None)
@@ -101,7 +101,7 @@ def _begins(data: mmap.mmap, at: int) -> bool:
 
 
 def bare(url: str) -> str:
-    """A WARC-Target-URI without the brackets that WARC 1.0 was read to ask for (wget)."""
+    """Return a WARC-Target-URI without the brackets that WARC 1.0 was read to ask for (wget)."""
     return url[1:-1] if url.startswith("<") and url.endswith(">") else url
 
 

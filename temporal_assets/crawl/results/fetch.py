@@ -48,14 +48,14 @@ _NO: Final = frozenset(("", "0", "false", "no", "null", "none"))
 
 
 def table_of(fetches: Iterable[Fetch]) -> pa.Table:
-    """Fetches as a table."""
+    """Return fetches as a table."""
     columns = list(zip(*fetches, strict=True)) or [()] * len(FETCH.names)
     arrays = [pa.array(c, field.type) for c, field in zip(columns, FETCH, strict=True)]
     return pa.Table.from_arrays(arrays, schema=FETCH)
 
 
 def fetch_of(row: Mapping[str, Any]) -> Fetch | None:
-    """A row as people and programs write it; None if it names no URL or no time."""
+    """Return a row as people and programs write it; None if it names no URL or no time."""
     url, time = row.get("url"), time_of(row.get("time") or row.get("timestamp"))
     if not isinstance(url, str) or time is None or not 8 < len(url) <= _LONGEST:
         return None

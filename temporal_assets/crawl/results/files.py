@@ -69,7 +69,7 @@ def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
 
 
 def read_fetches(file: Path, counts: Counter[str]) -> Iterator[Fetch]:
-    """The fetches of a file; rows that cannot be read are counted as `broken`.
+    """Yield the fetches of a file; rows that cannot be read are counted as `broken`.
 
     Raises `ValueError` for a name that says nothing, and `OSError`.
     """
@@ -121,7 +121,7 @@ def _parquet(file: Path) -> Rows:
 
 
 def _cdx(file: Path) -> Rows:
-    """CDX with its heading or without (11 fields), and CDXJ."""
+    """Return CDX with its heading or without (11 fields), and CDXJ."""
     names = list(_CDX)
     letters = {"b": "timestamp", "a": "url", "s": "status", "N": "urlkey", "m": "mime"}
     for number, line in enumerate(_lines(file)):

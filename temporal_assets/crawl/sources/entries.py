@@ -46,13 +46,13 @@ class Shown:
 
 
 def entry(url: str | None, base: str, time: float | None, *, published: bool) -> Entry | None:
-    """An entry of a link as it is written; None if it leads nowhere."""
+    """Return an entry of a link as it is written; None if it leads nowhere."""
     goal = absolute(url, base) if url else None
     return None if goal is None else Entry(goal, time, published and time is not None)
 
 
 def seconds_of(text: str | None) -> float | None:
-    """The time that a W3C date (ISO 8601) means; None if it means none.
+    """Return the time that a W3C date (ISO 8601) means; None if it means none.
 
     A day is its end: what is dated today may have appeared in this minute.
     """

@@ -40,7 +40,7 @@ _END: Final = re.compile(rb"</(?:[A-Za-z][\w.-]{0,40}:)?(?:item|entry)\s*>", re.
 
 
 def read_xml_feed(url: str, body: bytes) -> Shown:
-    """The entries of an RSS, Atom or RDF feed."""
+    """Return the entries of an RSS, Atom or RDF feed."""
     shown = Shown(FEED)
     part = _plain(_first(body, shown), shown)
     feed = feedparser.parse(io.BytesIO(part), sanitize_html=False, resolve_relative_uris=False)
@@ -56,7 +56,7 @@ def read_xml_feed(url: str, body: bytes) -> Shown:
 
 
 def read_json_feed(url: str, body: bytes) -> Shown:
-    """The entries of a JSON Feed (jsonfeed.org)."""
+    """Return the entries of a JSON Feed (jsonfeed.org)."""
     shown = Shown(FEED)
     try:
         feed = orjson.loads(body[: MOST_BYTES + 1])
@@ -77,7 +77,7 @@ def read_json_feed(url: str, body: bytes) -> Shown:
 
 
 def _first(body: bytes, shown: Shown) -> bytes:
-    """The first entries of a feed; what is cut off is noted."""
+    """Return the first entries of a feed; what is cut off is noted."""
     part = body[:MOST_BYTES]
     for number, end in enumerate(_END.finditer(part), 1):
         if number == MOST and end.end() < len(body):
@@ -114,7 +114,7 @@ def _base(feed: Any, url: str) -> str:
 
 
 def _link(row: Any) -> str | None:
-    """The page of an entry: its link, or an identifier that says that it is one."""
+    """Return the page of an entry: its link, or an identifier that says that it is one."""
     for link in _links(row):
         if link["rel"] == "alternate" and link.get("href"):
             return str(link["href"])

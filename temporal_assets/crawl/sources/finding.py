@@ -33,7 +33,7 @@ SITEMAP_PATHS: Final = ("/sitemap.xml",)
 
 
 def feeds_of_page(url: str, body: bytes, charset: str | None = None) -> list[str]:
-    """Feeds that a page says it has, but for those of comments."""
+    """Return feeds that a page says it has, but for those of comments."""
     tree = LexborHTMLParser(decoded(body[:_HEAD_BYTES], charset))
     feeds: dict[str, None] = {}
     for node in tree.css("link[rel~=alternate i][href]"):

@@ -27,7 +27,7 @@ _NEWS: Final = "http://www.google.com/schemas/sitemap-news/"
 
 
 def read_sitemap(url: str, body: bytes) -> Shown:
-    """The pages of a sitemap, or the sitemaps of an index."""
+    """Return the pages of a sitemap, or the sitemaps of an index."""
     shown = Shown(SITEMAP)
     parser = etree.XMLPullParser(
         events=("end",), recover=True, resolve_entities=False, no_network=True, load_dtd=False,
@@ -45,7 +45,7 @@ def read_sitemap(url: str, body: bytes) -> Shown:
 
 
 def read_list(url: str, body: bytes) -> Shown:
-    """A sitemap as text: one URL a line."""
+    """Return a sitemap as text: one URL a line."""
     shown = Shown(SITEMAP)
     text = b"".join(_pieces(body, shown)).decode("utf-8-sig", "replace")
     for line in text.splitlines()[:MOST_ENTRIES]:
@@ -57,7 +57,7 @@ def read_list(url: str, body: bytes) -> Shown:
 
 
 def unpacked_beginning(body: bytes) -> bytes:
-    """The first bytes of what may be packed, to see what it is."""
+    """Return the first bytes of what may be packed, to see what it is."""
     return next(_pieces(body[:_PIECE], Shown(SITEMAP)), b"")[:2048]
 
 
@@ -108,7 +108,7 @@ def _drop(element: Any) -> None:
 
 
 def _pieces(body: bytes, shown: Shown) -> Iterator[bytes]:
-    """The document in pieces, unpacked, within the limit."""
+    """Yield the document in pieces, unpacked, within the limit."""
     left = MOST_BYTES
     source = _inflated(body, shown) if body.startswith(_GZIP) else _sliced(body)
     for piece in source:

@@ -35,10 +35,10 @@ _COLUMNS = {
 def log_file_assets(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> Sequence[dg.AssetsDefinition | dg.AssetSpec]:
-    """The asset, and the days it changes as an asset of their own.
+    """Return the asset, and the days it changes as an asset of their own.
 
-    Reading a file changes some days and not others. Dagster would mark every day of `requests`
-    as stale with every new file; through `landed_days` it marks those that the file changes.
+    Reading a file changes some days and not others. Dagster would mark every day of `requests` as
+    stale with every new file; through `landed_days` it marks those that the file changes.
     """
     owners = [settings.orchestration.owner]
 

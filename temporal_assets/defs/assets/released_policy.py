@@ -43,7 +43,7 @@ def release_sensor() -> dg.AutomationConditionSensorDefinition:
 def released_policy_asset(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
-    """The asset."""
+    """Return the asset."""
     spec = dg.AssetSpec(
         RELEASED_POLICY,
         deps=[CRAWL_POLICY.name],

@@ -24,7 +24,7 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 def window_asset(
     asset: WindowAsset, settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
-    """The asset as Dagster knows it."""
+    """Return the asset as Dagster knows it."""
 
     @dg.multi_asset(
         name=asset.name,

@@ -35,7 +35,7 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """The chosen thresholds, and a heat map of each grid."""
+    """Return the chosen thresholds, and a heat map of each grid."""
     rows = _rows(installation, day, _CHOICES)
     if not rows:
         file = installation.settings.calibration.annotated

@@ -128,7 +128,7 @@ def views_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
 
 
 def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.TableMetadataValue:
-    """Rows as a table; texts come from logs and are made harmless."""
+    """Return rows as a table; texts come from logs and are made harmless."""
     return dg.MetadataValue.table(
         [
             dg.TableRecord(
@@ -141,7 +141,7 @@ def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.Ta
 
 
 def rounded(value: Any) -> Any:
-    """A number as people read it, with four digits that count; anything else as it is."""
+    """Return a number as people read it, with four digits that count; anything else as it is."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 

@@ -69,7 +69,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
 
 
 def numbers(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """The numbers of a table as metadata; those that are unknown are left out."""
+    """Return the numbers of a table as metadata; those that are unknown are left out."""
     query = _NUMBERS.get(asset)
     if query is None:
         return {}

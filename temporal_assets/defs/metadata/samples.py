@@ -156,7 +156,7 @@ _KINDS: Final = {
 
 
 def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """The rows as metadata; nothing for assets without a sample."""
+    """Return the rows as metadata; nothing for assets without a sample."""
     sample_query = _SAMPLES.get(asset)
     if sample_query is None:
         return {}

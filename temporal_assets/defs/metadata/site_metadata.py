@@ -47,7 +47,7 @@ _QUERIES: Final[Mapping[str, str]] = {
 
 
 def details(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """Counts and shares of a published window, without those that are undefined."""
+    """Return counts and shares of a published window, without those that are undefined."""
     files = {asset: installation.store.files(asset, day)}
     (row,) = installation.engine.rows(_QUERIES[asset], files)
     return {

@@ -48,10 +48,10 @@ class Asked:
         return json.dumps({"files": self.files, "days": days, "window": self.window})
 
     def known(self, states: Mapping[dt.date, str]) -> set[dt.date]:
-        """Days that were asked for as they are: it failed, or it is under way."""
+        """Return days that were asked for as they are: it failed, or it is under way."""
         return {day for day, state in states.items() if self.days.get(day) == state}
 
     def with_days(self, states: Mapping[dt.date, str], new: Collection[dt.date]) -> Asked:
-        """The same after days were asked for; `states` has all that are out of date now."""
+        """Return the same after days were asked for; `states` has all that are out of date now."""
         kept = {day: state for day, state in self.days.items() if day in states}
         return replace(self, days=kept | {day: states[day] for day in new})

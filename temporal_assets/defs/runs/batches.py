@@ -25,7 +25,7 @@ class Batch:
 
 
 def batches(stale: Stale, longest: int, leave_out: Collection[dt.date] = ()) -> list[Batch]:
-    """Runs of at most `longest` days, earliest first, without the days to leave out."""
+    """Return runs of at most `longest` days, earliest first, without the days to leave out."""
     by_assets: dict[tuple[str, ...], list[dt.date]] = {}
     for day in sorted({day for days in stale.values() for day in days} - set(leave_out)):
         by_assets.setdefault(_needed(stale, day), []).append(day)

@@ -29,7 +29,7 @@ _NAMED_ASSETS: Final = 3
 
 
 def finished_after(instance: dg.DagsterInstance, moment: float) -> list[tuple[float, str]]:
-    """(end, id) of runs that ended after a POSIX time, earliest first."""
+    """Return (end, id) of runs that ended after a POSIX time, earliest first."""
     filters = dg.RunsFilter(statuses=_OVER, updated_after=dt.datetime.fromtimestamp(moment, dt.UTC))
     # A tag that is added later updates a run, too: only its end counts.
     ended = (

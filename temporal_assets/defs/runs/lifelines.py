@@ -106,7 +106,7 @@ def orphans(state: Path) -> list[str]:
 
 
 def _marks(state: Path) -> dict[str, list[Path]]:
-    """Locks and marks by run."""
+    """Return locks and marks by run."""
     paths_of_run: dict[str, list[Path]] = {}
     for path in sorted((state / "locks").glob("run-*")):
         paths_of_run.setdefault(path.name.removeprefix("run-").split(".")[0], []).append(path)
@@ -148,10 +148,10 @@ def is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 
 def lost_lately(instance: dg.DagsterInstance, now: dt.datetime) -> str:
-    """A text that changes with every lost run; after three within an hour, once an hour.
+    """Return a text that changes with every lost run; after three within an hour, once an hour.
 
-    What was lost with its process is tried again. What kills its process each time is not to do
-    so each minute.
+    What was lost with its process is tried again. What kills its process each time is not to do so
+    each minute.
     """
     lost = instance.get_run_records(dg.RunsFilter(tags={LOST: "true"}), limit=_MOST_LOST)
     hour = now - dt.timedelta(hours=1)
@@ -169,7 +169,7 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
-    """Runs of our assets that ended, or must have, before they took a lock."""
+    """Return runs of our assets that ended, or must have, before they took a lock."""
     settled, marked = time.time() - _SETTLED_SECONDS, _marks(state)
     begun = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
     lately = dt.datetime.now(dt.UTC) - _LATELY

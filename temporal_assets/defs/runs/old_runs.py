@@ -23,7 +23,7 @@ _PAGE: Final = 1000
 
 
 def old_runs(instance: dg.DagsterInstance, assets: Iterable[str], days: int) -> list[str]:
-    """Ids of runs that were over `days` days before the latest one began, oldest first."""
+    """Return ids of runs that were over `days` days before the latest one began, oldest first."""
     latest = instance.get_run_records(limit=1)
     if not latest:
         return []
@@ -39,7 +39,7 @@ def old_runs(instance: dg.DagsterInstance, assets: Iterable[str], days: int) -> 
 
 
 def _makers(instance: dg.DagsterInstance, asset: str) -> Iterator[str]:
-    """Runs that made the newest version of each partition."""
+    """Yield runs that made the newest version of each partition."""
     seen: set[str | None] = set()
     cursor = None
     while True:

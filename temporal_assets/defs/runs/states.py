@@ -36,7 +36,7 @@ class LatestWindow:
 def states_of(
     installation: Installation, inventory: Inventory, stale: Stale, lost: str
 ) -> dict[dt.date, str]:
-    """The state of each day that is stale. `lost` changes with every run that was lost."""
+    """Return the state of each day that is stale. `lost` changes with every run that was lost."""
     store, cleaned = installation.store, daily.requests_digest(installation.settings)
     states = {}
     for day in sorted({day for days in stale.values() for day in days}):

@@ -27,7 +27,7 @@ _LAST: Final = "dagster/asset_partition_range_end"
 
 
 def of_range(days: Sequence[dt.date]) -> dict[str, str]:
-    """Tags of a run over contiguous, ascending days."""
+    """Return tags of a run over contiguous, ascending days."""
     return {_FIRST: days[0].isoformat(), _LAST: days[-1].isoformat()}
 
 

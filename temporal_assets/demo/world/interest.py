@@ -93,7 +93,7 @@ _BIRTH_CLOCK: Final = np.append(0.0, np.cumsum(_BIRTHS_BY_HOUR) / _BIRTHS_BY_HOU
 def accumulated(
     age: NDArray[np.floating], mu: NDArray[np.floating], sigma: NDArray[np.floating]
 ) -> Floats:
-    """Share of a page's interest up to `age` days after its birth; 0 before it (TW 4.2)."""
+    """Return share of a page's interest up to `age` days after its birth; 0 before it (TW 4.2)."""
     positive = np.maximum(age, _TINY)
     share = ndtr((np.log(positive) - mu) / sigma)
     return np.where(age > 0, share, 0).astype(np.float32)
@@ -102,7 +102,7 @@ def accumulated(
 def draw_births(
     options: DemoOptions, kind: PageKind, count: int, site: Site, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Birth times in days, ascending."""
+    """Return birth times in days, ascending."""
     if kind is PageKind.EVERGREEN:
         youngest, oldest = _EVERGREEN_AGE
         return np.sort(rng.uniform(-oldest, -youngest, count))
@@ -117,7 +117,7 @@ def draw_births(
 def draw_curves(
     kind: PageKind, speed: float, count: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Parameters mu and sigma of `count` pages."""
+    """Return parameters mu and sigma of `count` pages."""
     median, spread, low, high = CURVES[kind]
     mu = rng.normal(math.log(median) + speed, spread, count)
     if kind is PageKind.NEWS:
@@ -177,13 +177,13 @@ def amplitudes(
 def expected_views(
     birth: Floats, mu: Floats, sigma: Floats, amplitude: Floats, first: float, last: float
 ) -> Floats:
-    """Views between two times, before noise: A times the mass of the curve."""
+    """Return views between two times, before noise: A times the mass of the curve."""
     mass = accumulated(last - birth, mu, sigma) - accumulated(first - birth, mu, sigma)
     return amplitude * mass
 
 
 def day_factor(options: DemoOptions, site: Site, day: int) -> float:
-    """Noise all pages of a site share on a day: weekday, season of the news, weather."""
+    """Return noise all pages of a site share on a day: weekday, season of the news, weather."""
     if not site.opens <= day < site.closes:
         return 0.0
     weekend = site.blueprint.weekend

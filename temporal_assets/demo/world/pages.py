@@ -62,7 +62,7 @@ class PageTable:
         return expected_views(self.birth, self.mu, self.sigma, self.amplitude, first, last)
 
     def expected_on(self, day: int) -> Floats:
-        """Expected views on a day, before noise."""
+        """Return expected views on a day, before noise."""
         views = self.expected(day, day + 1)
         views[self.bursts.row] *= self.bursts.factor(day).astype(np.float32)
         return views

@@ -69,7 +69,7 @@ _AT_ONCE: Final = 1 << 20
 
 
 def addresses(clients: int) -> Ragged:
-    """Address of every client number: readers, robots, scripts."""
+    """Return address of every client number: readers, robots, scripts."""
     firsts = range(0, clients, _AT_ONCE)
     readers = [
         _readers(np.arange(first, min(first + _AT_ONCE, clients)), clients) for first in firsts
@@ -80,7 +80,7 @@ def addresses(clients: int) -> Ragged:
 
 
 def _readers(number: NDArray[np.int64], clients: int) -> Ragged:
-    """Addresses of the readers with the given numbers, of `clients` in all."""
+    """Return addresses of the readers with the given numbers, of `clients` in all."""
     if clients <= _BENCHMARK_ADDRESSES:
         place = number * 40_503 % _BENCHMARK_ADDRESSES
         octets = [18 + (place >> 16), place >> 8 & 255, place & 255]
@@ -109,6 +109,6 @@ def _script_address(i: int) -> bytes:
 
 
 def agents_of(client: NDArray[np.integer]) -> NDArray[np.int16]:
-    """The browser each reader (or script) uses, always the same."""
+    """Return the browser each reader (or script) uses, always the same."""
     mixed = client.astype(np.uint64) * _HASH >> np.uint64(40)
     return _AGENT_OF_PERCENT[(mixed % np.uint64(100)).astype(np.int64)]

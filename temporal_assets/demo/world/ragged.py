@@ -37,15 +37,15 @@ class Ragged:
         return self.data[self.start[i] : self.start[i] + self.size[i]].tobytes()
 
     def take(self, rows: NDArray[np.integer]) -> Ragged:
-        """The given rows, sharing the bytes."""
+        """Return the given rows, sharing the bytes."""
         return Ragged(self.data, self.start[rows], self.size[rows])
 
     def skip(self, count: int) -> Ragged:
-        """Every row without its first `count` bytes, sharing the bytes."""
+        """Return every row without its first `count` bytes, sharing the bytes."""
         return Ragged(self.data, self.start + count, self.size - np.int32(count))
 
     def to_arrow(self) -> pa.Array:
-        """An Arrow array of strings (UTF-8); copies."""
+        """Return an Arrow array of strings (UTF-8); copies."""
         packed = compose(self.data, [self], [b"", b""])
         offsets = np.append(packed.start, packed.data.size)
         large = pa.LargeStringArray.from_buffers(
@@ -55,13 +55,13 @@ class Ragged:
 
 
 def pack(values: Sequence[bytes]) -> Ragged:
-    """A table of the given rows."""
+    """Return a table of the given rows."""
     size = np.array([len(value) for value in values], np.int32)
     return Ragged(np.frombuffer(b"".join(values), np.uint8), _starts(size)[:-1], size)
 
 
 def integers(values: NDArray[np.integer]) -> Ragged:
-    """Non-negative integers in decimal."""
+    """Return non-negative integers in decimal."""
     wide = values.astype(np.int64)
     size = np.ones(len(wide), np.int32)
     for power in range(1, 19):
@@ -73,7 +73,7 @@ def integers(values: NDArray[np.integer]) -> Ragged:
 
 
 def stack(*tables: Ragged) -> list[Ragged]:
-    """The same tables over one shared byte array, so that one kernel can copy from all."""
+    """Return the same tables over one shared byte array, so that one kernel can copy from all."""
     data = np.concatenate([table.data for table in tables])
     shift = np.cumsum([0, *(table.data.size for table in tables)])
     return [
@@ -98,10 +98,10 @@ def compose(
     glue: Sequence[bytes],
     last: Int8s | None = None,
 ) -> Ragged:
-    """Row i is glue[0] + columns[0][i] + glue[1] + columns[1][i] + ... + glue[-1].
+    """Return row i is glue[0] + columns[0][i] + glue[1] + columns[1][i] + ... + glue[-1].
 
-    Every column must lie over `data` (`stack`). A row with `last[i] < len(columns) - 1` breaks
-    off after that column and ends in a newline; one with `last[i] == 0` is that column alone.
+    Every column must lie over `data` (`stack`). A row with `last[i] < len(columns) - 1` breaks off
+    after that column and ends in a newline; one with `last[i] == 0` is that column alone.
     """
     rows = len(columns[0])
     start = np.empty((rows, len(columns)), np.int64)
@@ -122,14 +122,14 @@ def compose(
 
 
 def find(table: Ragged, byte: bytes) -> Int32s:
-    """Position of the first such byte in each row; the row's size where there is none."""
+    """Return position of the first such byte in each row; the row's size where there is none."""
     places = np.empty(len(table), np.int32)
     _find(table.data, table.start, table.size, ord(byte), places)
     return places
 
 
 def _starts(size: NDArray[np.integer]) -> Int64s:
-    """Offsets of consecutive rows; one more than there are rows."""
+    """Return offsets of consecutive rows; one more than there are rows."""
     starts = np.zeros(len(size) + 1, np.int64)
     np.cumsum(size, out=starts[1:])
     return starts

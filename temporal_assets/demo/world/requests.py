@@ -78,7 +78,7 @@ class Requests:
         return len(self.time)
 
     def take(self, rows: NDArray[Any]) -> Requests:
-        """The given rows."""
+        """Return the given rows."""
         return Requests(*(getattr(self, name)[rows] for name in _NAMES))
 
 
@@ -89,7 +89,7 @@ _TYPES: Final = dict(
 
 
 def make_requests(count: int, **columns: Any) -> Requests:
-    """Requests from arrays or single values; columns not given are 0."""
+    """Return requests from arrays or single values; columns not given are 0."""
     request_columns = []
     for name, kind in _TYPES.items():
         column = np.empty(count, kind)
@@ -99,5 +99,5 @@ def make_requests(count: int, **columns: Any) -> Requests:
 
 
 def join_requests(parts: Sequence[Requests]) -> Requests:
-    """All requests of the parts."""
+    """Return all requests of the parts."""
     return Requests(*(np.concatenate([getattr(p, name) for p in parts]) for name in _NAMES))

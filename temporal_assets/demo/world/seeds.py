@@ -11,6 +11,6 @@ import numpy as np
 
 
 def generator(seed: int, purpose: str, *keys: int) -> np.random.Generator:
-    """The stream of a purpose (`"visits"`) and its keys (site, day), all non-negative."""
+    """Return the stream of a purpose (`"visits"`) and its keys (site, day), all non-negative."""
     words = (seed, zlib.crc32(purpose.encode()), *keys)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words)))

@@ -346,7 +346,7 @@ def beside(site: Site) -> int:
 
 
 def make_sites(options: DemoOptions) -> tuple[Site, ...]:
-    """The sites of a corpus, the largest first."""
+    """Return the sites of a corpus, the largest first."""
     weights = np.arange(1, options.sites + 1, dtype=np.float64) ** -_SIZE_EXPONENT
     spare = options.pages - options.sites * SMALLEST_SITE
     pages = SMALLEST_SITE + np.floor(weights / weights.sum() * spare).astype(np.int64)
@@ -378,7 +378,7 @@ def _sections(blueprint: Blueprint, pages: int) -> tuple[Section, ...]:
 
 
 def _further(blueprint: Blueprint, count: int) -> Iterator[Section]:
-    """So many sections beside those that a blueprint names."""
+    """Yield so many sections beside those that a blueprint names."""
     names = [topic + place for place in _PLACES for topic in _TOPICS]
     for index, name in enumerate(names[:count]):
         style, mix = blueprint.further[index % len(blueprint.further)]
@@ -390,7 +390,7 @@ def _blueprint(index: int) -> Blueprint:
 
 
 def _popularity(sections: tuple[Section, ...]) -> float:
-    """Views per page relative to a site of lasting pages only."""
+    """Return views per page relative to a site of lasting pages only."""
     news = sum(part.share * part.mix.get(PageKind.NEWS, 0.0) for part in sections)
     return 1 - (1 - NEWS_POPULARITY) * news
 

@@ -109,7 +109,7 @@ class SiteUrls:
 
 
 def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrls:
-    """The URLs of a site; `escape` decides how bytes beyond ASCII are spelt otherwise."""
+    """Return the URLs of a site; `escape` decides how bytes beyond ASCII are spelt otherwise."""
     site = pages.site
     earlier = [archived(site, section) for section in site.sections]
     canonical = page_urls(options, pages, earlier)
@@ -123,7 +123,7 @@ def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrl
 
 
 def page_urls(options: DemoOptions, pages: PageTable, earlier: Sequence[int]) -> Ragged:
-    """Canonical URL of every row of the page table.
+    """Return canonical URL of every row of the page table.
 
     `earlier` is how many pages each section had before these: numbers go on from theirs.
     """
@@ -137,7 +137,7 @@ def page_urls(options: DemoOptions, pages: PageTable, earlier: Sequence[int]) ->
 
 
 def hub_paths(site: Site) -> list[str]:
-    """Paths of the hubs in the order of the page table's first rows."""
+    """Return paths of the hubs in the order of the page table's first rows."""
     paths = ["/", *(section.hub_path for section in site.sections)]
     return [*paths, site.blueprint.hot_list] if site.blueprint.hot_list else paths
 
@@ -192,7 +192,7 @@ def _dates(options: DemoOptions, form: str, day: Int64s) -> Ragged:
 
 @cache
 def _calendar(first_day: dt.date, days: int, form: str) -> Ragged:
-    """All days that a page can be born on, written; sections share a few forms."""
+    """Return all days that a page can be born on, written; sections share a few forms."""
     first = first_day - dt.timedelta(OLDEST)
     every = [first + dt.timedelta(i) for i in range(OLDEST + days + 1)]
     return pack([day.strftime(form).encode() for day in every])
@@ -200,7 +200,7 @@ def _calendar(first_day: dt.date, days: int, form: str) -> Ragged:
 
 @cache
 def _triples() -> Ragged:
-    """Every word of three digits and letters."""
+    """Return every word of three digits and letters."""
     return pack(["".join(word).encode() for word in product(_DIGITS, repeat=3)])
 
 
@@ -209,7 +209,7 @@ def _pick(words: tuple[str, ...], rng: np.random.Generator, count: int) -> Ragge
 
 
 def _threads(rng: np.random.Generator, number: Int64s) -> tuple[Int64s, Int64s]:
-    """Thread number and page of the thread, for consecutive pages."""
+    """Return thread number and page of the thread, for consecutive pages."""
     order = np.arange(len(number))
     opens = rng.random(len(number)) < _NEW_THREAD
     opens[:1] = True
@@ -246,7 +246,7 @@ def _respelt(word: str, escape: Escape) -> bytes:
 
 
 def _swap_keys(urls: Ragged) -> Ragged:
-    """`path?b=..&a=..` of `path?a=..&b=..`."""
+    """Return `path?b=..&a=..` of `path?a=..&b=..`."""
     question, ampersand = find(urls, b"?"), find(urls, b"&")
     path = Ragged(urls.data, urls.start, question + np.int32(1))
     key = Ragged(urls.data, urls.start + question + 1, ampersand - question - np.int32(1))

@@ -118,7 +118,7 @@ def times_of_day(rng: np.random.Generator, count: int) -> NDArray[np.int32]:
 
 
 def page_requests(world: SiteWorld, day: int) -> Requests:
-    """All page requests of readers on a day."""
+    """Return all page requests of readers on a day."""
     counts = draw_views(world.options, world.pages, day)
     rng = generator(world.options.seed, "visits", world.pages.site.index, day)
     row = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
@@ -135,10 +135,10 @@ def page_requests(world: SiteWorld, day: int) -> Requests:
 def _sessions(
     world: SiteWorld, rng: np.random.Generator, row: NDArray[np.int32], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Client and time of every view; the viewers of a page are distinct.
+    """Return client and time of every view; the viewers of a page are distinct.
 
-    Views in order of pages are dealt to sessions like cards, so that no session gets two views
-    of one page.
+    Views in order of pages are dealt to sessions like cards, so that no session gets two views of
+    one page.
     """
     sessions = max(1, int(len(row) / _VIEWS_PER_SESSION), int(counts.max(initial=0)))
     seat = rng.permutation(sessions)
@@ -160,7 +160,7 @@ def _while_young(
     time: NDArray[np.int32],
     day: int,
 ) -> NDArray[np.int32]:
-    """Views of pages of today and yesterday, at the times that their curves say.
+    """Return views of pages of today and yesterday, at the times that their curves say.
 
     Interest in news halves within hours, so that the rhythm of readers alone would spread it too
     evenly; and nobody opens a page before it exists. Ages are of a clock that goes as fast as
@@ -203,7 +203,7 @@ def _arrivals(
 def _linking(
     pages: PageTable, rng: np.random.Generator, row: NDArray[np.int32], at: NDArray[np.floating]
 ) -> NDArray[np.int64]:
-    """A page of the site that leads to each page viewed; -1 where the one drawn cannot.
+    """Return a page of the site that leads to each page viewed; -1 where the one drawn cannot.
 
     A neighbour within the section, or one that somebody else opens on this day, rather a new one.
     """
@@ -221,7 +221,7 @@ def _linking(
 def share_by_hub(
     site: Site, kind: NDArray[np.int8], age: NDArray[np.floating]
 ) -> NDArray[np.floating]:
-    """Share of a page's readers who come by a hub, by the page's age in days."""
+    """Return share of a page's readers who come by a hub, by the page's age in days."""
     lasting = (kind == PageKind.EVERGREEN) | (kind == PageKind.FRESH)
     front, index = _on_hubs(site, age)
     return _OLD_BY_HUB + np.where(lasting, 0, _NEW_BY_HUB * (front + index))
@@ -248,10 +248,10 @@ def _hub_of(
     row: NDArray[np.int32],
     age: NDArray[np.floating],
 ) -> NDArray[np.int32]:
-    """A hub that lists the page: its section's index, the front page or the hot list.
+    """Return a hub that lists the page: its section's index, the front page or the hot list.
 
-    Old pages that are still linked are so from both, those that are linked for being new from
-    where they still are.
+    Old pages that are still linked are so from both, those that are linked for being new from where
+    they still are.
     """
     pages, site = world.pages, world.pages.site
     lasting = (pages.kind[row] == PageKind.EVERGREEN) | (pages.kind[row] == PageKind.FRESH)
@@ -283,7 +283,7 @@ def _hub_trips(
 
 
 def _reloads(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Further requests of a page by the same client on the same day."""
+    """Return further requests of a page by the same client on the same day."""
     again = readers.take(np.flatnonzero(rng.random(len(readers)) < _RELOADS))
     later = np.minimum(again.time + rng.integers(5_000, 900_000, len(again)), DAY_MS - 1)
     itself = rng.random(len(again)) < _SELF_REFERRED
@@ -294,7 +294,7 @@ def _reloads(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> R
 
 
 def respelled(world: SiteWorld, readers: Requests, day: int) -> Requests:
-    """The same page requests, some with another spelling of the page's URL."""
+    """Return the same page requests, some with another spelling of the page's URL."""
     rng = generator(world.options.seed, "spelling", world.pages.site.index, day)
     other = rng.random(len(readers), np.float32) < _OTHER_SPELLING
     return replace(readers, row=np.where(other, world.urls.spelling[readers.row], readers.row))

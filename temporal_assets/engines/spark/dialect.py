@@ -34,7 +34,7 @@ _ALIKE: Final = frozenset({"bit_count"})
 
 
 def understood(query: str, what: str) -> exp.Expression:
-    """A query as SQLGlot reads it, rewritten; `what` names it in errors.
+    """Return a query as SQLGlot reads it, rewritten; `what` names it in errors.
 
     Raises `SqlError` where it uses what has no word in Spark.
     """
@@ -65,7 +65,7 @@ def name_inputs(tree: exp.Expression, inputs: Collection[str], what: str) -> Non
 
 
 def written(tree: exp.Expression, *, pretty: bool) -> str:
-    """Spark's text, with placeholders where inputs are (`in_braces`)."""
+    """Return Spark's text, with placeholders where inputs are (`in_braces`)."""
     text: str = tree.sql(
         dialect="spark", pretty=pretty, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE
     )
@@ -73,7 +73,7 @@ def written(tree: exp.Expression, *, pretty: bool) -> str:
 
 
 def in_braces(text: str) -> str:
-    """Placeholders as Spark wants them: it fills `{name}` with a table."""
+    """Return placeholders as Spark wants them: it fills `{name}` with a table."""
     return re.sub(rf"{_INPUT}(\w+)", r"{\1}", text)
 
 

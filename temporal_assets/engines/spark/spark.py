@@ -321,7 +321,7 @@ def _question(query: str, inputs: frozenset[str]) -> str:
 
 
 def _answer(answer: pa.Table) -> list[dict[str, Any]]:
-    """Rows as Python's values; times are UTC without a zone, as they are in all tables."""
+    """Return rows as Python's values; times are UTC without a zone, as they are in all tables."""
     naive = pa.schema(
         pa.field(
             field.name, pa.timestamp("us") if pa.types.is_timestamp(field.type) else field.type

@@ -62,7 +62,7 @@ def bytes_of(paths: Sequence[str]) -> int:
 
 
 def read(session: Any, name: str, paths: Sequence[str]) -> Any:
-    """The rows of some files, in no order, with the types of the first."""
+    """Return the rows of some files, in no order, with the types of the first."""
     if not paths:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
     schema = _footer(paths[0]).schema_arrow
@@ -71,7 +71,7 @@ def read(session: Any, name: str, paths: Sequence[str]) -> Any:
 
 
 def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, int]:
-    """The rows with their `POSITION`, and how many they are."""
+    """Return the rows with their `POSITION`, and how many they are."""
     from pyspark.sql import functions as sf
 
     rows = read(session, name, paths)
@@ -140,12 +140,12 @@ def _optional(column: Any, kind: str) -> Any:
 
 
 def ddl(table: Table) -> str:
-    """The columns of a table as Spark declares them."""
+    """Return the columns of a table as Spark declares them."""
     return ", ".join(f"`{column.name}` {sql_type(column.type)}" for column in table.columns)
 
 
 def sql_type(kind: Type) -> str:
-    """Spark's name of a type."""
+    """Return Spark's name of a type."""
     return _SQL_TYPES.get(kind, kind.value).replace("VARCHAR", "STRING")
 
 

@@ -91,7 +91,7 @@ _ON_THIS_MACHINE: Final = {
 
 
 def open_session(settings: Settings) -> Any:
-    """A session as the settings want it. Raises `EngineError` with one sentence."""
+    """Return a session as the settings want it. Raises `EngineError` with one sentence."""
     spark = settings.spark
     _require_pyspark()
     if not is_remote(settings):
@@ -139,7 +139,7 @@ def is_remote(settings: Settings) -> bool:
 
 
 def explained(error: BaseException) -> EngineError | None:
-    """The sentence for an error of Spark that a person can do something about."""
+    """Return the sentence for an error of Spark that a person can do something about."""
     text = str(error)
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, text):

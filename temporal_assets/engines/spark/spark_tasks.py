@@ -24,7 +24,7 @@ from temporal_assets.settings import Engine, Settings
 def batches_through(
     kernel: Kernel, batches: Iterator[pa.RecordBatch], batch_rows: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """A kernel's results over a partition, which goes to it `batch_rows` at a time."""
+    """Yield a kernel's results over a partition, which goes to it `batch_rows` at a time."""
     for batch in _of_size(batches, batch_rows):
         yield _plain(kernel(batch), schema)
 
@@ -37,7 +37,7 @@ def groups_through(
     limits: GroupLimits | None,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """A kernel's results over the groups of a partition, in their order.
+    """Yield a kernel's results over the groups of a partition, in their order.
 
     A task is one of many on its machine: its groups run one after another, in one process beside
     this one, whose end by a limit is not the task's.

@@ -34,7 +34,7 @@ _HEADER: Final = """\
 
 
 def translate(file: SqlFile) -> str:
-    """The text of `sql/spark/<name>.sql`."""
+    """Return the text of `sql/spark/<name>.sql`."""
     what = sql_place(file.name)
     body = "\n".join(line for line in file.text.splitlines() if not line.startswith("--"))
     tree = understood(body, what)

@@ -64,7 +64,7 @@ def is_bot(agent: bytes) -> bool:
 
 
 def _robots() -> re.Pattern[bytes]:
-    """All patterns of the package, made where the first agent is asked about.
+    """Return all patterns of the package, made where the first agent is asked about.
 
     It takes as long as a hundred thousand lines, and of several threads one does it.
     """
@@ -74,7 +74,7 @@ def _robots() -> re.Pattern[bytes]:
 
 @cache
 def _compiled() -> re.Pattern[bytes]:
-    """Once in a process: one that waits for logs reads many, one after another."""
+    """Return once in a process: one that waits for logs reads many, one after another."""
     patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
     return re.compile(combined(patterns).encode())
 

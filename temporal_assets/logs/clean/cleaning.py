@@ -82,7 +82,7 @@ def _scheme_at(host: bytes, scheme: bytes) -> bytes:
 
 
 def _origin(url: bytes | None) -> bytes | None:
-    """`scheme://host` of a canonical URL that has nothing but these; else None.
+    """Return `scheme://host` of a canonical URL that has nothing but these; else None.
 
     A host may be whatever a visitor has sent: a path behind `a.example?x=1` would be of its query.
     """
@@ -166,7 +166,7 @@ class Cleaner:
         self.clients = Clients(keys, settings.privacy)
 
     def clean(self, records: Records) -> Cleaned:
-        """The page requests among `records`, and the count of the rest."""
+        """Return the page requests among `records`, and the count of the rest."""
         verdict = records.reason.astype(np.int16)
         read = np.flatnonzero(verdict == Reject.NONE)
         times = records.time[read]
@@ -236,7 +236,7 @@ class Cleaner:
         return static[target.codes]
 
     def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
-        """Day of every line; lines without a time take that of the line before."""
+        """Return day of every line; lines without a time take that of the line before."""
         days = np.full(len(records), UNKNOWN_DAY, np.int32)
         days[rows] = clocks(records.time[rows], self.zone) // DAY
         last_known_row = np.full(len(records), -1, np.int64)
@@ -251,7 +251,7 @@ class Cleaner:
         return None if url is None else url.encode()
 
     def _bases(self, records: Records, rows: Offsets) -> tuple[Codes, list[bytes | None]]:
-        """`scheme://host` of every row, where the line or the options name it."""
+        """Return `scheme://host` of every row, where the line or the options name it."""
         hosts, host_values = self._or_default(records.host, rows, self.source.host)
         schemes, scheme_values = self._or_default(records.scheme, rows, self.source.scheme)
         codes, keys = encode_keys(hosts.astype(np.int64) << 32 | schemes.astype(np.int64))
@@ -278,7 +278,7 @@ class Cleaner:
     def _urls(
         self, records: Records, verdict: NDArray[np.int16], rows: Offsets, target: Encoded
     ) -> tuple[Strings, Strings, Offsets]:
-        """Canonical URL and site of every row; rows without a valid one are rejected."""
+        """Return canonical URL and site of every row; rows without a valid one are rejected."""
         base_of, bases = self._bases(records, rows)
         codes, keys = encode_keys(base_of.astype(np.int64) << 32 | target.codes.astype(np.int64))
         base = (keys >> 32).astype(np.int32)
@@ -316,7 +316,7 @@ class Cleaner:
         )
 
     def _referrers(self, records: Records, rows: Offsets) -> tuple[Strings, int]:
-        """Canonical referrer of every row, and how many rows name one that may be none.
+        """Return canonical referrer of every row, and how many rows name one that may be none.
 
         What is no web page is no referrer.
         """
@@ -377,7 +377,7 @@ def _is_any(counts: Counts) -> NDArray[np.bool_]:
 
 
 def reason_of(verdict: int) -> str:
-    """The reason behind a verdict, as users see it; `kept` for a page request."""
+    """Return the reason behind a verdict, as users see it; `kept` for a page request."""
     if not verdict:
         return "kept"
     is_drop = verdict >= _FIRST_DROP
@@ -394,14 +394,14 @@ def _sieve(
 def _flags(
     column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
 ) -> NDArray[np.bool_]:
-    """A predicate of each row's value, evaluated once per distinct value."""
+    """Return a predicate of each row's value, evaluated once per distinct value."""
     encoded = encode(column, rows)
     distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 
 
 def _decoded(column: Column, index: Offsets, escaped: bool) -> Iterator[tuple[int, bytes]]:
-    """Chosen values with their numbers, without the escapes of the log."""
+    """Yield chosen values with their numbers, without the escapes of the log."""
     for i, raw in zip(index.tolist(), to_list(take(column, index)), strict=True):
         yield i, decode_escapes(raw) if escaped and b"\\" in raw else raw
 
@@ -413,7 +413,7 @@ def _assemble(
     rest: Column,
     careful: dict[int, bytes | None],
 ) -> tuple[Codes, pa.StringArray]:
-    """Strings of the distinct values: `prefix + rest` where plain, else from `careful`.
+    """Return strings of the distinct values: `prefix + rest` where plain, else from `careful`.
 
     Returns the position of each distinct value in the array, -1 where it has none.
     """

@@ -82,7 +82,7 @@ def _is_given(column: Column) -> NDArray[np.bool_]:
 
 
 def _each(column: Column, read: Callable[[bytes], int]) -> Offsets:
-    """Numbers of a column, each distinct text read once; UNKNOWN for rows without any."""
+    """Return numbers of a column, each distinct text read once; UNKNOWN for rows without any."""
     encoded = encode(column, np.arange(len(column)))
     values = [UNKNOWN, *map(read, to_list(encoded.distinct))]
     return np.array(values, np.int64)[encoded.codes + 1]

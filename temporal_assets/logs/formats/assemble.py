@@ -34,7 +34,7 @@ def assemble(
     escaped: bool,
     before: int = BAD,
 ) -> Records:
-    """Records of interpreted fields; `number` and `text` describe their lines.
+    """Return records of interpreted fields; `number` and `text` describe their lines.
 
     `before` is what `times.last_repeated` says of the lines before these.
     """
@@ -72,13 +72,13 @@ def _page_views(fields: Fields) -> NDArray[np.bool_]:
 
 
 def known_times(records: Records) -> Offsets:
-    """The readable times, in order."""
+    """Return the readable times, in order."""
     times: Offsets = records.time[records.reason == Reject.NONE]
     return times
 
 
 def line_text(block: Block, lines: Lines) -> Column:
-    """The lines themselves."""
+    """Return the lines themselves."""
     return Column(block.data, lines.start, lines.stop)
 
 
@@ -96,13 +96,13 @@ def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
 
 
 def last_number(block: Block) -> int:
-    """Number of the block's last line."""
+    """Return number of the block's last line."""
     newlines = int(np.count_nonzero(block.data == NEWLINE))
     return block.first_line + newlines - int(block.data[-1] == NEWLINE)
 
 
 def column(fields: Fields, slot: Slot) -> Column:
-    """A slot's column; without any value if the format lacks it."""
+    """Return a slot's column; without any value if the format lacks it."""
     if not fields.used[slot]:
         nothing = np.full(len(fields.reason), -1, np.int64)
         return Column(fields.data, nothing, nothing)
@@ -110,7 +110,7 @@ def column(fields: Fields, slot: Slot) -> Column:
 
 
 def optional(fields: Fields, slot: Slot) -> Column | None:
-    """A slot's column, None if the format lacks it; `-` and empty are no value."""
+    """Return a slot's column, None if the format lacks it; `-` and empty are no value."""
     if not fields.used[slot]:
         return None
     _drop_empty(fields.data, fields.start[slot], fields.stop[slot])
@@ -118,7 +118,7 @@ def optional(fields: Fields, slot: Slot) -> Column | None:
 
 
 def count_columns(fields: Fields) -> CountColumns:
-    """The columns of counts."""
+    """Return the columns of counts."""
     slots = (Slot.DATE, Slot.VIEWS, Slot.VISITORS, Slot.TRANSITS)
     return CountColumns(*(column(fields, slot) for slot in slots))
 

@@ -75,23 +75,23 @@ class ColumnsError(ValueError):
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """The columns that a template joins; none if this is the name of one column."""
+    """Return the columns that a template joins; none if this is the name of one column."""
     return tuple(_PART.findall(name))
 
 
 def pieces_of(template: str) -> list[tuple[bool, str]]:
-    """(whether it is a column, its name or the text) of a template, in order."""
+    """Return (whether it is a column, its name or the text) of a template, in order."""
     pieces = _PART.split(template)
     return [(bool(i % 2), piece) for i, piece in enumerate(pieces) if piece]
 
 
 def templates(columns: Mapping[str, str]) -> dict[Slot, str]:
-    """The fields that are joined from several columns."""
+    """Return the fields that are joined from several columns."""
     return {COLUMN_NAMES[field]: name for field, name in columns.items() if parts_of(name)}
 
 
 def with_first_parts(columns: Mapping[str, str]) -> dict[str, str]:
-    """The same map with the first column of every template in its place."""
+    """Return the same map with the first column of every template in its place."""
     return {field: next(iter(parts_of(name)), name) for field, name in columns.items()}
 
 

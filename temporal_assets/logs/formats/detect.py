@@ -153,7 +153,7 @@ class UnknownFormatError(ValueError):
 
 
 def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
-    """The format of a source whose file begins with `head`; `name` is that of the file.
+    """Return the format of a source whose file begins with `head`; `name` is that of the file.
 
     Without a head only what the settings say is checked. Raises `UnknownFormatError`,
     `PatternError`, `ServerFormatError` or `ColumnsError`.
@@ -184,7 +184,7 @@ def _with_captures(fmt: Format, source: LogSource, head: bytes) -> Format:
 
 
 def likely_format(head: bytes) -> str | None:
-    """The name of the format that lines seem to have, for messages about a wrong one."""
+    """Return the name of the format that lines seem to have, for messages about a wrong one."""
     if not _sample(head).strip():
         return None
     detected = _detect(LogSource(path=""), head)
@@ -206,7 +206,7 @@ def shape(line: bytes) -> str:
 
 
 def _named(source: LogSource, head: bytes) -> Format | None:
-    """The format the settings name; None if it is to be detected."""
+    """Return the format the settings name; None if it is to be detected."""
     if source.format.startswith(_REGEX):
         return regex_format(source.format[len(_REGEX) :])
     server, colon, directive = source.format.partition(":")
@@ -226,7 +226,7 @@ def _named(source: LogSource, head: bytes) -> Format | None:
 
 
 def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
-    """The format, with the columns that were taken without being named.
+    """Return the format, with the columns that were taken without being named.
 
     Raises early what every block would raise late: columns that are not there.
     """
@@ -292,7 +292,7 @@ _DUMPS: Final = {
 
 
 def _dump(lines: bytes) -> Format | None:
-    """The format of one of Wikipedia's dumps."""
+    """Return the format of one of Wikipedia's dumps."""
     some = lines.splitlines()
     for name, line in _DUMPS.items():
         if all(map(line.fullmatch, some)):
@@ -415,7 +415,7 @@ def _is_all_of(fmt: Format, explained: _Explained, lines: bytes) -> bool:
 
 
 def _sample(head: bytes, most: int = _LINES) -> bytes:
-    """The first lines that are not empty, whole unless there is only one."""
+    """Return the first lines that are not empty, whole unless there is only one."""
     lines = [line for line in head.split(b"\n") if line.strip()]
     if len(lines) > 1 and not head.endswith(b"\n"):
         lines.pop()
@@ -423,7 +423,7 @@ def _sample(head: bytes, most: int = _LINES) -> bytes:
 
 
 def _without_comments(sample: bytes) -> bytes:
-    """The lines that do not begin with `#`, unless all do."""
+    """Return the lines that do not begin with `#`, unless all do."""
     lines = sample.splitlines(keepends=True)
     return b"".join(line for line in lines if not line.startswith(b"#")) or sample
 
@@ -438,7 +438,7 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
 
 
 def _events(sample: bytes) -> Format | None:
-    """The format of events that tools of analytics name visitors in."""
+    """Return the format of events that tools of analytics name visitors in."""
     if b"{" in sample:
         for name, path in (("matomo_json", VISIT), ("ga4_json", EVENT)):
             if f'"{path[0]}"'.encode() in sample and lines_within(sample, path):
@@ -495,7 +495,7 @@ def _all_anonymous() -> Iterator[Format]:
 
 
 def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
-    """A format that the settings name, behind the words that lines have before it.
+    """Return a format that the settings name, behind the words that lines have before it.
 
     Others may be more than those lines, in a log of a whole machine.
     """
@@ -529,7 +529,7 @@ def _has_user(fmt: Format) -> bool:
 
 
 def _table(source: LogSource, sample: bytes, *, is_dated: bool) -> Format | None:
-    """CSV or TSV if the first line names the columns that are wanted."""
+    """Return CSV or TSV if the first line names the columns that are wanted."""
     for fmt in _tables(sample):
         names = tables.columns_of(sample, fmt.separator, source.columns)
         try:
@@ -651,7 +651,7 @@ def _ends_lines_in_returns(head: bytes) -> bool:
 
 
 def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
-    """The format of lines whose clock stood at its beginning."""
+    """Return the format of lines whose clock stood at its beginning."""
     lines = _without_comments(_sample(head))
     for fmt in FORMATS.values():
         # A small number at the beginning of words is a counter rather than a time of Squid.
@@ -748,7 +748,7 @@ def _why_unknown_json(line: bytes) -> str:
 
 
 def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Paths to all values, as `columns` wants them."""
+    """Yield paths to all values, as `columns` wants them."""
     for key, value in record.items():
         # Objects may be keyed by what they are about.
         path = above + ("[address]" if packed_address(key.encode()) is not None else key)

@@ -107,7 +107,7 @@ class Header:
         return _CLOUDFRONT in self.fields
 
     def missing(self) -> list[str]:
-        """Fields the header should name and does not."""
+        """Return fields the header should name and does not."""
         named_slots = {_SLOT_OF[name] for name in self.fields if name in _SLOT_OF}
         return [name for slot, name in _NEEDED.items() if slot not in named_slots]
 
@@ -128,7 +128,7 @@ class Header:
 
 
 def header_of(head: bytes) -> Header:
-    """The header at the beginning of a text."""
+    """Return the header at the beginning of a text."""
     for _, header in _headers(np.frombuffer(head, np.uint8), Header()):
         if header.fields:
             return header
@@ -155,7 +155,7 @@ def sites_of(head: bytes) -> frozenset[str]:
 
 
 def advance(block: Block, header: Header) -> Header:
-    """The header that holds after a block."""
+    """Return the header that holds after a block."""
     changes = list(_headers(block.data, header))
     return changes[-1][1] if changes else header
 
@@ -163,7 +163,7 @@ def advance(block: Block, header: Header) -> Header:
 def parse(
     block: Block, header: Header, source: LogSource, reading: Reading, before: int = BAD
 ) -> Records:
-    """Records of a block that begins under `header`; `before` as for `assemble`."""
+    """Return records of a block that begins under `header`; `before` as for `assemble`."""
     lines = find_lines(block, skip_directives=True)
     parts = [(0, header), *_headers(block.data, header)]
     layouts = [part.layout() for _, part in parts]
@@ -210,7 +210,7 @@ def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Rec
 
 
 def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:
-    """(byte position, header from there on) for every directive that changes it."""
+    """Yield (byte position, header from there on) for every directive that changes it."""
     for start, stop in find_directives(text):
         changed = _changed(header, text[start:stop].tobytes().strip())
         if changed != header:

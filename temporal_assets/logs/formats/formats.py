@@ -211,7 +211,7 @@ def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state
 
 
 def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State:
-    """The state after a block. Cheap; to be called in the order of the file."""
+    """Return the state after a block. Cheap; to be called in the order of the file."""
     before = after = state or Before()
     if fmt.syntax is Syntax.DIRECTIVES:
         after = replace(before, header=directives.advance(block, before.header))
@@ -223,7 +223,7 @@ def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State
 
 
 def _repeated(block: Block, fmt: Format, source: LogSource, before: Before, after: Before) -> int:
-    """The last time of a block that clocks show twice; most blocks end without one."""
+    """Return the last time of a block that clocks show twice; most blocks end without one."""
     zone = ZoneInfo(source.timezone)
     reading = Reading()
     cut = max(len(block.data) - _TAIL_BYTES, 0)
@@ -248,7 +248,7 @@ def regex_format(pattern: str) -> Format:
 
 
 def server_format(server: str, directive: str) -> Format:
-    """The format of `nginx:` or `apache:` followed by what the server was told.
+    """Return the format of `nginx:` or `apache:` followed by what the server was told.
 
     Raises `ServerFormatError`.
     """
@@ -263,7 +263,7 @@ def server_format(server: str, directive: str) -> Format:
 
 
 def shipped(fmt: Format, words: int) -> Format:
-    """A delimited format as syslog or a container's log has it: behind so many words."""
+    """Return a delimited format as syslog or a container's log has it: behind so many words."""
     if fmt.layout is None:
         raise ValueError(f"{fmt.name} has no layout")
     return replace(
@@ -291,7 +291,7 @@ def _fields(block: Block, form: Layout, reading: Reading) -> tuple[Fields, Lines
 
 
 def _parse_counts(block: Block, fmt: Format, source: LogSource, reading: Reading) -> Records:
-    """Records of one of Wikipedia's dumps."""
+    """Return records of one of Wikipedia's dumps."""
     form = fmt.layout
     if form is None:
         raise ValueError(f"{fmt.name} has no layout")
@@ -305,7 +305,7 @@ def _parse_counts(block: Block, fmt: Format, source: LogSource, reading: Reading
 
 
 def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Format:
-    """JSON lines whose objects have these keys, read by what tables call our fields, too.
+    """Return JSON lines whose objects have these keys, read by what tables call our fields, too.
 
     Such keys count for fields that nothing else is there for: no path of the user's, and none that
     the format has.

@@ -58,7 +58,7 @@ def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
 
 
 def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
-    """The first address anywhere in the fields of `rows`, in data of its own."""
+    """Return the first address anywhere in the fields of `rows`, in data of its own."""
     encoded = encode(forwarded, rows)
     firsts = [first_forwarded(text) for text in to_list(encoded.distinct)]
     place = np.array([n if text else -1 for n, text in enumerate(firsts)], np.int64)

@@ -117,7 +117,7 @@ class _Column:
         return [value for value in self.values if value not in _EMPTY]
 
     def share(self, test: Callable[[bytes], bool], of_all: bool = False) -> float:
-        """The share of values (that are there, or of all) that pass a test."""
+        """Return the share of values (that are there, or of all) that pass a test."""
         filled = self.filled
         size = len(self.values) if of_all else len(filled)
         return sum(map(test, filled)) / size if size else 0.0
@@ -127,7 +127,7 @@ class _Column:
 
 
 def infer(sample: bytes, host: str | None = None) -> Inferred | None:
-    """The format that the values of some lines speak for; None if too little is recognised.
+    """Return the format that the values of some lines speak for; None if too little is recognised.
 
     With `host`, which a person has named, a field counts as the host only if it has that value.
     """
@@ -167,7 +167,7 @@ def _outside_quotes(line: bytes) -> bytes:
 
 
 def _tokens(line: bytes, separator: bytes) -> Iterator[Token]:
-    """The fields of a line, as `tokenize` divides it; none where that cannot be."""
+    """Yield the fields of a line, as `tokenize` divides it; none where that cannot be."""
     at, count = 0, 0
     while at < len(line) and count < _MOST_FIELDS:
         if line[at : at + 1] == separator:

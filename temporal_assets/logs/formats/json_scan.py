@@ -121,7 +121,7 @@ class Scan:
 
 
 def keys_of(paths: Paths) -> Keys:
-    """The tree of all keys on the way to a field."""
+    """Return the tree of all keys on the way to a field."""
     nodes: dict[Path, int] = {(): 0}
     ways = [(int(slot), path) for slot, options in paths.items() for path in options]
     for _, path in ways:
@@ -156,7 +156,7 @@ def keys_of(paths: Paths) -> Keys:
 
 
 def scan(data: Bytes, lines: Lines, reason: Reasons, keys: Keys, is_utf8: bool) -> Scan:
-    """The fields of all lines without a `reason` against them.
+    """Return the fields of all lines without a `reason` against them.
 
     Unless all of `data` is UTF-8, lines with bytes beyond ASCII are not read.
     """
@@ -396,7 +396,7 @@ def _skip(data: Bytes, at: int, stop: int) -> int:
 
 @inlined
 def _child(data: Bytes, start: int, stop: int, keys: Keys, parent: int) -> int:
-    """The node of a key under another, -1 if it leads to no field."""
+    """Return the node of a key under another, -1 if it leads to no field."""
     length = stop - start
     first, last = (int(data[start]), int(data[stop - 1])) if length else (0, 0)
     node = int(keys.bucket[_hash(parent, length, first, last)])

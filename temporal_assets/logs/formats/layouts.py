@@ -94,7 +94,7 @@ class Layout:
     """True if a port stands behind every address, also of IPv6 and with no brackets around it."""
 
     def arrays(self) -> tuple[Codes, Codes]:
-        """Kinds and slots as the kernel takes them."""
+        """Return kinds and slots as the kernel takes them."""
         return np.array(self.kinds, np.int64), np.array(self.slots, np.int64)
 
     def has(self, slot: Slot) -> bool:
@@ -107,7 +107,7 @@ _PORT: Final = ":port"
 
 
 def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> Layout:
-    """The layout a notation describes (see the module)."""
+    """Return the layout a notation describes (see the module)."""
     kinds: list[int] = []
     slots: list[int] = []
     required: int | None = None
@@ -128,7 +128,7 @@ def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> L
 
 
 def after_words(form: Layout, words: int) -> Layout:
-    """The layout of lines that a log shipper has put so many words before."""
+    """Return the layout of lines that a log shipper has put so many words before."""
     return replace(
         form,
         kinds=(int(Kind.WORD),) * words + form.kinds,

@@ -36,7 +36,7 @@ class PatternError(ValueError):
 
 
 def compile_pattern(pattern: str) -> re.Pattern[bytes]:
-    """The pattern on bytes. Raises `PatternError` or `ColumnsError`."""
+    """Return the pattern on bytes. Raises `PatternError` or `ColumnsError`."""
     try:
         compiled = re.compile(pattern.encode())
     except re.error as error:
@@ -46,7 +46,7 @@ def compile_pattern(pattern: str) -> re.Pattern[bytes]:
 
 
 def groups(pattern: re.Pattern[bytes]) -> dict[str, Slot]:
-    """Group -> slot, for the groups that have a name we know."""
+    """Return group -> slot, for the groups that have a name we know."""
     slot_names = COLUMN_NAMES | _ALIASES
     return {name: slot_names[name] for name in pattern.groupindex if name in slot_names}
 

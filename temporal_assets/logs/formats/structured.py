@@ -49,7 +49,7 @@ _EMPTY: Final = (None, "", "-")
 
 
 def dotted(path: str) -> Path:
-    """`request.headers.Referer.0` as a path; numbers index lists."""
+    """Return `request.headers.Referer.0` as a path; numbers index lists."""
     return tuple(path.split("."))
 
 
@@ -167,7 +167,7 @@ class _Values:
             self._fields.reason[row] = Reject.NUL_BYTES
 
     def fields(self, certain: frozenset[Slot]) -> Fields:
-        """Fields over all values."""
+        """Return fields over all values."""
         present = {slot for slot in Slot if (self._found.start[slot] >= 0).any()}
         slots = {int(slot) for slot in present | certain | _ALWAYS}
         fields = Fields.empty(self._data(), len(self._fields.reason), slots)
@@ -182,7 +182,7 @@ class _Values:
 
 
 def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[int]) -> list[Any]:
-    """Values that are known to be JSON, at once."""
+    """Return values that are known to be JSON, at once."""
     parts = [raw[start:stop] for start, stop in zip(starts, stops, strict=True)]
     if not parts:
         return []
@@ -193,7 +193,7 @@ def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[in
 
 
 def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
-    """(object, encoding of its strings as bytes); no object if the line is none."""
+    """Return (object, encoding of its strings as bytes); no object if the line is none."""
     encoding = "utf-8"
     try:
         record = orjson.loads(line)
@@ -209,7 +209,7 @@ def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
 
 
 def _pick(record: dict[str, Any], options: Sequence[Path]) -> Any:
-    """The first value on one of several paths; an empty one if there is no other."""
+    """Return the first value on one of several paths; an empty one if there is no other."""
     empty = None
     for path in options:
         # Some log shippers flatten objects: their keys have the dots.
@@ -235,7 +235,7 @@ def _follow(path: Path, record: dict[str, Any]) -> Any:
 
 
 def _as_bytes(value: Any, encoding: str = "utf-8") -> bytes | None:
-    """A value as it would stand in a line; None if there is none."""
+    """Return a value as it would stand in a line; None if there is none."""
     if type(value) is list:
         value = value[0] if value else ""
     if type(value) is str:

@@ -55,7 +55,7 @@ _NAMES_BYTES: Final = 1 << 20
 
 
 def names_of(text: bytes, separator: bytes) -> Names:
-    """Column names in the first line that is not empty."""
+    """Return column names in the first line that is not empty."""
     for line in io.BytesIO(behind_preamble(text)):
         if line.strip():
             text_line = line.decode("utf-8", "replace")
@@ -84,7 +84,7 @@ def behind_preamble(text: bytes) -> bytes:
 
 
 def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
-    """The names of all columns; their numbers from 1, where the settings go by these."""
+    """Return the names of all columns; their numbers from 1, where the settings go by these."""
     names = names_of(text, separator)
     return numbers(len(names)) if by_number(columns) else names
 
@@ -106,7 +106,7 @@ def _head(block: Block) -> bytes:
 
 
 def advance(block: Block, names: Names | None, separator: bytes, source: LogSource) -> Names | None:
-    """The column names after a block: those of the first line of the file."""
+    """Return the column names after a block: those of the first line of the file."""
     return names or columns_of(_head(block), separator, source.columns) or None
 
 
@@ -119,7 +119,7 @@ def parse(
     before: int = BAD,
     moment: int | None = None,
 ) -> Records:
-    """Records of a block; without `names` its first line is the header, if there is one.
+    """Return records of a block; without `names` its first line is the header, if there is one.
 
     `before` as for `assemble`, `moment` as for `with_counts`.
     """

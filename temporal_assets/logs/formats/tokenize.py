@@ -103,7 +103,7 @@ class Fields:
 
     @classmethod
     def empty(cls, data: Bytes, lines: int, slots: set[int]) -> Fields:
-        """Fields of so many lines, of which nothing is known yet."""
+        """Return fields of so many lines, of which nothing is known yet."""
         return cls(
             data=readonly(data),
             start=np.empty((SLOTS, lines), np.int64),
@@ -166,7 +166,7 @@ def find_lines(block: Block, skip_directives: bool = False) -> Lines:
 
 
 def find_directives(data: Bytes) -> list[tuple[int, int]]:
-    """Ranges of the lines that begin with `#`."""
+    """Return ranges of the lines that begin with `#`."""
     starts, stops = _find_directives(readonly(data))
     return list(zip(starts.tolist(), stops.tolist(), strict=True))
 
@@ -287,10 +287,10 @@ def _word_end(data: Bytes, at: int, stop: int, separator: int, collapse: bool) -
 def _quote_end(
     data: Bytes, at: int, stop: int, separator: int, collapse: bool, escaped: bool
 ) -> int:
-    """Position of the quote that closes a field, -1 if none does.
+    """Return position of the quote that closes a field, -1 if none does.
 
-    Servers disagree on escaping and some do none: a quote closes only before a separator or at
-    the end of the line.
+    Servers disagree on escaping and some do none: a quote closes only before a separator or at the
+    end of the line.
     """
     begin = at
     while True:
@@ -313,7 +313,7 @@ def _quote_end(
 
 @inlined
 def _csv_end(data: Bytes, at: int, stop: int) -> int:
-    """Position of the quote that closes an RFC 4180 field, -1 if none does."""
+    """Return position of the quote that closes an RFC 4180 field, -1 if none does."""
     while True:
         at = find_byte(data, at, stop, QUOTE)
         if at >= stop:
@@ -586,7 +586,7 @@ def _split_request(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool
 
 @inlined
 def _status(data: Bytes, start: int, stop: int) -> int:
-    """The three digits, also after a slash (Squid's `TCP_MISS/200`); 0 if there are none."""
+    """Return the three digits, also after a slash (Squid's `TCP_MISS/200`); 0 if there are none."""
     if stop - start > 3:
         slash = find_byte(data, start, stop, SLASH)
         start = slash + 1 if slash < stop else start

@@ -38,7 +38,7 @@ WRAPPERS: Final[tuple[Path, ...]] = (
 
 
 def unwrapped(block: Block, path: Path) -> Block:
-    """The lines within a block; a line that holds none stays, to be counted as no record."""
+    """Return the lines within a block; a line that holds none stays, to be counted as no record."""
     lines = block.data.tobytes().split(b"\n")
     is_whole = not lines[-1]
     if is_whole:
@@ -49,7 +49,7 @@ def unwrapped(block: Block, path: Path) -> Block:
 
 
 def lines_within(sample: bytes, path: Path) -> bytes:
-    """The lines within those of a sample that hold any; empty if most hold none."""
+    """Return the lines within those of a sample that hold any; empty if most hold none."""
     lines = [line for line in sample.splitlines() if line.strip()]
     texts_of_line = [(_texts(line, path) or []) for line in lines]
     if 2 * sum(map(bool, texts_of_line)) <= len(lines):
@@ -63,7 +63,7 @@ def _within(line: bytes, path: Path) -> list[bytes]:
 
 
 def _texts(line: bytes, path: Path) -> list[bytes] | None:
-    """The lines within one line; None if there are none."""
+    """Return the lines within one line; None if there are none."""
     start = line.find(b"{")
     if start < 0:
         return None
@@ -90,7 +90,7 @@ def _line_of(value: Any) -> bytes | None:
 
 
 def _otel(record: Any) -> Iterator[bytes]:
-    """Records of OTLP as JSON: the text of each, or its attributes with its time."""
+    """Yield records of OTLP as JSON: the text of each, or its attributes with its time."""
     for resource in _list(record, "resourceLogs"):
         for scope in _list(resource, "scopeLogs"):
             for entry in _list(scope, "logRecords"):
@@ -106,7 +106,7 @@ def _otel(record: Any) -> Iterator[bytes]:
 
 
 def _visit(record: Any) -> Iterator[bytes]:
-    """Actions of a visit in their order; a page was reached from the one before it."""
+    """Yield actions of a visit in their order; a page was reached from the one before it."""
     came_from = record.get("referrerUrl") if isinstance(record, dict) else None
     for action in _list(record, VISIT[0]):
         if not isinstance(action, dict):
@@ -125,7 +125,7 @@ def _visit(record: Any) -> Iterator[bytes]:
 
 
 def _event(record: Any) -> Iterator[bytes]:
-    """An event with what its parameters say of the page."""
+    """Yield an event with what its parameters say of the page."""
     pairs = [pair for pair in _list(record, EVENT[0]) if isinstance(pair, dict)]
     if not pairs or "event_name" not in record:
         return

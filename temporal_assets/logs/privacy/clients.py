@@ -33,7 +33,7 @@ class Clients:
         """True if a plain IPv4 address is hashed just as it is written."""
 
     def of_rows(self, records: Records, rows: Offsets, days: NDArray[np.int32]) -> Offsets:
-        """The client of each of `rows`, under the key of its day."""
+        """Return the client of each of `rows`, under the key of its day."""
         address = encode(records.address, rows)
         who, distinct = address.codes, address.distinct
         agent: Column | None = None
@@ -51,7 +51,7 @@ class Clients:
     def _with_agents(
         codes: Codes, address: Column, agents: Column, rows: Offsets
     ) -> tuple[Codes, Column, Column]:
-        """Distinct pairs of address and agent as two columns of equal length."""
+        """Return distinct pairs of address and agent as two columns of equal length."""
         agent = encode(agents, rows)
         pair, keys = encode_keys(
             (codes.astype(np.int64) + 1) << _AGENT_BITS | (agent.codes.astype(np.int64) + 1)

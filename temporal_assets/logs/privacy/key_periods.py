@@ -106,7 +106,7 @@ def had_one_key(folder: Path) -> bool:
 
 
 def _names(folder: Path) -> set[str]:
-    """Names of all keys that are known, destroyed ones as well."""
+    """Return names of all keys that are known, destroyed ones as well."""
     return {*marks(folder), *(file.name for file in folder.glob("clients*.key"))}
 
 

@@ -74,7 +74,7 @@ class KeyRing:
         return self._periods.of(days)
 
     def key(self, period: int) -> bytes:
-        """The key of a period, made if there is none. Raises `KeyFileError`."""
+        """Return the key of a period, made if there is none. Raises `KeyFileError`."""
         key = self._keys.get(period)
         if key is not None:
             return key
@@ -103,7 +103,7 @@ class KeyRing:
             ) from error
 
     def _known(self, file: Path, key: bytes) -> bytes:
-        """A key, if it is the one that lines were read under."""
+        """Return a key, if it is the one that lines were read under."""
         if marks(self.folder).get(file.name, check(key)) != check(key):
             raise KeyFileError(replaced(file))
         note(self.folder, {file.name: check(key)}, self._periods)
@@ -276,7 +276,7 @@ server, not the client."""
 
 
 def packed_address(value: bytes) -> bytes | None:
-    """The 4 or 16 bytes of an address in any of its spellings; None if it is no address."""
+    """Return the 4 or 16 bytes of an address in any of its spellings; None if it is no address."""
     if len(value) > MAX_ADDRESS or not value.isascii():
         return None
     text = value.decode("ascii")
@@ -303,7 +303,7 @@ def _unusual_address(text: str) -> bytes | None:
 
 
 def first_forwarded(value: bytes | None) -> bytes | None:
-    """The first address of an X-Forwarded-For (or Forwarded) field; None if it has none.
+    """Return the first address of an X-Forwarded-For (or Forwarded) field; None if it has none.
 
     The first is the client, the others are proxies. Names that are no addresses (`unknown`,
     `_hidden`) are passed over.

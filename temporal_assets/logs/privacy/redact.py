@@ -37,7 +37,7 @@ class _Span:
 
 
 def redact(line: bytes, private_values: Sequence[bytes] = ()) -> str:
-    """Printable text of a line, at most SAMPLE_CHARACTERS long, without anything private.
+    """Return printable text of a line, at most SAMPLE_CHARACTERS long, without anything private.
 
     `private_values` are private whatever they look like: the client's address field.
     """
@@ -57,7 +57,7 @@ def redact(line: bytes, private_values: Sequence[bytes] = ()) -> str:
 
 
 def _pieces(raw: bytes, spans: Iterable[_Span]) -> Iterator[str]:
-    """Printable text between the spans, and one word for spans that touch or overlap."""
+    """Yield printable text between the spans, and one word for spans that touch or overlap."""
     at = 0
     for span in spans:
         if span.start >= len(raw):
@@ -158,10 +158,10 @@ _FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")
 
 
 def _clients(line: bytes, start: int) -> Iterator[_Span]:
-    """The fields before the time of a common log line; else a host name that begins the line.
+    """Yield the fields before the time of a common log line; else a host name that begins the line.
 
-    They are the client (by its name, if the server looks names up) and the user who is logged
-    in; with them goes the virtual host. `start` is where the line begins in its text.
+    They are the client (by its name, if the server looks names up) and the user who is logged in;
+    with them goes the virtual host. `start` is where the line begins in its text.
     """
     head = _HEAD.match(line)
     fields = [*_FIELD.finditer(head[0])] if head else []
@@ -176,7 +176,7 @@ _SHORT: Final = 4
 
 
 def _known(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
-    """Every occurrence of the known values, and of the members of lists among them."""
+    """Yield every occurrence of the known values, and of the members of lists among them."""
     for value in {
         part for whole in private_values for part in (whole, *re.split(rb"[\s,]+", whole))
     }:
@@ -246,7 +246,7 @@ _BARE: Final = re.compile(rb"(?:(?:bearer|basic|digest)[\s+]++)?[^&;,\s\"'<>)}\]
 
 
 def _values(text: bytes) -> Iterator[_Span]:
-    """Values of keys that are private by their name."""
+    """Yield values of keys that are private by their name."""
     done = 0
     for match in _NAME.finditer(text):
         at = match.end()

@@ -32,24 +32,24 @@ class Encoded:
     """The distinct values."""
 
     def where(self, rows: NDArray[np.bool_]) -> Encoded:
-        """The chosen rows; distinct values stay, used or not."""
+        """Return the chosen rows; distinct values stay, used or not."""
         return Encoded(self.codes[rows], self.distinct)
 
 
 def encode(column: Column, rows: Offsets) -> Encoded:
-    """Distinct values of `column` over `rows` (indices into the column)."""
+    """Return distinct values of `column` over `rows` (indices into the column)."""
     codes, first = _encode(column.data, column.start, column.stop, rows, SEED)
     return Encoded(codes, Column(column.data, column.start[first], column.stop[first]))
 
 
 def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
-    """Distinct integers: (code per row, the distinct keys by first occurrence)."""
+    """Return distinct integers: (code per row, the distinct keys by first occurrence)."""
     encoded = pa.array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def take(column: Column, index: Offsets) -> Column:
-    """Values by number; a negative number is no value."""
+    """Return values by number; a negative number is no value."""
     has_value = index >= 0
     if not has_value.any():
         nothing = np.full(len(index), -1, np.int64)
@@ -63,14 +63,14 @@ def take(column: Column, index: Offsets) -> Column:
 
 
 def to_list(column: Column) -> list[bytes]:
-    """The values as Python bytes, empty where there is none."""
+    """Return the values as Python bytes, empty where there is none."""
     flat = texts.take(column.data, column.start, column.stop)
     blob, ends = flat.data.tobytes(), flat.offsets.tolist()
     return [blob[start:stop] for start, stop in pairwise(ends)]
 
 
 def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
-    """Value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
+    """Return value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
     data, start, stop = _concatenate(
         prefix.data, prefix.start, prefix.stop, prefix_of, rest.data, rest.start, rest.stop
     )
@@ -78,7 +78,7 @@ def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
 
 
 def from_values(values: list[bytes]) -> Column:
-    """A column from Python bytes."""
+    """Return a column from Python bytes."""
     lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
     stop = np.cumsum(lengths)
     data = np.frombuffer(b"".join(values), np.uint8)
@@ -86,7 +86,7 @@ def from_values(values: list[bytes]) -> Column:
 
 
 def to_arrow(column: Column) -> pa.Array:
-    """An Arrow string array; the caller vouches for UTF-8."""
+    """Return an Arrow string array; the caller vouches for UTF-8."""
     flat = texts.take(column.data, column.start, column.stop)
     buffers = (pa.py_buffer(flat.offsets.astype(np.int32)), pa.py_buffer(flat.data))
     return pa.StringArray.from_buffers(len(column), *buffers)

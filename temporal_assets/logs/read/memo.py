@@ -32,7 +32,7 @@ class Memo(Generic[Key, Value]):
         self._bytes = 0
 
     def __call__(self, key: Key) -> Value:
-        """The function of `key`."""
+        """Return the function of `key`."""
         try:
             return self._known[key]
         except KeyError:
@@ -51,7 +51,7 @@ class Memo(Generic[Key, Value]):
 
 
 def _bytes_of(value: object) -> int:
-    """Bytes of texts; other values take no room to speak of."""
+    """Return bytes of texts; other values take no room to speak of."""
     if isinstance(value, tuple):
         return sum(map(_bytes_of, value))
     return len(value) if isinstance(value, bytes) else 0

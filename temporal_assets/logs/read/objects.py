@@ -122,7 +122,7 @@ LogPath = Path | ObjectFile
 
 
 def listed(url: str) -> list[ObjectFile]:
-    """All log files that a URL means: an object, a folder or a glob.
+    """Return all log files that a URL means: an object, a folder or a glob.
 
     A process that asks again within a minute gets the same answer (see `forget_listings`). Raises
     `ObjectStoreError`.
@@ -167,7 +167,7 @@ def objects(url: str, prefixes: Iterable[str] = ("",)) -> Iterator[ObjectFile]:
 
 
 def root_of(url: str) -> str:
-    """The folder that a URL names, or that its glob begins in, with a slash at its end."""
+    """Return the folder that a URL names, or that its glob begins in, with a slash at its end."""
     with asked(url) as (_, path):
         return f"{_Place.of(url, path).root}/"
 

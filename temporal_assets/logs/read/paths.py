@@ -38,11 +38,11 @@ class NoSuchLogError(FileNotFoundError):
 
 
 def expand(path: str) -> list[LogPath]:
-    """The log files a file, folder (recursively), glob or URL means, oldest first.
+    """Return the log files a file, folder (recursively), glob or URL means, oldest first.
 
-    Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`,
-    `access.log`. Hidden and unfinished files are skipped unless named themselves, and so are state
-    folders (of this program) that lie below what is named. Raises `NoSuchLogError` naming the path.
+    Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`, `access.log`.
+    Hidden and unfinished files are skipped unless named themselves, and so are state folders (of
+    this program) that lie below what is named. Raises `NoSuchLogError` naming the path.
     """
     return sorted(set(found(path)), key=sort_key)
 
@@ -78,7 +78,7 @@ def _objects(url: str) -> list[objects.ObjectFile]:
 
 
 def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
-    """Files that a glob names, and those below the folders that it names."""
+    """Return files that a glob names, and those below the folders that it names."""
     matches = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - absolute patterns too
     folder = next((path for path in pattern.parents if _is_closed(path)), None)
     if folder:
@@ -122,7 +122,7 @@ def is_packed(path: LogPath) -> bool:
 
 
 def sort_key(path: LogPath) -> SortKey:
-    """Folders by name, then the files of one log together, oldest first."""
+    """Return folders by name, then the files of one log together, oldest first."""
     folder = _folder_key(str(path.parent))
     name = _PACKED.sub("", path.name)
     if match := _NUMBERED.match(name):
@@ -160,7 +160,7 @@ def _is_log(path: Path) -> bool:
 
 
 def _walk(folder: Path, closed: list[Path]) -> list[Path]:
-    """Files below a folder; links are followed, each real folder is entered once."""
+    """Return files below a folder; links are followed, each real folder is entered once."""
     paths: list[Path] = []
     entered: set[tuple[int, int]] = set()
 

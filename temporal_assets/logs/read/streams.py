@@ -245,7 +245,7 @@ class LogStream:
         self._file.close()
 
     def __iter__(self) -> Iterator[Block]:
-        """Blocks of about `BLOCK_BYTES`, each but the last ending in a newline.
+        """Yield blocks of about `BLOCK_BYTES`, each but the last ending in a newline.
 
         The first are smaller: all workers have one soon, also of a file that makes few.
         """
@@ -285,7 +285,7 @@ class LogStream:
         return head[:size] or self._refused
 
     def _text(self) -> Iterator[bytes]:
-        """Decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
+        """Yield decompressed chunks as UTF-8 or whatever single-byte encoding they are in."""
         decoder: codecs.IncrementalDecoder | None = None
         start = True
         for chunk in _behind_hole(self._chunks()):
@@ -301,7 +301,7 @@ class LogStream:
                 yield text
 
     def _lines_of_array(self, texts: Iterator[bytes]) -> Iterator[bytes]:
-        """The same text; where all of it is a JSON array of objects, one object a line."""
+        """Yield the same text; where all of it is a JSON array of objects, one object a line."""
         first = next(texts, b"")
         if not _ARRAY.match(first):
             yield from _chain(first, texts)
@@ -330,7 +330,7 @@ class LogStream:
             yield held
 
     def _raw(self) -> Iterator[bytes]:
-        """Decompressed bytes as they come."""
+        """Yield decompressed bytes as they come."""
         first = self._read(_READ)
         kind = next((kind for magic, kind in _MAGIC if first.startswith(magic)), None)
         if first.startswith(_ZSTD_SKIPPABLE):
@@ -354,7 +354,7 @@ class LogStream:
         return data
 
     def _decompressed(self, kind: str, data: bytes) -> Iterator[bytes]:
-        """All members of an archive; whatever precedes damage is delivered first."""
+        """Yield all members of an archive; whatever precedes damage is delivered first."""
         step = _ZSTD_INPUT if kind == "zstd" else _INPUT
         given = unpacked = members = 0
         unpacker = _decompressor(kind)
@@ -452,7 +452,7 @@ def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def refusal(head: bytes) -> str | None:
-    """Why a file that begins so is not read as lines; None if it is."""
+    """Return why a file that begins so is not read as lines; None if it is."""
     for magic, why in _REFUSED:
         if head.startswith(magic):
             return why
@@ -509,7 +509,7 @@ class _LineBuffer:
         self._parts.append(text)
 
     def take_lines(self) -> memoryview:
-        """All whole lines; what follows stays."""
+        """Return all whole lines; what follows stays."""
         data = b"".join(self._parts)
         cut = len(data) - self._tail
         self._parts = [data[cut:]] if self._tail else []
@@ -542,7 +542,7 @@ def version_of(stat: os.stat_result | ObjectStat) -> tuple[int, int, int]:
 
 
 def open_stream(path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
-    """A file's blocks, as a context manager.
+    """Return a file's blocks, as a context manager.
 
     `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
     the file begins with one that is known.
@@ -551,18 +551,18 @@ def open_stream(path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()
 
 
 def peek(path: LogPath, reading: Reading | None = None) -> bytes:
-    """The first 64 KiB of a file's text, decompressed."""
+    """Return the first 64 KiB of a file's text, decompressed."""
     with open_stream(path, reading or Reading()) as stream:
         return stream.head
 
 
 def head_digest(path: LogPath, reading: Reading | None = None) -> str:
-    """Digest of a file's first record: a cheap hint that the file may be known."""
+    """Return digest of a file's first record: a cheap hint that the file may be known."""
     return first_record(peek(path, reading))
 
 
 def first_record(head: bytes) -> str:
-    """Digest of the first record (64 KiB at most) of a file that begins so.
+    """Return digest of the first record (64 KiB at most) of a file that begins so.
 
     Records have digits, as times do. Directives and the names of columns, which many files of a
     server begin with, would make each of them look known.

@@ -63,7 +63,7 @@ class Tally:
             self.add(day, key[1], key[2], late.lines, late.samples)
 
     def total(self, kind: str) -> int:
-        """Lines of a kind over all days."""
+        """Return lines of a kind over all days."""
         return sum(count.lines for (_, k, _), count in self.counts.items() if k == kind)
 
     def rows(self) -> Iterator[dict[str, Any]]:

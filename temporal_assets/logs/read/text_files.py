@@ -20,7 +20,7 @@ _BYTE_ORDER_MARKS: Final = (
 
 
 def decoded(content: bytes) -> tuple[str, str]:
-    """The text, and the encoding that it was in."""
+    """Return the text, and the encoding that it was in."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return content.decode(encoding, "replace"), encoding.removesuffix("-sig")
@@ -32,5 +32,5 @@ def decoded(content: bytes) -> tuple[str, str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines, as an editor counts them."""
+    """Return the lines, as an editor counts them."""
     return _LINE_ENDS.split(text)

@@ -85,7 +85,7 @@ class _Form:
     has_header: bool
 
     def cells(self, row: Sequence[str]) -> tuple[str, str] | None:
-        """URL and label of a row; None where it is too short."""
+        """Return URL and label of a row; None where it is too short."""
         if len(row) <= max(self.url, self.label):
             return None
         return row[self.url].strip(), row[self.label].strip()
@@ -142,7 +142,7 @@ def _form(first: str, rules: UrlRules) -> _Form:
 
 
 def _row(line: str, form: _Form, rules: UrlRules) -> tuple[str, bool] | str:
-    """Page and label of a line, or what is wrong with it."""
+    """Return page and label of a line, or what is wrong with it."""
     fields = _fields(line, form.delimiter)
     if fields is None:
         return "a quote is not closed, or stands in the middle of a field"

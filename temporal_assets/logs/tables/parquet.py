@@ -116,7 +116,7 @@ def _events(path: Path, source: LogSource, reading: Reading) -> Iterator[Records
 
 
 def _rooted(name: str, names: list[str]) -> str:
-    """A column or a template, with paths into structs cut to their top-level columns."""
+    """Return a column or a template, with paths into structs cut to their top-level columns."""
     if not parts_of(name):
         return _root(name, names)
     return "".join(
@@ -125,7 +125,7 @@ def _rooted(name: str, names: list[str]) -> str:
 
 
 def _root(name: str, names: list[str]) -> str:
-    """The top-level column of a name that may be a path into a struct."""
+    """Return the top-level column of a name that may be a path into a struct."""
     return name if name in names else name.split(".", 1)[0]
 
 
@@ -137,7 +137,7 @@ def _records(
     before: int,
     moment: int | None = None,
 ) -> Records:
-    """Records of one batch; its first row is number `row`."""
+    """Return records of one batch; its first row is number `row`."""
     wanted = with_dates_apart(wanted)
     rows = len(batch)
     values = {
@@ -167,7 +167,7 @@ def _records(
 
 
 def _joined(batch: pa.RecordBatch, template: str) -> pa.Array:
-    """Texts of several columns, one behind the other; NULL where none of them has any."""
+    """Return texts of several columns, one behind the other; NULL where none of them has any."""
     texts = {
         name: pc.cast(_values(batch, name), pa.large_string())
         for is_column, name in pieces_of(template)
@@ -186,7 +186,7 @@ def _joined(batch: pa.RecordBatch, template: str) -> pa.Array:
 
 
 def _values(batch: pa.RecordBatch, name: str) -> pa.Array:
-    """A column, or a field of a struct by dotted path."""
+    """Return a column, or a field of a struct by dotted path."""
     if name in batch.schema.names:
         return plain(batch.column(name))
     root, *path = name.split(".")
@@ -194,7 +194,7 @@ def _values(batch: pa.RecordBatch, name: str) -> pa.Array:
 
 
 def _fields(texts: dict[Slot, Any], rows: int) -> Fields:
-    """Fields over one buffer of all columns."""
+    """Return fields over one buffer of all columns."""
     slots = {int(slot) for slot in texts}
     buffers: list[bytes] = []
     base = 0

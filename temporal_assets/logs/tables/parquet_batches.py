@@ -88,12 +88,12 @@ def require_bounded(path: Path, columns: Collection[str]) -> dict[str, Leaf]:
 
 
 def _most(path: Path) -> int:
-    """Bytes that a file may unpack to."""
+    """Return bytes that a file may unpack to."""
     return MAX_EXPANSION * path.stat().st_size + _SLACK_BYTES
 
 
 def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Small batches together, as many as one may have rows and bytes."""
+    """Yield small batches together, as many as one may have rows and bytes."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -140,7 +140,7 @@ def _longest(column: pa.Array) -> int:
 
 
 def _sizes(column: pa.Array) -> NDArray[np.int64]:
-    """Bytes of each value, written out."""
+    """Return bytes of each value, written out."""
     if pa.types.is_dictionary(column.type) and is_text(column.dictionary):
         lengths = _sizes(column.dictionary)
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)

@@ -58,7 +58,7 @@ def read_site_list(content: bytes, rules: UrlRules = DEFAULT) -> SiteList:
 
 
 def _entry(text: str, rules: UrlRules) -> str:
-    """The field of a line that names a host or a page."""
+    """Return the field of a line that names a host or a page."""
     if "\t" in text:
         first, *_, last = text.split("\t")
         return first.strip() if _url(first.strip(), rules) else last.strip()

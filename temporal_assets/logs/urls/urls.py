@@ -144,7 +144,7 @@ _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?:/|$)")
 
 
 def _normalise(text: str) -> str:
-    """Path or query with one spelling per escape (RFC 3986, 6.2.2)."""
+    """Return path or query with one spelling per escape (RFC 3986, 6.2.2)."""
     return _TO_NORMALISE.sub(lambda match: _NORMAL[match[0]], text)
 
 
@@ -161,7 +161,7 @@ def _key_pattern(key: str) -> str:
 
 
 def _key_text(key: str) -> str:
-    """A key without its asterisk, as the WHATWG parser and `_normalise` leave it."""
+    """Return a key without its asterisk, as the WHATWG parser and `_normalise` leave it."""
     query = can_ada.parse(f"https://host/?{key.removesuffix('*').replace('#', '%23')}").search
     return _normalise(query.removeprefix("?"))
 
@@ -228,7 +228,7 @@ class UrlRules:
 
     @classmethod
     def from_settings(cls, cleaning: Cleaning) -> UrlRules:
-        """The built-in list with the user's additions and exceptions."""
+        """Return the built-in list with the user's additions and exceptions."""
         return cls(
             scheme=cleaning.scheme,
             dropped_keys=SESSION_KEYS
@@ -245,7 +245,7 @@ class UrlRules:
         return key.lower() != _NUMBERED_KEY or _RECORD_NUMBER.fullmatch(value) is None
 
     def without_parameters(self, path: str) -> str:
-        """The path without session parameters."""
+        """Return the path without session parameters."""
         return self._parameters.sub("", path)
 
 
@@ -253,10 +253,10 @@ DEFAULT: Final = UrlRules()
 
 
 def canonical_url(url: str | bytes, rules: UrlRules = DEFAULT) -> str | None:
-    """The canonical form of an absolute URL; None if it is no page on the web.
+    """Return the canonical form of an absolute URL; None if it is no page on the web.
 
-    `url` is as logged, with the log's own escapes already decoded (`decode_escapes`). The
-    result is pure ASCII, and its own canonical form.
+    `url` is as logged, with the log's own escapes already decoded (`decode_escapes`). The result is
+    pure ASCII, and its own canonical form.
     """
     try:
         href = can_ada.parse(_ascii(url)).href
@@ -306,11 +306,11 @@ def is_static(target: bytes) -> bool:
 
 
 def _ascii(url: str | bytes) -> str:
-    """The URL with every byte beyond ASCII percent-encoded.
+    """Return the URL with every byte beyond ASCII percent-encoded.
 
     This is what the WHATWG parser does to UTF-8 outside the host; inside the host it decodes
-    percent escapes itself. So bytes that are not UTF-8 survive in the path, and are refused in
-    the host.
+    percent escapes itself. So bytes that are not UTF-8 survive in the path, and are refused in the
+    host.
     """
     raw = url if isinstance(url, bytes) else utf8(url)
     if raw.isascii():
@@ -328,7 +328,7 @@ def _canonical_path(path: str, rules: UrlRules) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """The path with `.` and `..` resolved; empty segments count, as in a browser."""
+    """Return the path with `.` and `..` resolved; empty segments count, as in a browser."""
     *folders, last = path[1:].split("/")
     kept: list[str] = []
     for segment in [*folders, last]:
@@ -340,7 +340,7 @@ def _without_dots(path: str) -> str:
 
 
 def _canonical_query(query: str, rules: UrlRules) -> str:
-    """The fields that belong to the page, sorted by key; repeated keys keep their order."""
+    """Return the fields that belong to the page, sorted by key; repeated keys keep their order."""
     fields = []
     for text in _normalise(query).split("&"):
         key, _, value = text.partition("=")
@@ -670,7 +670,7 @@ def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> b
 
 @loop
 def _escaped_byte(data: Bytes, at: int, stop: int) -> int:
-    """The byte that `%XX` at `at` stands for, in either case; -1 if there is no `XX`."""
+    """Return the byte that `%XX` at `at` stands for, in either case; -1 if there is no `XX`."""
     if at + 2 >= stop:
         return -1
     first, second = int(data[at + 1]), int(data[at + 2])

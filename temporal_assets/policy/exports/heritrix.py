@@ -16,7 +16,7 @@ from temporal_assets.policy.exports.rules import by_rank, denied
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content."""
+    """Return name -> content."""
     hubs = by_rank(document)
     watched = [hub["url"] for hub in hubs] + [row["url"] for row in document["sources"]]
     return {
@@ -32,7 +32,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def _beans(document: Document, *, archive: bool) -> str:
-    """The scope of a job: of pages alone, or of an archive that can be looked at again.
+    """Return the scope of a job: of pages alone, or of an archive that can be looked at again.
 
     The last rule that applies decides. An archive takes what pages are made of (embeds, redirects)
     up to five hops off the list. Guards against traps stand in both, before the rule for what must
@@ -75,7 +75,7 @@ def _bean(name: str, inside: str = "", **properties: str) -> str:
 
 
 def surt(host_and_path: str, *, includes_subdomains: bool = False) -> str:
-    """`news.example/china/` as `http://(example,news,)/china/`."""
+    """Return `news.example/china/` as `http://(example,news,)/china/`."""
     authority, slash, path = host_and_path.partition("/")
     host, colon, port = authority.rpartition(":") if _has_port(authority) else (authority, "", "")
     # Heritrix leaves these as they are; one in brackets is to it a host of one label.
@@ -97,10 +97,10 @@ def _scope(document: Document) -> list[str]:
 
 
 def _news(document: Document) -> list[str]:
-    """Prefixes alone: for a crawl of news, and for sheets with settings of their own."""
+    """Return prefixes alone: for a crawl of news, and for sheets with settings of their own."""
     return [surt(entry["prefix"]) for entry in document["prefixes"]]
 
 
 def _whole(expression: str) -> str:
-    """An expression that is searched, as one that the whole URL must match."""
+    """Return an expression that is searched, as one that the whole URL must match."""
     return expression if expression.endswith("$") else f"{expression}.*"

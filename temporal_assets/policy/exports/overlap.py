@@ -98,7 +98,7 @@ def _any(_: None, text: str, places: Places) -> Places | None:
 
 
 def _at(given: Any, _: str, places: Places) -> Places | None:
-    """The beginning, or an end that the text has not come to."""
+    """Return the beginning, or an end that the text has not come to."""
     return places if "BEGINNING" in str(given) else frozenset()
 
 

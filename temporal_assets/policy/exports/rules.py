@@ -78,7 +78,7 @@ class Rule:
 
 
 def escape(text: str) -> str:
-    """Text as a regular expression that matches it and nothing else."""
+    """Return text as a regular expression that matches it and nothing else."""
     return _META.sub(lambda match: f"\\{match[0]}", text)
 
 
@@ -95,7 +95,7 @@ def rules(document: Document) -> list[Rule]:
 
 
 def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
-    """Rules by site, without the general ones, in their order."""
+    """Return rules by site, without the general ones, in their order."""
     by_site: dict[str, list[Rule]] = {}
     for rule in every:
         if rule.site:
@@ -129,7 +129,7 @@ def skipped(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
-    """The same over path and query; patterns that cannot be said so are left out as well."""
+    """Yield the same over path and query; patterns that cannot be said so are left out as well."""
     for rule, before in _skipped(document):
         others = [(other.kind, other.path_of_any_origin) for other in before]
         if rule.path is not None and not _share(rule.path, others):
@@ -137,7 +137,7 @@ def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
-    """Patterns that are skipped, and the hubs and prefixes of their site that come before."""
+    """Yield patterns that are skipped, and the hubs and prefixes of their site that come before."""
     for group in of_site(rules(document)).values():
         before: list[Rule] = []
         for rule in group:
@@ -159,14 +159,14 @@ def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
 
 
 def _texts(other: str) -> list[str]:
-    """The URL of a hub or the text of a prefix, under each of its schemes."""
+    """Return the URL of a hub or the text of a prefix, under each of its schemes."""
     text = _ESCAPED.sub(r"\1", other.removeprefix("^").removesuffix("$"))
     rest = text.removeprefix(_ANY_SCHEME)
     return [text] if rest == text else [f"http://{rest}", f"https://{rest}"]
 
 
 def by_rank(document: Document) -> list[HubEntry]:
-    """Hubs in the order in which they are worth a first visit."""
+    """Return hubs in the order in which they are worth a first visit."""
     return sorted(document["hubs"], key=lambda hub: (hub["tier"], hub["rank"], hub["url"]))
 
 
@@ -213,7 +213,7 @@ def _patterns(document: Document, *, overrules: bool) -> list[Rule]:
 
 
 def _expression(written: str, keeps: bool) -> str:
-    """A pattern's expression for the schemes that it holds."""
+    """Return a pattern's expression for the schemes that it holds."""
     if keeps and written.startswith(("^http://", "^https://")):
         return written
     return _WRITTEN_SCHEME.sub(f"^{_ANY_SCHEME}", written)
@@ -229,5 +229,5 @@ def _sites(document: Document) -> list[Rule]:
 
 
 def metadata(entry: Any, *names: str) -> dict[str, str]:
-    """Fields of an entry as text, for formats that know only text."""
+    """Return fields of an entry as text, for formats that know only text."""
     return {name: str(entry[name]) for name in names}

@@ -22,7 +22,7 @@ _NUMBER: Final = "1"
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content."""
+    """Return name -> content."""
     links = {
         "allow": allowed(document),
         "deny": denied(document),
@@ -57,7 +57,7 @@ def priority(tier: int) -> int:
 
 
 def _junk_keys(document: Document) -> list[dict[str, object]]:
-    """Query keys that make no other page, whatever they hold.
+    """Return query keys that make no other page, whatever they hold.
 
     Keys are compared by letter there, and names with a wildcard have no form.
     """

@@ -30,7 +30,7 @@ _FREQUENCIES: Final = (
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content; more than one file only where one cannot hold all hubs."""
+    """Return name -> content; more than one file only where one cannot hold all hubs."""
     hubs = by_rank(document)
     parts = [hubs[at : at + MAX_URLS] for at in range(0, max(1, len(hubs)), MAX_URLS)]
     if len(parts) == 1:
@@ -39,12 +39,12 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> float:
-    """1.0 for tier 1; whole tenths, as sitemaps are written."""
+    """Return 1.0 for tier 1; whole tenths, as sitemaps are written."""
     return round((TIERS + 1 - tier) / TIERS, 1)
 
 
 def frequency(seconds: int) -> str:
-    """The nearest word that does not promise more visits than are worth it."""
+    """Return the nearest word that does not promise more visits than are worth it."""
     return next((word for most, word in _FREQUENCIES if seconds <= most), "yearly")
 
 

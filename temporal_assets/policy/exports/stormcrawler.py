@@ -21,7 +21,7 @@ _PERSISTED: Final = (
 
 
 def files(document: Document) -> dict[str, str]:
-    """Name -> content."""
+    """Return name -> content."""
     return {
         "seeds.txt": _seeds(document),
         "policy-conf.yaml": _configuration(document),
@@ -31,7 +31,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def minutes(seconds: int) -> int:
-    """An interval as the scheduler counts."""
+    """Return an interval as the scheduler counts."""
     return max(1, seconds // 60)
 
 

@@ -65,7 +65,7 @@ def as_svg(blocks: Sequence[Drawn], title: str = "", *, is_clear: bool = False) 
 def as_png(
     blocks: Sequence[Drawn], title: str = "", zoom: float = 1.0, *, is_clear: bool = False
 ) -> bytes:
-    """The same as PNG, 504 pixels wide at `zoom` 1."""
+    """Return the same as PNG, 504 pixels wide at `zoom` 1."""
     import resvg_py
 
     with as_file(files("temporal_assets.reports.charts").joinpath(_FONT)) as font:
@@ -101,7 +101,7 @@ def _block(block: Drawn, place: int, top: float, parts: list[str]) -> float:
 
 
 def _lines(text: str, letters: int) -> Iterator[str]:
-    """A text in lines, broken at spaces where there are any."""
+    """Yield a text in lines, broken at spaces where there are any."""
     while len(text) > letters:
         at = text.rfind(" ", 1, letters)
         cut = at if at > 0 else letters
@@ -113,7 +113,7 @@ def _lines(text: str, letters: int) -> Iterator[str]:
 
 @cache
 def _style(is_clear: bool) -> str:
-    """The stylesheet of charts in light colours; renderers of SVG know no variables."""
+    """Return the stylesheet of charts in light colours; renderers of SVG know no variables."""
     folder = files("temporal_assets.reports")
     palette = folder.joinpath("report.css").read_text("utf-8")
     colours = dict(_DEFINED.findall(palette[: palette.index("}")]))

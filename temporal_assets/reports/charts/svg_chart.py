@@ -45,7 +45,7 @@ _DOTS: Final = 24
 
 
 def chart(figure: Chart, number: str) -> str:
-    """The SVG; `number` makes its ids unique on the page."""
+    """Return the SVG; `number` makes its ids unique on the page."""
     x, y = Scale(figure.x, figure.series, "x"), Scale(figure.y, figure.series, "y")
     inner = [
         *_frame(x, y, figure),
@@ -58,7 +58,7 @@ def chart(figure: Chart, number: str) -> str:
 def framed(
     inner: str, title: str, shows: str, number: str, size: tuple[float, float], kind: str = "plot"
 ) -> str:
-    """An SVG with name and description for those who cannot see it."""
+    """Return an SVG with name and description for those who cannot see it."""
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img"'
         f' aria-labelledby="{number}-t {number}-d"><title id="{number}-t">{escaped(title)}</title>'
@@ -67,7 +67,7 @@ def framed(
 
 
 def legend(series: Sequence[Series]) -> str:
-    """Names beside their colours, as HTML; nothing for a single series."""
+    """Return names beside their colours, as HTML; nothing for a single series."""
     items = "".join(
         f'<li><svg class="key" viewBox="0 0 22 12" aria-hidden="true">{_key(curve)}</svg>'
         f"{escaped(curve.name)}</li>"
@@ -77,7 +77,7 @@ def legend(series: Sequence[Series]) -> str:
 
 
 def legend_svg(series: Sequence[Series]) -> tuple[str, float]:
-    """The same as a part of an SVG, and its height."""
+    """Return the same as a part of an SVG, and its height."""
     parts, x, y = [], 0.0, 0.0
     for curve in _named(series):
         width = 34 + _LETTER * len(curve.name)
@@ -97,7 +97,7 @@ _LEGEND_LINE: Final = 18.0
 
 
 def _named(series: Sequence[Series]) -> list[Series]:
-    """Series with a name in the legend.
+    """Return series with a name in the legend.
 
     Dots on a line of their colour are points of it, and dashes named after a line of their colour
     (`ours, two hops` after `ours`) are explained by it.
@@ -162,14 +162,14 @@ class Scale:
                 self.high = step * ceil(self.high / step - 1e-9)
 
     def at(self, value: float) -> float:
-        """A place, within the frame."""
+        """Return a place, within the frame."""
         number = log10(max(value, 1e-9)) if self.axis.is_log else value
         share = min(max((number - self.low) / (self.high - self.low), 0.0), 1.0)
         start, end = self.ends
         return start + share * (end - start)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Values that are written beside the axis."""
+        """Return values that are written beside the axis."""
         if self.axis.ticks:
             every = max(1, ceil(len(self.axis.ticks) / _NAMED))
             named = list(enumerate(self.axis.ticks))[::every]
@@ -184,7 +184,7 @@ class Scale:
         return [(n * step, written(n * step, self.axis.kind)) for n in range(first, last + 1)]
 
     def _days(self) -> list[tuple[float, str]]:
-        """Whole days, counted back from the last, which people look for first."""
+        """Return whole days, counted back from the last, which people look for first."""
         first, last = ceil(self.low - 1e-9), floor(self.high + 1e-9)
         step = next(
             (width for width in _DAY_STEPS if (last - first) / width <= _TICKS), _DAY_STEPS[-1]
@@ -197,7 +197,7 @@ _DAY_STEPS: Final = (1, 2, 7, 14, 28, 56, 91, 182, 364)
 
 
 def written(value: float, kind: Kind) -> str:
-    """A number on an axis."""
+    """Return a number on an axis."""
     if kind == "date":
         day = dt.date.fromordinal(max(round(value), 1))
         return f"{day.day} {day:%b}"
@@ -207,7 +207,7 @@ def written(value: float, kind: Kind) -> str:
 
 
 def _step(span: float, kind: Kind) -> float:
-    """A round distance between ticks; things are counted in whole numbers."""
+    """Return a round distance between ticks; things are counted in whole numbers."""
     raw = span / _TICKS
     if kind == "count":
         raw = max(raw, 1.0)
@@ -286,7 +286,7 @@ def _mark(series: Series, x: Scale, y: Scale) -> str:
 
 
 def _unbroken(points: Sequence[tuple[float, float]], x: Scale) -> list[list[tuple[float, float]]]:
-    """Parts of a line over days without a missing day in them."""
+    """Return parts of a line over days without a missing day in them."""
     day = x.at(x.low + 1.0) - x.at(x.low)
     parts: list[list[tuple[float, float]]] = []
     for point in points:
@@ -303,7 +303,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 def _weighed(
     points: Sequence[tuple[float, float]], weights: Sequence[float], colour: str
 ) -> list[str]:
-    """Dots on a line, their areas by their weights where they have any."""
+    """Return dots on a line, their areas by their weights where they have any."""
     if len(weights) != len(points):
         return [_dot(place, colour, 2) for place in points]
     most = max(weights, default=1.0) or 1.0
@@ -339,5 +339,5 @@ def _bars(series: Series, x: Scale, y: Scale, colour: str) -> str:
 
 
 def escaped(value: str) -> str:
-    """Any text as text of an SVG."""
+    """Return any text as text of an SVG."""
     return escape(shown(value))

@@ -26,7 +26,7 @@ _LETTERS: Final = {"wide": 6.9, "narrow": 9.0}
 
 
 def forest(figure: Forest, number: str) -> str:
-    """The SVG; `number` makes its ids unique on the page."""
+    """Return the SVG; `number` makes its ids unique on the page."""
     height = _TOP + _ROW * len(figure.rows) + _BOTTOM
     ends = tuple(v for row in figure.rows for v in (row.low, row.value, row.high))
     scale = Scale(figure.axis, (Series("", "dots", 0, ends, ends),), "x", (_SIDE, WIDTH - _SIDE))
@@ -83,7 +83,7 @@ def _cut(name: str, letter: float, beside: int) -> str:
 
 
 def _short(value: float, kind: str) -> str:
-    """A value in a row: two digits after the point tell lists apart."""
+    """Return a value in a row: two digits after the point tell lists apart."""
     if kind == "share":
         return written(round(value, 3), "share")
     return f"{value:,.2f}"

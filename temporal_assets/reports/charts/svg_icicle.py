@@ -24,7 +24,7 @@ _LEVELS: Final = 9
 
 
 def icicle(root: Section, link: Callable[[Section], str], number: str) -> str:
-    """The SVG; `link` says where a block leads."""
+    """Return the SVG; `link` says where a block leads."""
     depth = min(_height(root), _DEPTH)
     inner = "".join(_blocks(root, 0.0, float(_WIDTH), 0, link))
     says = (
@@ -38,7 +38,7 @@ def icicle(root: Section, link: Callable[[Section], str], number: str) -> str:
 
 
 def share_legend() -> str:
-    """The scale of the colours, as HTML: from no temporal page to all of them."""
+    """Return the scale of the colours, as HTML: from no temporal page to all of them."""
     keys = "".join(
         f'<rect class="h{level}" x="{14 * level}" width="14" height="12"/>'
         for level in range(_LEVELS)

@@ -172,7 +172,7 @@ def _nodes(figure: Graph, places: list[tuple[float, float]], radii: list[float])
 
 
 def _list(figure: Graph, top: float) -> tuple[list[str], float]:
-    """Whole names below the circle, under their numbers."""
+    """Return whole names below the circle, under their numbers."""
     parts: list[str] = []
     y = top
     for place, node in enumerate(figure.nodes, 1):

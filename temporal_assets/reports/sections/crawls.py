@@ -74,7 +74,7 @@ _NOTHING_BORN: Final = Missing("no page was born during a crawl that could be si
 
 
 def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> list[Section]:
-    """BB Figures 7 to 10, one section each.
+    """Return BB Figures 7 to 10, one section each.
 
     `why`: what is different here from the paper's sites, said where its claim does not hold.
     `missing`: why there are no rows, where that is known.
@@ -126,7 +126,7 @@ def _about(row: Row) -> str:
 
 
 def _wholes(own: Sequence[Row]) -> dict[str, Row]:
-    """A row of each curve: what is said of the whole curve is in all of them."""
+    """Return a row of each curve: what is said of the whole curve is in all of them."""
     return {row["crawl_order"]: row for row in own}
 
 
@@ -259,7 +259,7 @@ def _name(row: Row) -> str:
 
 
 def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Chart:
-    """Curves of crawls of one scenario and trial; of all orders where none is named."""
+    """Return curves of crawls of one scenario and trial; of all orders where none is named."""
     names = names or tuple(_COLOURS)
     curves = grouped(own, ("crawl_order",))
     series = []
@@ -376,7 +376,7 @@ def _in_time(own: Sequence[Row]) -> str:
 
 
 def budgets(own: Sequence[Row]) -> Chart:
-    """Interest left at the fetch, by budget."""
+    """Return interest left at the fetch, by budget."""
     series = []
     for name, (title, colour) in _STRATEGIES.items():
         points = sorted(
@@ -452,5 +452,5 @@ def _signed(value: float) -> str:
 
 
 def hours(value: float) -> str:
-    """Hours as people say them: `13 min`, `4.5 h`."""
+    """Return hours as people say them: `13 min`, `4.5 h`."""
     return f"{60 * value:.0f} min" if value < 2 else f"{value:.1f} h"

@@ -24,7 +24,7 @@ from temporal_assets.reports.text import readable
 
 
 def sites(rows: Sequence[Row], total: int) -> Section:
-    """The list of sites (TW 4.3); `rows`: those selected, by rank."""
+    """Return the list of sites (TW 4.3); `rows`: those selected, by rank."""
     title = "Sites to watch"
     if not rows:
         return unavailable(
@@ -75,7 +75,7 @@ def sites(rows: Sequence[Row], total: int) -> Section:
 
 
 def changes(report: Report) -> Section:
-    """Sites that come and go (TW's Olympic Games, NP's doha2006)."""
+    """Return sites that come and go (TW's Olympic Games, NP's doha2006)."""
     title = "Sites that came and went"
     if report.earlier_day is None:
         return unavailable(
@@ -138,7 +138,7 @@ def _shown(report: Report) -> list[int]:
 
 
 def hubs(rows: Sequence[Row], total: int) -> Section:
-    """Seeds in the published order; `rows` are those that enough clients know."""
+    """Return seeds in the published order; `rows` are those that enough clients know."""
     title = "Hubs to visit"
     if not rows:
         return unavailable(

@@ -216,7 +216,7 @@ def _nearest(rows: Sequence[Row], k: int) -> Row:
 
 
 def _reached(row: Row, seeds: str) -> tuple[float, float, float]:
-    """The share of wanted pages one hop from the first seeds, with its 95 % bounds."""
+    """Return the share of wanted pages one hop from the first seeds, with its 95 % bounds."""
     share, pages = row[f"{seeds}_one_hop"] / row["wanted"], row["wanted"]
     low, high = (float(bound(share, pages, 0.975)) for bound in (lower_bound, upper_bound))
     return share, low, high
@@ -236,7 +236,7 @@ def _tone(ours: tuple[float, float, float], theirs: tuple[float, float, float]) 
 
 
 def _delay(facts: Front) -> Figure:
-    """Hours from birth to fetch, with what share of the pages was fetched at all."""
+    """Return hours from birth to fetch, with what share of the pages was fetched at all."""
     title = "Delay to the first fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")

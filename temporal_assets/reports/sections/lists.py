@@ -78,7 +78,7 @@ _NO_LIST: Final = (
 
 
 def site_list(rows: Sequence[Row]) -> Section:
-    """TW Table 1: the list in use against the sites learned from the logs."""
+    """Return TW Table 1: the list in use against the sites learned from the logs."""
     own = _used(rows, "temporal", "in_sample")
     return Section(
         "tw-table-1",
@@ -98,7 +98,7 @@ def site_list(rows: Sequence[Row]) -> Section:
 
 
 def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
-    """NP Table 2, and the seeds of NP 6.2 beside it."""
+    """Return NP Table 2, and the seeds of NP 6.2 beside it."""
     own = _used(rows, "news", "in_sample")
     methods = (("prefixes", "paper"), ("prefixes", "confident"))
     seeds = _seeds_at_length(hubs)
@@ -117,7 +117,7 @@ def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
 
 
 def out_of_time(rows: Sequence[Row]) -> Section:
-    """All lists on pages born after they were made, with intervals."""
+    """Return all lists on pages born after they were made, with intervals."""
     title = "Learned lists on pages born afterwards"
     later = [row for row in rows if row["trial"] == "out_of_time" and row["is_used"]]
     if not later:
@@ -149,7 +149,7 @@ def out_of_time(rows: Sequence[Row]) -> Section:
 
 
 def precision_recall(rows: Sequence[Row]) -> Section:
-    """Curves over the length of lists and over the threshold of prefixes."""
+    """Return curves over the length of lists and over the threshold of prefixes."""
     groups = grouped(rows, ("trial", "horizon_days", "label"))
     has_later = any(key[0] == "out_of_time" for key in groups)
     return Section(
@@ -167,7 +167,7 @@ def precision_recall(rows: Sequence[Row]) -> Section:
 
 
 def seeds_reached(hubs: Sequence[Row]) -> Section:
-    """Wanted pages within reach of the first K seeds (NP 6.2)."""
+    """Return wanted pages within reach of the first K seeds (NP 6.2)."""
     groups = grouped(hubs, ("trial", "horizon_days"))
     if not any(row["wanted"] for row in hubs):
         return unavailable(
@@ -274,7 +274,7 @@ def _judged(own: Sequence[Row]) -> Table:
 
 
 def forest(own: Sequence[Row]) -> Forest:
-    """F of the lists of one trial and label, with intervals."""
+    """Return F of the lists of one trial and label, with intervals."""
     head = own[0]
     return Forest(
         f"{head['label'].capitalize()} pages, {_trial(head)}: F with its 95 % interval",
@@ -285,7 +285,7 @@ def forest(own: Sequence[Row]) -> Forest:
 
 
 def forest_rows(rows: Sequence[Row]) -> tuple[Interval, ...]:
-    """F of lists with its interval, the best first, for a forest plot."""
+    """Return F of lists with its interval, the best first, for a forest plot."""
     best_first = sorted(rows, key=lambda row: (-row["f"], row["method"], row["rule"]))
     return tuple(
         Interval(
@@ -301,7 +301,7 @@ def forest_rows(rows: Sequence[Row]) -> tuple[Interval, ...]:
 
 
 def _difference(row: Row, name: str) -> tuple[str | None, str | None]:
-    """A difference of F and its interval."""
+    """Return a difference of F and its interval."""
     if row[name] is None:
         return None, None
     return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"
@@ -344,7 +344,7 @@ def _verdict(own: Sequence[Row]) -> str:
 
 
 def _learned(own: Sequence[Row]) -> str:
-    """The same of lists made anew, where none was published on the earlier day."""
+    """Return the same of lists made anew, where none was published on the earlier day."""
     used = {(row["method"], row["rule"]): row for row in own}
     ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
     head = (
@@ -390,7 +390,7 @@ def _best(own: Sequence[Row]) -> str:
 
 
 def precision_recall_chart(own: Sequence[Row]) -> Chart:
-    """The lists of one trial and label; what covers nothing has no place."""
+    """Return the lists of one trial and label; what covers nothing has no place."""
     series: list[Series] = []
     for (method, rule), rows in grouped(own, ("method", "rule")).items():
         covering = [row for row in rows if row["pages"]]
@@ -464,7 +464,7 @@ def _reach(own: Sequence[Row]) -> str:
 
 
 def seed_chart(own: Sequence[Row]) -> Chart:
-    """Pages that the first seeds of one trial lead to."""
+    """Return pages that the first seeds of one trial lead to."""
     return Chart(
         f"Temporal pages reached, {_trial(own[0])}",
         _reach(own),
@@ -496,7 +496,7 @@ def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
 
 
 def _some(rows: Sequence[Row]) -> list[Row]:
-    """The first rows all, later ones at growing distances, and the last."""
+    """Return the first rows all, later ones at growing distances, and the last."""
     kept: list[Row] = []
     for row in rows:
         if not kept or row["k"] >= 1.12 * kept[-1]["k"] or row is rows[-1]:

@@ -33,7 +33,7 @@ _EVEN: Final = 3.0
 
 
 def curves(examples: Sequence[tuple[str, PageChart]]) -> Section:
-    """TW Figures 3 and 4: daily views, the fitted curve, and what the first n days hold."""
+    """Return TW Figures 3 and 4: daily views, the fitted curve, and what the first n days hold."""
     if not examples:
         return unavailable(
             "tw-figures-3-4",
@@ -67,7 +67,7 @@ def _curve_chart(name: str, page_chart: PageChart) -> Chart:
 
 
 def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] | None) -> Section:
-    """TW Figure 5: Φ(1) over all pages, and of the site with the most temporal pages."""
+    """Return TW Figure 5: Φ(1) over all pages, and of the site with the most temporal pages."""
     if not everywhere.total:
         return unavailable(
             "tw-figure-5",
@@ -113,7 +113,7 @@ def _above(distribution: Distribution, share: float) -> float:
 
 
 def evolution(news: tuple[str, PageChart] | None, other: tuple[str, PageChart] | None) -> Section:
-    """NP Figure 1: views of a typical news page and of a typical page that is no news."""
+    """Return NP Figure 1: views of a typical news page and of a typical page that is no news."""
     if news is None or other is None:
         return unavailable(
             "np-figure-1",
@@ -154,7 +154,7 @@ def concentration(
     truth: str,
     p: float | None = None,
 ) -> Section:
-    """NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages).
+    """Return NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages).
 
     From `p` on pages are news; None where it is not one number.
     """

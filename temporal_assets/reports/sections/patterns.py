@@ -95,7 +95,7 @@ class Quality:
 
 
 def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
-    """BB Table 2: URLs of each site in the log and in the mirror."""
+    """Return BB Table 2: URLs of each site in the log and in the mirror."""
     if not rows:
         return _no_patterns("bb-table-2", "BB Table 2", "Scales")
     log = sum(row["pages"] for row in rows)
@@ -145,7 +145,7 @@ def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
 
 
 def tree_sizes(rows: Sequence[Row]) -> Section:
-    """BB Table 3: leaves and height of the three trees over sites."""
+    """Return BB Table 3: leaves and height of the three trees over sites."""
     learned = [row for row in rows if row["status"] == "learned"]
     if not learned:
         return _no_patterns("bb-table-3", "BB Table 3", "Pattern trees")
@@ -205,7 +205,7 @@ def _spread(values: Sequence[int]) -> tuple[int, int, float]:
 
 
 def quality(measured: Quality | Missing) -> Section:
-    """BB Table 4: mirror coverage, layout, divergence of the smoothed traffic."""
+    """Return BB Table 4: mirror coverage, layout, divergence of the smoothed traffic."""
     if isinstance(measured, Missing):
         return unavailable(
             "bb-table-4", PATTERNS, "BB Table 4", "Quality of patterns", measured.why, measured.todo
@@ -263,7 +263,7 @@ def quality(measured: Quality | Missing) -> Section:
 
 
 def reliability(measured: Quality | Missing) -> Section:
-    """BB Figure 6: how long patterns and URLs stay known."""
+    """Return BB Figure 6: how long patterns and URLs stay known."""
     title = "How long patterns hold"
     if isinstance(measured, Missing):
         return unavailable(
@@ -319,7 +319,7 @@ def _held(measured: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
 def traffic_spread(
     curves: Mapping[str, Sequence[float]], pages: Mapping[str, int], crawls: Sequence[Row]
 ) -> Section:
-    """BB Figure 1: how traffic is spread over pages, and what PageRank's order has of it.
+    """Return BB Figure 1: how traffic is spread over pages, and what PageRank's order has of it.
 
     `crawls`: rows of `crawl_simulation`.
     """
@@ -376,7 +376,7 @@ def traffic_spread(
 
 
 def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
-    """Curves of the best crawl, of one by PageRank and of one at random."""
+    """Return curves of the best crawl, of one by PageRank and of one at random."""
     drawn = (
         ("oracle", "best crawl", 5),
         ("page_rank", "crawl in PageRank's order", 7),
@@ -413,7 +413,7 @@ def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:
 
 
 def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidden: int) -> Section:
-    """The graph of the site with the most patterns: `pattern_ranks`, `behaviour_graph`."""
+    """Return the graph of the site with the most patterns: `pattern_ranks`, `behaviour_graph`."""
     title = "The behaviour graph of the site with the most patterns"
     if not edges:
         return unavailable(
@@ -457,7 +457,7 @@ GRAPH_KEY: Final = (
 
 
 def graph_of(site: str, nodes: Sequence[Row], edges: Sequence[Row]) -> Graph:
-    """The behaviour graph of patterns (`pattern_ranks`, `behaviour_graph`) of one site."""
+    """Return the behaviour graph of patterns (`pattern_ranks`, `behaviour_graph`) of one site."""
     place = {row["pattern"]: k for k, row in enumerate(nodes)}
     among = [
         (place[edge["source"]], place[edge["target"]], float(edge["transits"]))

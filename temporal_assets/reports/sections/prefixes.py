@@ -122,7 +122,7 @@ def trees(roots: Sequence[Folder], sites: int) -> Section:
 
 
 def prefix_table(rows: Sequence[Row], total: int) -> Section:
-    """`news_prefixes`, to be searched; `rows` are those that enough clients know."""
+    """Return `news_prefixes`, to be searched; `rows` are those that enough clients know."""
     if not rows:
         return unavailable(
             "prefixes",

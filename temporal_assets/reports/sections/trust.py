@@ -103,7 +103,7 @@ def _choices(rows: Sequence[Row]) -> Table:
 
 
 def early(scores: Sequence[Score], young: int) -> Section:
-    """Early labels on later pages, by what earlier ones taught."""
+    """Return early labels on later pages, by what earlier ones taught."""
     title = "Labels of pages in their first days"
     if not scores:
         return unavailable(
@@ -192,7 +192,7 @@ def _scores(scores: Sequence[Score]) -> Table:
 
 
 def reliability(scores: Sequence[Score], pages: int) -> Chart:
-    """Promised probabilities against what happened; dots grow with the pages behind them."""
+    """Return promised probabilities against what happened; dots grow with the pages behind them."""
     lines = [
         (age_score.age, age_score.reliability)
         for age_score in scores

@@ -28,17 +28,17 @@ def percent(share: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: `1 page`, `1,200 pages`, `3 prefixes`."""
+    """Return a number of things: `1 page`, `1,200 pages`, `3 prefixes`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """`pages`, `prefixes`."""
+    """Return `pages`, `prefixes`."""
     return f"{noun}es" if noun.endswith("x") else f"{noun}s"
 
 
 def every(seconds: int) -> str:
-    """An interval in words: `10 minutes`, `2 hours`, `1 day`."""
+    """Return an interval in words: `10 minutes`, `2 hours`, `1 day`."""
     for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds >= unit and seconds % unit == 0:
             return counted(seconds // unit, name)
@@ -51,7 +51,7 @@ _DAY: Final = 24 * _HOUR
 
 
 def more_or_fewer(now: float, before: float) -> str:
-    """`18.6% more`, `3.0% fewer`, `as many`; `some, where the other has none`."""
+    """Return `18.6% more`, `3.0% fewer`, `as many`; `some, where the other has none`."""
     if before == 0:
         return "as many" if now == 0 else "some, where the other has none,"
     change = now / before - 1
@@ -61,12 +61,12 @@ def more_or_fewer(now: float, before: float) -> str:
 
 
 def cut(name: str) -> str:
-    """A name from a log, as long as a table bears."""
+    """Return a name from a log, as long as a table bears."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
-    """Rows by some of their columns, in the order they come."""
+    """Return rows by some of their columns, in the order they come."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
@@ -74,5 +74,5 @@ def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 
 
 def shown_of(shown: int, all_: int, noun: str) -> str:
-    """A note where a table was cut; empty where it was not."""
+    """Return a note where a table was cut; empty where it was not."""
     return f"{shown:,} of {counted(all_, noun)} are shown." if shown < all_ else ""

@@ -112,7 +112,7 @@ def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
 
 
 def _most_viewed(job: Job) -> list[tuple[str, int]]:
-    """Sites with their numbers of pages."""
+    """Return sites with their numbers of pages."""
     inputs = {"page_totals": job.files("page_totals")}
     query = _SITES.format(pages=FEWEST_PAGES)
     rows = job.engine.rows(query, inputs, MOST_SITES)
@@ -135,7 +135,7 @@ def stored_identity(settings: Settings) -> str | None:
 
 
 def traffic(job: Job, sites: Sequence[str]) -> Traffic:
-    """Traffic of the window."""
+    """Return traffic of the window."""
     return traffic_of(job.engine, job.transits(), job.out / "traffic", sites)
 
 
@@ -159,7 +159,7 @@ def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Lea
 
 
 def judge(job: Job) -> list[Row]:
-    """Rows of the contract; none where no site can be crawled."""
+    """Return rows of the contract; none where no site can be crawled."""
     viewed = _most_viewed(job)
     sites = fitting(viewed, job.settings.simulation.most_pages)
     planned = trials(job)

@@ -131,7 +131,7 @@ def periods(job: Job) -> list[Period]:
 
 
 def judge(job: Job) -> list[Row]:
-    """Rows of the contract; none where no site can be crawled or nothing is born."""
+    """Return rows of the contract; none where no site can be crawled or nothing is born."""
     return [row for world in worlds(job) for row in _rows(job, *world)]
 
 
@@ -218,7 +218,7 @@ def usual_mu(born: pa.Table) -> float:
 
 
 def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]:
-    """Hubs of this window by their number, and the rate a day at which their links leave."""
+    """Return hubs of this window by their number, and the rate a day at which their links leave."""
     names = ["url", "half_life_hours", "interest_missed"]
     hubs = job.store.read("hub_seeds", job.day, names)
     place = mirror.number(hubs.column("url"))
@@ -226,7 +226,7 @@ def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]
 
 
 def leave_of(hubs: pa.Table) -> Floats:
-    """Rate a day at which links leave hubs, of rows of `hub_seeds`."""
+    """Return rate a day at which links leave hubs, of rows of `hub_seeds`."""
     missed = hubs.column("interest_missed").to_numpy()
     half_life = hubs.column("half_life_hours").to_numpy() / _HOURS
     return np.asarray(np.log(2) / half_life * missed / (1 - missed))
@@ -244,7 +244,7 @@ def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats
 
 
 def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> Floats:
-    """Hours since the crawl began: as the curve says, but on the day of the first views.
+    """Return hours since the crawl began: as the curve says, but on the day of the first views.
 
     Without a curve they are spread evenly over that day.
     """
@@ -262,7 +262,7 @@ def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> 
 def _links(
     mirror: Mirror, steps: Sequence[np.ndarray[Any, np.dtype[np.int64]]], birth: Floats
 ) -> LinkGraph:
-    """Links of the mirror and steps of users, those of a page in the order of birth."""
+    """Return links of the mirror and steps of users, those of a page in the order of birth."""
     pages = len(mirror)
     inside = (steps[0] >= 0) & (steps[1] >= 0)
     sources: Int32s = np.repeat(np.arange(pages, dtype=np.int32), np.diff(mirror.links.first))
@@ -319,7 +319,7 @@ def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
 
 
 def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:
-    """Front pages of the list in use, and all pages of its sites; None without a list."""
+    """Return front pages of the list in use, and all pages of its sites; None without a list."""
     entries = baseline(job.settings)
     if entries is None:
         return None, None

@@ -74,7 +74,7 @@ class Lists:
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
-    """Rows of the contract, for all trials whose seeds are there.
+    """Return rows of the contract, for all trials whose seeds are there.
 
     Links are those of the whole window that judges. A page born after the seeds were made has no
     link before it, so that one hop is out of time; of two hops the first may be older.
@@ -119,7 +119,7 @@ def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
 
 
 def _in_order(seeds: pa.Table, column: str) -> list[str]:
-    """Hubs by a place that not all have; those behind a gap are known for another order."""
+    """Return hubs by a place that not all have; those behind a gap are known for another order."""
     ranked = seeds.filter(pc.is_valid(seeds[column])).sort_by(column)
     follows = pc.equal(ranked[column], pa.array(np.arange(1, len(ranked) + 1)))
     urls: list[str] = ranked.filter(follows)["url"].to_pylist()
@@ -173,7 +173,7 @@ def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
 
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
-    """Numbers of the URLs of each list in the graph; -1 for those that are not in it."""
+    """Return numbers of the URLs of each list in the graph; -1 for those that are not in it."""
     names = (*HUB_LISTS, "wanted")
     parts = [pa.array(lists.seeds[name], pa.string()) for name in HUB_LISTS] + [lists.wanted]
     lengths = [len(part) for part in parts]

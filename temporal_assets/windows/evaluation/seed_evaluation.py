@@ -56,7 +56,7 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
 
 
 def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row]:
-    """Rows of one trial."""
+    """Yield rows of one trial."""
     new = trial.judged.filter(pc.invert(pc.is_in(trial.judged["url"], trial.known["url"])))
     urls = pa.concat_arrays([*trial.known["url"].chunks, *new["url"].chunks])
     trees = section_trees(from_arrow(urls))
@@ -68,7 +68,7 @@ def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row
 
 
 def covered_sections(trees: SectionTrees, listed: SiteList) -> Flags:
-    """The sections that the entries of a list lie in: a front page stands for its host."""
+    """Return the sections that the entries of a list lie in: a front page stands for its host."""
     listed_sections = sections(texts(listed.urls))
     return trees.find({listed_sections.of(n)[-1] for n in range(len(listed.urls))})
 
@@ -102,7 +102,7 @@ _PUBLISHED: Final = (
 
 
 def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: frozenset[str]) -> Flags:
-    """Roots of the hosts that the sites of a list have."""
+    """Return roots of the hosts that the sites of a list have."""
     by_domain = job.settings.sites.by == "domain"
     is_listed = np.zeros(len(trees), np.bool_)
     for root in np.flatnonzero(trees.parent < 0).tolist():

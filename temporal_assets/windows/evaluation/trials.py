@@ -113,7 +113,7 @@ class Sample:
 
 
 def sample_of(job: Job) -> Sample:
-    """All sites, or as many as have `MOST_PAGES` pages with labels; one at least."""
+    """Return all sites, or as many as have `MOST_PAGES` pages with labels; one at least."""
     if job.sources.tables["page_labels"].rows <= MOST_PAGES:
         return Sample(1.0, _EVERY_DIGEST)
     labels = {"page_labels": job.files("page_labels")}
@@ -186,7 +186,7 @@ def born_after(job: Job, sample: Sample, learned_from: Manifest, horizon: int) -
 
 
 def baseline(settings: Settings) -> SiteList | None:
-    """The list in use; None where the settings name none. `OSError` if it cannot be read."""
+    """Return the list in use; None where the settings name none. `OSError` if it cannot be read."""
     file = file_in(settings.state, settings.baseline.path)
     if file is None:
         return None

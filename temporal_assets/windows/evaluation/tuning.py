@@ -152,7 +152,7 @@ def _by_site(trees: SectionTrees, merit: Floats, of: NDArray[np.int64]) -> Float
 
 
 def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
-    """Columns by name; `url` stays in Arrow."""
+    """Return columns by name; `url` stays in Arrow."""
     inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
     parameters = made_window(store.require("page_histories", day))
     with store.scratch() as scratch:

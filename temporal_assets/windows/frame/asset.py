@@ -72,7 +72,7 @@ class WindowAsset:
         return (*self.windows, *self.days)
 
     def settings_digest(self, settings: Settings) -> str:
-        """Identity of the settings that its content depends on."""
+        """Return identity of the settings that its content depends on."""
         return digest_of(list(self.settings(settings)))
 
 
@@ -147,7 +147,7 @@ class Job:
         return first_of(self.settings, self.day)
 
     def window(self, name: str) -> Window:
-        """The days of a daily asset, to be read."""
+        """Return the days of a daily asset, to be read."""
         return self.sources.windows[name]
 
     def transits(self, days: Sequence[Manifest] | None = None) -> dict[str, list[str]]:
@@ -165,7 +165,7 @@ class Job:
         return self.sources.daily[name].present
 
     def files(self, name: str) -> list[str]:
-        """Files of the same day of another window asset."""
+        """Return files of the same day of another window asset."""
         return self.store.paths(self.sources.tables[name])
 
     def urls(self, name: str) -> list[str]:
@@ -186,7 +186,7 @@ class Job:
         return [path]
 
     def earlier(self, name: str) -> Manifest | None:
-        """The latest day before the job's of another window asset, if the window has one."""
+        """Return the latest day before the job's of another window asset, if the window has one."""
         return self.sources.earlier.get(name)
 
     def learned_on(self, name: str, day: dt.date) -> list[str] | None:
@@ -203,7 +203,7 @@ class Job:
 
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:
-    """First day of the window that ends with `day`."""
+    """Return first day of the window that ends with `day`."""
     return day - dt.timedelta(days=settings.window.days - 1)
 
 
@@ -247,7 +247,7 @@ def build(
 def job_of(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
 ) -> Job:
-    """The job of making a day, for those who want its parts without publishing anything.
+    """Return the job of making a day, for those who want its parts without publishing anything.
 
     Raises as `build` does.
     """
@@ -259,7 +259,7 @@ def job_of(
 def job_as_it_is(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
 ) -> Job:
-    """The same with what is there, whether it was made under these settings or not."""
+    """Return the same with what is there, whether it was made under these settings or not."""
     return Job(asset, store, engine, settings, day, _sources(store, settings, asset, day), out)
 
 

@@ -21,7 +21,7 @@ def observed_days(job: Job) -> NDArray[np.bool_]:
 
 
 def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
-    """First day of the window that `page_histories` were made of, and the same of its days.
+    """Return first day of the window that `page_histories` were made of, and the same of its days.
 
     It is as long as it was then: settings may say something else by now.
     """

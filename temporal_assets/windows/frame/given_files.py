@@ -17,7 +17,7 @@ def file_in(state: Path, path: Path | None) -> Path | None:
 
 
 def content_of_file(path: Path | None) -> str | None:
-    """Identity of a file: with another one, what was made of it is stale."""
+    """Return identity of a file: with another one, what was made of it is stale."""
     if path is None:
         return None
     try:

@@ -94,7 +94,7 @@ _COVERED_LINKS: Final = passing(
 
 
 def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs:
-    """The hubs of either order, of as many links as there are."""
+    """Return the hubs of either order, of as many links as there are."""
     wanted = wanted_pages(job)
     totals = job.files("page_totals")
     links = link_tables(job.engine, visits.transits, totals, wanted, job.first, job.out)

@@ -83,7 +83,7 @@ class _Links:
         return np.asarray(np.where(wanted.born[self.target] >= 0, worth, 0))
 
     def births(self, wanted: Wanted) -> NewLinks:
-        """Rows of sql/hubs/hub_births.sql, of all hubs."""
+        """Return rows of sql/hubs/hub_births.sql, of all hubs."""
         is_new = wanted.born[self.target] >= 0
         hub = self._sources()[is_new]
         days = int(self.first_day.max(initial=0)) + 1
@@ -95,12 +95,12 @@ class _Links:
         return NewLinks(key[begins] // days, key[begins] % days, new)
 
     def _sources(self) -> Int64s:
-        """The page that each link leads from."""
+        """Return the page that each link leads from."""
         order = np.argsort(self.start, kind="stable")
         return np.repeat(order, self.count[order])
 
     def facts(self, wanted: Wanted, weights: Int64s) -> dict[str, Int64s]:
-        """Columns of sql/hubs/hub_facts.sql, an entry a page."""
+        """Return columns of sql/hubs/hub_facts.sql, an entry a page."""
         target = self.target
         born = wanted.born[target]
         sums = {"evidence": self._evidence(wanted, weights)}
@@ -159,7 +159,7 @@ def _in_order(numbered_links: NumberedLinks) -> _Links:
 
 
 def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles) -> pa.Table:
-    """The hubs that are published, as sql/hubs/hub_order.sql has them."""
+    """Return the hubs that are published, as sql/hubs/hub_order.sql has them."""
     pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
     pages = without_search_engines(pages, job.settings.hubs)
     page, clients = _clients(job, links, pages.drop("host"), files)
@@ -198,7 +198,7 @@ def _entrances(host: pa.DictionaryArray, pages: Int64s) -> Flags:
 
 
 def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tuple[Int64s, Int64s]:
-    """The pages that somebody came to, by number, and how many people did."""
+    """Return the pages that somebody came to, by number, and how many people did."""
     page = pages["page"].to_numpy()
     if files.have_one_key(job.settings):
         traffic = ParquetRows(files.traffic).numbers("clients", np.int64)

@@ -61,7 +61,7 @@ class _Candidates:
     """Their rows, the best first."""
 
     def column(self, name: str) -> Int64s:
-        """A column of `rows`."""
+        """Return a column of `rows`."""
         return np.asarray(self.rows[name].to_numpy())
 
     def has_basis(self, basis: str) -> Flags:
@@ -86,12 +86,12 @@ class _Places:
         return self.of_listed(values)
 
     def of_listed(self, values: Int64s | Floats) -> pa.Array:
-        """A column of values for all candidates, NULL for those that are not listed."""
+        """Return a column of values for all candidates, NULL for those that are not listed."""
         return pa.array(values, mask=~self.is_listed)
 
 
 def published(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table, settings: Hubs) -> pa.Table:
-    """The hubs with everything known of them.
+    """Return the hubs with everything known of them.
 
     `fronts` have no links; nor have pages of `clicked` (`url`, `clients`, `clicks`) that are no
     hubs yet, which fill the list up. Where nothing could be learned of hubs, clicks order them all.
@@ -116,7 +116,7 @@ def published(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table, settings:
 
 
 def _candidates(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table) -> _Candidates:
-    """Hubs with links, front pages without, and pages that people left by a click."""
+    """Return hubs with links, front pages without, and pages that people left by a click."""
     hubs = pa.concat_tables([chosen.hubs, fronts])
     more = clicked.filter(pc.invert(pc.is_in(clicked["url"], value_set=hubs["url"])))
     urls, clients = (more[name].combine_chunks() for name in ("url", "clients"))
@@ -133,13 +133,13 @@ def _candidates(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table) -> _Can
 
 
 def _clicks(urls: pa.ChunkedArray, clicked: pa.Table) -> Int64s:
-    """Clicks that led from each page on the last day; 0 of those that are not told."""
+    """Return clicks that led from each page on the last day; 0 of those that are not told."""
     place = pc.index_in(urls, value_set=clicked["url"])
     return np.asarray(pc.fill_null(clicked["clicks"].take(place), 0).to_numpy(), np.int64)
 
 
 def _places(candidates: _Candidates, most: int) -> _Places:
-    """List at most so many candidates."""
+    """Return list at most so many candidates."""
     order = candidates.order
     evidence = candidates.column("evidence")
     is_entrance = candidates.column("is_entrance").astype(np.bool_)
@@ -152,7 +152,7 @@ def _places(candidates: _Candidates, most: int) -> _Places:
 
 
 def _listed(evidence: Int64s, is_entrance: Flags, most: int) -> Flags:
-    """The first hubs with any evidence, and the best hub of each site however far behind."""
+    """Return the first hubs with any evidence, and the best hub of each site however far behind."""
     places = np.arange(len(evidence))
     entrances = places[is_entrance & ((evidence == 0) | (places >= most))]
     entrances = entrances[: int(most * _ENTRANCES)]
@@ -198,7 +198,7 @@ def _ranks(chosen: ChosenHubs, candidates: _Candidates, places: _Places) -> dict
 def _visits(
     chosen: ChosenHubs, candidates: _Candidates, places: _Places, expected: Floats, settings: Hubs
 ) -> dict[str, pa.Array | Floats]:
-    """Columns of what visits will find, and how often to visit."""
+    """Return columns of what visits will find, and how often to visit."""
     low, high = chosen.model.interval(expected)
     interest = interest_of({fact.name: candidates.column(fact.name) for fact in FACTS})
     own = np.ones(len(expected))
@@ -224,7 +224,7 @@ def _visits(
 
 
 def _revisit_minutes(expected: Floats, own: Floats, interest: HubInterest, hubs: Hubs) -> Int64s:
-    """Whole minutes between visits; rounded up, so that the budget is kept.
+    """Return whole minutes between visits; rounded up, so that the budget is kept.
 
     Where there is no budget, a visit must be worth it: for the share of the new pages (`own`) that
     no better hub leads to.

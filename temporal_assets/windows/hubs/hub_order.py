@@ -63,7 +63,7 @@ class VisitFiles:
 
 
 def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
-    """The pages whose host is none of a search engine."""
+    """Return the pages whose host is none of a search engine."""
     pattern = search_engine_pattern(hubs.more_search_engines)
     hosts = rows.column("host")
     engines_found = (
@@ -80,7 +80,7 @@ def _without_user(host: str) -> str:
 def count_clients(
     engine: Engine, settings: Settings, files: VisitFiles, pages: Sequence[str], out: Path
 ) -> list[str]:
-    """Files that say how many people opened some pages; `pages` has `page` and `url`.
+    """Return files that say how many people opened some pages; `pages` has `page` and `url`.
 
     Transits are many: they are asked only where the window has pseudonyms of several keys, which
     `page_traffic` does not tell apart.

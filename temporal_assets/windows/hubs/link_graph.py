@@ -83,7 +83,7 @@ def link_tables(
     out: Path,
     seeds: Iterable[str] = (),
 ) -> LinkTables:
-    """The links to wanted pages and those from seeds; intermediate tables are left in `out`.
+    """Return the links to wanted pages and those from seeds; intermediate tables are left in `out`.
 
     `transits` are the tables `transits`, `urls` and, where there are any, `counts`. `page_totals`
     and `wanted` are files; `wanted` has a column `url`, as `seeds` are URLs. `first` is the first
@@ -108,7 +108,7 @@ def read_links(tables: LinkTables) -> LinkGraph:
 
 
 def links_in(files: Sequence[str], pages: int) -> LinkGraph:
-    """The links of files with `source` and `target`, ascending."""
+    """Return the links of files with `source` and `target`, ascending."""
     rows = whole_table(files, ["source", "target"])
     source, count = np.unique(rows["source"].to_numpy(), return_counts=True)
     return links_of_rows(source, count, rows["target"].to_numpy(), pages)

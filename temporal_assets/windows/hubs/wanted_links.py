@@ -118,7 +118,7 @@ def _on_day(links: _DayLinks, day: int) -> _DayLinks:
 
 
 def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
-    """Links of all days. One that is there every day is held twice where there are many."""
+    """Return links of all days. One that is there every day is held twice where there are many."""
     held, size = list[_DayLinks](), 0
     for day_links in days:
         held.append(day_links)
@@ -189,7 +189,7 @@ def _by_text(texts: Int64s) -> TextPages:
 def _walk(
     pages: ParquetRows, has_links: Flags, by_text: TextPages, most_bytes: int
 ) -> tuple[pa.Array, Int64s]:
-    """URLs of the pages with links, and which page each text is; -1 of those that are none.
+    """Return URLs of the pages with links, and which page each text is; -1 of those that are none.
 
     Pages of texts come to have links.
     """

@@ -73,7 +73,7 @@ def _least(job: Job) -> int:
 
 
 def wanted_pages(job: Job) -> list[str]:
-    """Files of the wanted pages, by URL."""
+    """Return files of the wanted pages, by URL."""
     inputs = {name: job.files(name) for name in _TABLES}
     return paths(job.engine.query("wanted_pages", inputs, _parameters(job), _WANTED, job.out))
 
@@ -151,7 +151,7 @@ def _joined(
     worth: Int64s,
     lives: _Lives,
 ) -> Wanted:
-    """Temporal pages and young ones, by place."""
+    """Return temporal pages and young ones, by place."""
     least = int(_parameters(job)["least_views"])
     is_wanted = np.zeros(len(views), np.bool_)
     is_wanted[reliable[lives.is_temporal]] = True

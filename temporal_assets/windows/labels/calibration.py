@@ -156,7 +156,7 @@ def _choices(settings: Settings, looked_up: Found, grid: _Grid) -> Iterator[Choi
 
 
 def rows_of(job: Job, choices: Sequence[Choice]) -> pa.Table:
-    """Rows of the contract."""
+    """Return rows of the contract."""
     schema = contracts.CALIBRATION.arrow_schema
     parts = [_cells(job, choice, schema) for choice in choices]
     return pa.concat_tables(parts) if parts else schema.empty_table()
@@ -192,7 +192,7 @@ def _cells(job: Job, choice: Choice, schema: pa.Schema) -> pa.Table:
 
 
 def _marks(grid: Calibration, chosen: Calibration | None) -> NDArray[np.bool_]:
-    """The cell of the grid that is chosen."""
+    """Return the cell of the grid that is chosen."""
     days, thresholds = np.array(grid.table.days), grid.table.thresholds
     if chosen is None:
         return np.zeros(len(days) * len(thresholds), np.bool_)

@@ -48,7 +48,7 @@ def learn_from(pages: KnownPages, settings: Settings) -> Early:
 def judge_batch(
     batch: pa.RecordBatch, model: Early, day: dt.date, missing: NDArray[np.datetime64]
 ) -> pa.RecordBatch:
-    """Rows of `early_labels` for rows of FIRST_DAYS."""
+    """Return rows of `early_labels` for rows of FIRST_DAYS."""
     section = sections(batch.column("url"))
     prior = _prior(model, batch.column("site"), section)
     days = len(batch["views"][0]) if len(batch) else 0
@@ -71,7 +71,7 @@ def judge_batch(
 
 
 def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.float64]:
-    """The prior of each page, asked for once a section: names are slow to find."""
+    """Return the prior of each page, asked for once a section: names are slow to find."""
     site, section = sites.dictionary_encode(), sections.dictionary_encode()
     pairs = section.indices.to_numpy().astype(np.int64) * len(site.dictionary)
     _, pages, of = np.unique(

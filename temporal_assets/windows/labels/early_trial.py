@@ -27,7 +27,7 @@ _EARLIER: Final = 2 / 3
 def early_trial(
     store: Store, engine: Engine, settings: Settings, day: dt.date, scratch: Path
 ) -> list[Score]:
-    """Scores of every answer at every age; none where there is nothing to learn from."""
+    """Return scores of every answer at every age; none where there is nothing to learn from."""
     pages, _ = first_days(job_as_it_is(store, engine, settings, EARLY_LABELS, day, scratch))
     earlier = round(_EARLIER * len(pages))
     known_pages, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))

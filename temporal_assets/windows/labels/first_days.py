@@ -109,7 +109,7 @@ class _Plan:
 
 
 def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
-    """Known pages, and rows of FIRST_DAYS of young ones.
+    """Return known pages, and rows of FIRST_DAYS of young ones.
 
     `job` reads `page_views`, `page_totals` and, where thresholds are calibrated, `page_labels`.
     """
@@ -155,7 +155,7 @@ def _plan_of(job: Job) -> _Plan:
 
 
 def _days_read(job: Job, plan: _Plan) -> list[Manifest]:
-    """Days that are read, and no more: pages born since have no views before."""
+    """Return days that are read, and no more: pages born since have no views before."""
     return [
         manifest
         for manifest in job.window("page_views").manifests
@@ -192,7 +192,7 @@ def _walked(job: Job, plan: _Plan) -> pa.Table | None:
 
 
 def _rows(page_days: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
-    """Rows of FIRST_DAYS; views are given of `dates`, of which missing days are none."""
+    """Return rows of FIRST_DAYS; views are given of `dates`, of which missing days are none."""
     pages = page_days.pages
     number = (dates - dates[0]).astype(np.int64)
     start = (pages["birth"].to_numpy() - dates[0]).astype(np.int64)
@@ -272,7 +272,7 @@ def missing_days(job: Job) -> NDArray[np.datetime64]:
 def views_of(
     pages: pa.Table | pa.RecordBatch, days: int, missing: NDArray[np.datetime64]
 ) -> NDArray[np.float64]:
-    """Views of rows of FIRST_DAYS, pages x days, with those of missing days filled in."""
+    """Return views of rows of FIRST_DAYS, pages x days, with those of missing days filled in."""
     lists_of_views = pages["views"]
     if isinstance(lists_of_views, pa.ChunkedArray):
         lists_of_views = lists_of_views.combine_chunks()
@@ -287,7 +287,7 @@ def views_of(
 
 
 def _cuts(job: Job, urls: pa.Array) -> NDArray[np.float64]:
-    """Q of each page: calibrated ones are those of its label, if it has one."""
+    """Return Q of each page: calibrated ones are those of its label, if it has one."""
     labels = job.settings.labels
     cuts = np.full(len(urls), labels.q)
     if labels.thresholds == "calibrated":
@@ -303,11 +303,11 @@ def _kept(block: pa.Table) -> pa.Table:
 
 
 def sections(urls: pa.Array) -> pa.Array:
-    """The section of each URL."""
+    """Return the section of each URL."""
     return to_arrow(sections_of(from_arrow(urls)))
 
 
 def batches(table: pa.Table, rows: int) -> Sequence[pa.RecordBatch]:
-    """Rows of a table, so many at a time."""
+    """Return rows of a table, so many at a time."""
     cut: list[pa.RecordBatch] = table.combine_chunks().to_batches(max_chunksize=rows)
     return cut

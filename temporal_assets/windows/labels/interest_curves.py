@@ -48,7 +48,7 @@ _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 def fit_batch(
     batch: pa.RecordBatch, options: Options, observed: NDArray[np.bool_], first_weekday: int
 ) -> pa.RecordBatch:
-    """Rows of `interest_curves` for rows of `page_histories`, or of `weekly_histories`.
+    """Return rows of `interest_curves` for rows of `page_histories`, or of `weekly_histories`.
 
     Of the latter, views are divided by the weekday factors of their sites.
     """
@@ -102,7 +102,7 @@ def _make(job: Job) -> Sequence[Path]:
 def _weekdays(
     batch: pa.RecordBatch, observed: NDArray[np.bool_], first_weekday: int
 ) -> NDArray[np.float64]:
-    """Pages x days: the weekday factor of their sites."""
+    """Return pages x days: the weekday factor of their sites."""
     sites = batch.column("site").to_numpy(zero_copy_only=False)
     _, pages, of = np.unique(sites, return_index=True, return_inverse=True)
     days = batch.column("site_days").take(pa.array(pages)).flatten().to_numpy()

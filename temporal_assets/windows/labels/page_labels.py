@@ -19,7 +19,7 @@ from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 
 
 def rule_parameters(labels: Labels) -> dict[str, Any]:
-    """Parameters of sql/labels/page_labels.sql that settings tell."""
+    """Return parameters of sql/labels/page_labels.sql that settings tell."""
     return {
         "calibrated": labels.thresholds == "calibrated",
         "section": SECTION,

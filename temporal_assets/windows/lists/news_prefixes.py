@@ -72,7 +72,7 @@ class Walk:
 
 
 def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
-    """Rows of `prefix_trees` with the share that is compared.
+    """Return rows of `prefix_trees` with the share that is compared.
 
     `pages` and `news_pages` become those of the stock that count.
     """

@@ -46,7 +46,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _clients(job: Job, few: list[str]) -> list[str]:
-    """Files that say how many came to sections of which the files `few` have the pages."""
+    """Return files that say how many came to sections of which the files `few` have the pages."""
     inputs = {
         "few_pages": few,
         "page_totals": job.urls("page_traffic"),

@@ -77,12 +77,12 @@ SECTION_PATHS: Final = passing(
 
 
 def write_page_sections(engine: Engine, labels: list[str], out: Path) -> list[str]:
-    """Files of PAGE_SECTIONS from those of `page_labels`."""
+    """Return files of PAGE_SECTIONS from those of `page_labels`."""
     return _apply(engine, page_sections, {"page_labels": labels}, PAGE_SECTIONS, out)
 
 
 def write_flow_sections(engine: Engine, flow: Sequence[str], out: Path) -> list[str]:
-    """Files of FLOW_SECTIONS from those of `page_flow`."""
+    """Return files of FLOW_SECTIONS from those of `page_flow`."""
     return _apply(engine, flow_sections, {"page_flow": flow}, FLOW_SECTIONS, out)
 
 
@@ -92,7 +92,7 @@ def write_section_paths(engine: Engine, inputs: Inputs, out: Path) -> list[str]:
 
 
 def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of PAGE_SECTIONS for rows of `page_labels`."""
+    """Return rows of PAGE_SECTIONS for rows of `page_labels`."""
     deepest = sections(from_arrow(batch.column("url"))).innermost()
     columns = {name: batch.column(name) for name in _LABELS}
     return _batch(PAGE_SECTIONS, columns | {"section": to_arrow(deepest)})
@@ -107,7 +107,7 @@ def flow_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of SECTION_PATHS for rows with a section each."""
+    """Return rows of SECTION_PATHS for rows with a section each."""
     name = "section" if "section" in batch.schema.names else "prefix"
     page_sections = sections(from_arrow(batch.column(name)))
     levels = np.diff(page_sections.first)

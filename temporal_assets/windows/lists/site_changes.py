@@ -33,7 +33,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def compared_day(manifest: Manifest) -> dt.date | None:
-    """The day of the list that a day was compared with, also where no site is in either."""
+    """Return the day of the list that a day was compared with, also where no site is in either."""
     names = (
         manifest_input.name
         for manifest_input in manifest.inputs

@@ -99,7 +99,7 @@ _SCORED: Final = with_scores("scored_sites", _SITE_SUMS.columns)
 
 
 def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
-    """Rows of hosts with the site that each belongs to."""
+    """Return rows of hosts with the site that each belongs to."""
     site = batch.column("host")
     if by == "domain":
         site = pa.array([registrable_domain(host) for host in site.to_pylist()], pa.string())
@@ -109,7 +109,7 @@ def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
 
 
 def write_activity(job: Job) -> list[str]:
-    """Files of HOST_ACTIVITY: all pages count, reliable or not."""
+    """Return files of HOST_ACTIVITY: all pages count, reliable or not."""
     recent = min(sections.QUIET_DAYS, job.settings.window.days)
     written = job.engine.query(
         "site_activity",
@@ -126,7 +126,7 @@ def write_activity(job: Job) -> list[str]:
 
 
 def quietness(job: Job) -> dict[str, float]:
-    """Parameters of the statements that say whether a host has gone quiet."""
+    """Return parameters of the statements that say whether a host has gone quiet."""
     return {
         # The day itself is there, or there would be no window.
         "recent_days": int(observed_days(job)[-sections.QUIET_DAYS :].sum()),

@@ -82,7 +82,7 @@ FEW_PAGES: Final = passing(
 def write_tree_sums(
     engine: Engine, inputs: Inputs, parameters: Mapping[str, Any], out: Path
 ) -> tuple[list[str], list[str]]:
-    """Files of TREE_SUMS and FEW_PAGES from labels, histories, the flow and `counted_sites`.
+    """Return files of TREE_SUMS and FEW_PAGES from labels, histories, the flow and `counted_sites`.
 
     `parameters` are those of sql/lists/section_sums.sql, and `enough` of sql/lists/few_pages.sql.
     """

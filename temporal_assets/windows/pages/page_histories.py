@@ -27,7 +27,7 @@ _SCHEMA: Final = with_encoded(contracts.PAGE_HISTORIES.arrow_schema, "site")
 
 
 def least_views(per_day: float, days: int) -> int:
-    """Views that a page needs in `days` days to have `per_day` of them a day on average."""
+    """Return views that a page needs in `days` days to have `per_day` of them a day on average."""
     # Exactly what is written: 0.1 a day are 3 views in 30 days, and not a little more than 3.
     return ceil(Decimal(repr(per_day)) * days)
 

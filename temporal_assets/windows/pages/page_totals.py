@@ -24,7 +24,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def whole_window(first: dt.date, last: dt.date) -> dict[str, Any]:
-    """Parameters of `sql/pages/page_totals.sql` for the days from `first` to `last`."""
+    """Return parameters of `sql/pages/page_totals.sql` for the days from `first` to `last`."""
     return {"day": last, "first": first, "bits": SEEN_BITS}
 
 

@@ -65,7 +65,7 @@ def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
 
 
 def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
-    """Rows of `url_patterns` for one site."""
+    """Return rows of `url_patterns` for one site."""
     audience = audience_of(rows, options.least_clients)
     site_patterns = _patterns(site_traffic(rows, audience), options)
     tree = site_patterns.by_syntax
@@ -185,7 +185,7 @@ def _sums(tree: PatternTree, rows: pa.Table) -> dict[str, pa.Array]:
 
 
 def _reasons(site_patterns: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Array]:
-    """Why nodes were merged, or were not."""
+    """Return why nodes were merged, or were not."""
     tree = site_patterns.by_syntax.hierarchy
     saved, similarity = np.full(len(tree), np.nan), np.full(len(tree), np.nan)
     saved[site_patterns.visit_cut.merged] = site_patterns.visit_cut.saved_bits

@@ -170,7 +170,7 @@ def _traffic(
     scratch: Path,
     sites: Collection[str],
 ) -> pa.Table:
-    """`page_traffic` of some days, as the asset makes it of a window."""
+    """Return `page_traffic` of some days, as the asset makes it of a window."""
     labels = scratch / "page_labels.parquet"
     pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     views = {"page_views": _files(store, "page_views", days)}
@@ -212,7 +212,7 @@ def _files(store: Store, asset: str, days: Sequence[dt.date]) -> list[str]:
 
 
 def _sites(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Rows of each site, which lie together."""
+    """Yield rows of each site, which lie together."""
     if not len(rows):
         return
     runs = pc.run_end_encode(rows.column("site").combine_chunks())

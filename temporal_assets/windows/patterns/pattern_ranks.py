@@ -77,7 +77,7 @@ FLOW_OF_PATTERNS: Final = passing(
 
 
 def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
-    """Rows of `pattern_ranks` for the rows of `url_patterns` of some whole sites."""
+    """Return rows of `pattern_ranks` for the rows of `url_patterns` of some whole sites."""
     patterns = rows.filter(rows.column("is_pattern")).combine_chunks()
     first = _first_of_sites(patterns)
     site = np.repeat(np.arange(len(first) - 1), np.diff(first))
@@ -122,7 +122,7 @@ def _graph(patterns: pa.Table, site: Int64s) -> BehaviourGraph:
 
 
 def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, pa.Array]:
-    """Scores and places; NULL where what they need is not known, with the reason."""
+    """Return scores and places; NULL where what they need is not known, with the reason."""
     has_graph = ranks.has_transits[site]
     no_referrals = ~_has_any(floats(patterns, "referrals"), site)
     no_referrers = ~_has_any(floats(patterns, "referred"), site)
@@ -164,7 +164,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def patterns_of_flow(rows: pa.Table) -> pa.RecordBatch:
-    """Rows of the flow of patterns for the rows of `pattern_urls` of some whole sites."""
+    """Return rows of the flow of patterns for the rows of `pattern_urls` of some whole sites."""
     flow_tables: list[pa.Table] = []
     rows = rows.combine_chunks()
     first = _first_of_sites(rows)
@@ -185,7 +185,7 @@ def patterns_of_flow(rows: pa.Table) -> pa.RecordBatch:
 
 
 def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
-    """The flow of the patterns of one site; none where it has no tree or no flow."""
+    """Return the flow of the patterns of one site; none where it has no tree or no flow."""
     is_node = pc.is_null(rows["url"])
     nodes, pages = rows.filter(is_node), rows.filter(pc.invert(is_node))
     if not len(nodes) or not len(pages):

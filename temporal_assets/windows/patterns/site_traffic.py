@@ -16,7 +16,7 @@ from temporal_assets.engines.arrow_texts import from_arrow
 
 
 def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
-    """The traffic of a site, given all its rows in their order and who opened its pages."""
+    """Return the traffic of a site, given all its rows in their order and who opened its pages."""
     pages, transits, counts = links(rows, "links")
     return SiteTraffic(
         urls=from_arrow(rows.column("url")),
@@ -51,6 +51,6 @@ def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:
 
 
 def _lists(rows: pa.Table, name: str) -> tuple[Int64s, pa.Array]:
-    """Lengths of the lists of a column, and all their elements."""
+    """Return lengths of the lists of a column, and all their elements."""
     array = pa.concat_arrays(rows.column(name).chunks)
     return pc.list_value_length(array).to_numpy().astype(np.int64), array.flatten()

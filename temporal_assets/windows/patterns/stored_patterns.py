@@ -49,7 +49,7 @@ _SITES: Final = (
 
 
 def sites_of(store: Store, engine: Engine, day: dt.date, limit: int = _ALL_ROWS) -> list[Row]:
-    """Every site with leaves and height of its three trees; the most visited first."""
+    """Return every site with leaves and height of its three trees; the most visited first."""
     return engine.rows(_SITES, {"url_patterns": store.files("url_patterns", day)}, limit)
 
 
@@ -107,12 +107,12 @@ class StoredPatterns:
         return pattern if parts.sum() > MOST_PARTS else None
 
     def nodes_of(self, urls: Sequence[str]) -> list[int | None]:
-        """The most specific node of each canonical URL; None for URLs of another form."""
+        """Return the most specific node of each canonical URL; None for URLs of another form."""
         matched = self.matcher.match(texts(urls))
         return [None if node == NOWHERE else int(node) for node in matched]
 
     def pattern_of(self, node: int) -> int | None:
-        """The pattern that a node is, or is part of; None above the patterns."""
+        """Return the pattern that a node is, or is part of; None above the patterns."""
         at = node
         while at >= 0:
             if self.nodes[at]["is_pattern"]:
@@ -121,11 +121,11 @@ class StoredPatterns:
         return None
 
     def under(self, node: int) -> Int64s:
-        """A node and all nodes below it."""
+        """Return a node and all nodes below it."""
         return np.arange(node, int(self.tree.hierarchy.end[node]))
 
     def partners(self, node: int, *, inward: bool) -> list[tuple[int, int]]:
-        """Patterns that people came from (or went to), with transits, most first.
+        """Return patterns that people came from (or went to), with transits, most first.
 
         Of a node that holds several patterns: those of all of them.
         """
@@ -139,7 +139,7 @@ class StoredPatterns:
 
 
 def graph_of(stored: StoredPatterns) -> Graph:
-    """The behaviour graph of the most visited patterns of a site."""
+    """Return the behaviour graph of the most visited patterns of a site."""
     ranked = sorted(stored.ranks.values(), key=lambda row: (-row["visits"], row["pattern"]))
     graph = patterns.graph_of(stored.site, ranked[: patterns.MOST_PATTERNS], stored.edges)
     hidden = len(ranked) - len(graph.nodes)

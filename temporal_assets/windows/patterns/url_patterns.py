@@ -25,7 +25,7 @@ takes less than ten: more is a fault, and must not keep all other sites waiting.
 
 
 def pattern_options(settings: Settings) -> PatternOptions:
-    """The settings that patterns depend on."""
+    """Return the settings that patterns depend on."""
     patterns = settings.patterns
     return PatternOptions(
         patterns.salience,

@@ -321,7 +321,7 @@ def _provenance(job: Job) -> Provenance:
 
 
 def _rows(document: Document) -> Iterator[dict[str, Any]]:
-    """The entries of all lists."""
+    """Yield the entries of all lists."""
     kinds: Sequence[tuple[str, Sequence[Any], str, str]] = (
         ("site", document["sites"], "site", "score"),
         ("hub", document["hubs"], "url", "temporal_pages"),

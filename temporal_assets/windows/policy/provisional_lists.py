@@ -90,7 +90,7 @@ class _Pages:
 
 
 def judge_sites(rows: pa.Table, day: dt.date, observed: Sequence[int]) -> pa.RecordBatch:
-    """Rows of `provisional_lists` for rows of `provisional_rows` of some whole sites.
+    """Return rows of `provisional_lists` for rows of `provisional_rows` of some whole sites.
 
     Args:
         rows: Nodes of each site before its pages.
@@ -155,7 +155,7 @@ def _first_usual(traffic: Floats) -> int:
 
 
 def _sums(pages: _Pages, part: NDArray[np.int64], parts: int) -> list[dict[str, Any]]:
-    """Counts of the pages of each part; -1 are of none."""
+    """Return counts of the pages of each part; -1 are of none."""
     has_part = part >= 0
     of, days = part[has_part], len(pages.days)
     count = np.bincount(of, minlength=parts)

@@ -117,7 +117,7 @@ _PATTERNS: Final = "SELECT * FROM pattern_ranks WHERE is_public ORDER BY visits 
 
 
 def compose(job: Job) -> Report:
-    """The report of a day."""
+    """Return the report of a day."""
     reader = Reader(job)
     crawled = reader.table("crawl_simulation")
     timely = reader.table("timely_simulation")
@@ -136,7 +136,7 @@ def compose(job: Job) -> Report:
 
 
 def read_report(store: Store, day: dt.date) -> Report:
-    """A report that was published. Raises `MissingPartition` where none was."""
+    """Return a report that was published. Raises `MissingPartition` where none was."""
     rows = store.read("evaluation_report", day).sort_by("place").to_pylist()
     data = json.loads(rows[0]["content"])
     sections = tuple(section_of(json.loads(row["content"])) for row in rows[1:])
@@ -293,7 +293,7 @@ def remove_page(settings: Settings, day: dt.date) -> None:
 
 
 def day_of(path: Path) -> dt.date | None:
-    """Whose page a file is; None for files of anybody else."""
+    """Return whose page a file is; None for files of anybody else."""
     head, tail = OF_DAY.split("{day}")
     if not (path.name.startswith(head) and path.name.endswith(tail)):
         return None
@@ -333,7 +333,7 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """All that decides what comes out; not where things lie, nor what it may cost.
+    """Return all that decides what comes out; not where things lie, nor what it may cost.
 
     Nor who is told and how long things are kept; what crawlers are told is an input (the policy).
     """

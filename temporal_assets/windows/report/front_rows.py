@@ -137,7 +137,7 @@ def front_of(job: Job, reader: Reader) -> Front:
 
 
 def _births(job: Job, reader: Reader) -> list[Row]:
-    """Pages born on every observed day; on the first days of the data all pages seem new."""
+    """Return pages born on every observed day; on the first days of the data all pages seem new."""
     births_of_day = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
     present = job.present("page_views")
     if not present:

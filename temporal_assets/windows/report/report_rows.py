@@ -167,30 +167,30 @@ class Reader:
         self._least = job.settings.privacy.min_clients
 
     def rows(self, query: str, *tables: str, limit: int = MANY) -> list[Row]:
-        """Rows of a query over tables of the day; `{least}` in it are the clients needed."""
+        """Return rows of a query over tables of the day; `{least}` in it are the clients needed."""
         inputs = {name: self._job.files(name) for name in tables}
         return self._job.engine.rows(query.replace("{least}", str(self._least)), inputs, limit)
 
     def daily(self, query: str, name: str) -> list[Row]:
-        """Rows of a query over the days of the window of a daily asset."""
+        """Return rows of a query over the days of the window of a daily asset."""
         inputs = {name: list(self._job.window(name).files)}
         return self._job.engine.rows(query, inputs, MANY)
 
     def table(self, name: str) -> list[Row]:
-        """All rows of a small table."""
+        """Return all rows of a small table."""
         rows: list[Row] = self._job.store.read(name, self._job.day).to_pylist()
         return rows
 
     # Pages --------------------------------------------------------------------------------------
 
     def examples(self) -> list[tuple[str, PageChart]]:
-        """Pages with their curves, the most temporal first."""
+        """Return pages with their curves, the most temporal first."""
         tables = ("interest_curves", "page_histories", "page_labels", *_TRAFFIC_OF_PAGES)
         rows = self.rows(_EXAMPLES, *tables)
         return [(row["url"], self._chart(row)) for row in rows]
 
     def typical(self) -> dict[bool, tuple[str, PageChart]]:
-        """A typical news page under True, another under False."""
+        """Return a typical news page under True, another under False."""
         rows = self.rows(_TYPICAL, "page_labels", "page_histories", *_TRAFFIC_OF_PAGES)
         plain = {"is_converged": False, "b": None, "phi_n": None}
         return {row["is_news"]: (row["url"], self._chart(row | plain)) for row in rows}
@@ -228,7 +228,7 @@ class Reader:
         return points, facts
 
     def labels(self) -> tuple[list[Row], list[Row]]:
-        """Pages by both labels, and thresholds they were made with."""
+        """Return pages by both labels, and thresholds they were made with."""
         return self.rows(_PAIRS, "page_labels"), self.rows(_THRESHOLDS, "page_labels")
 
     def cuts(self) -> dict[str, str]:
@@ -243,7 +243,7 @@ class Reader:
     # Calibration --------------------------------------------------------------------------------
 
     def calibration(self) -> tuple[list[Row], dict[str, HeatMap]]:
-        """The chosen thresholds, and the grid of each score."""
+        """Return the chosen thresholds, and the grid of each score."""
         cells = self.rows(_CALIBRATED, "calibration")
         chosen = [row for row in cells if row["is_best"] or row["is_used"]]
         labels = self._job.settings.labels
@@ -261,7 +261,7 @@ class Reader:
         return self.rows(_FOLDERS.replace("{wanted}", wanted), "prefix_trees", "news_prefixes")
 
     def trees(self) -> tuple[list[prefix_tree.Section], int]:
-        """Prefix trees of the sites with the most news, and how many sites have one."""
+        """Return prefix trees of the sites with the most news, and how many sites have one."""
         rows = self.rows(_TREES, "prefix_trees", "news_prefixes")
         (all_,) = self.rows(_TREE_SITES, "prefix_trees")
         return prefix_tree.trees_of(rows, self._least), all_["sites"]
@@ -269,7 +269,7 @@ class Reader:
     # Patterns -----------------------------------------------------------------------------------
 
     def sites(self) -> list[Row]:
-        """Sites of `url_patterns` that enough clients know, the most visited first."""
+        """Return sites of `url_patterns` that enough clients know, the most visited first."""
         site_rows = sites_of(self._job.store, self._job.engine, self._job.day, MANY)
         return [row for row in site_rows if row["is_public"]]
 
@@ -328,14 +328,14 @@ class Reader:
 
 
 def mirrored_pages(mirror: Mirror | None) -> dict[str, int]:
-    """Pages of each site in a mirror."""
+    """Return pages of each site in a mirror."""
     if mirror is None:
         return {}
     return dict(zip(mirror.sites, np.diff(mirror.first).tolist(), strict=True))
 
 
 def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
-    """Pages of some sites in a mirror, with the HTML of some where it keeps any."""
+    """Return pages of some sites in a mirror, with the HTML of some where it keeps any."""
     parts = [
         mirror.urls[int(mirror.first[k]) : int(mirror.first[k + 1])].cast(pa.string())
         for k, site in enumerate(mirror.sites)

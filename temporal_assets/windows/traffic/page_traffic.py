@@ -75,7 +75,7 @@ _PAGE_REFERRALS: Final = passing(
 
 
 def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
-    """The days on which a page that is first seen counts as new.
+    """Return the days on which a page that is first seen counts as new.
 
     On the first days of a window nearly every page is seen for the first time, new or not. Half of
     the window is long enough to meet the old ones.
@@ -92,7 +92,7 @@ def write_traffic(
     out: Path,
     at_once: int = PAGES_AT_ONCE,
 ) -> list[Path]:
-    """Files of `page_traffic` of some days, from `page_totals` and `page_labels`.
+    """Return files of `page_traffic` of some days, from `page_totals` and `page_labels`.
 
     `first` is the day of the first bit of `page_totals.seen`; None where its bits do not tell which
     URLs of these days pages are. `parameters` are those of sql/traffic/page_traffic.sql but for the
