@@ -137,7 +137,7 @@ def plain(message: Message) -> str:
 
 
 def chat(message: Message) -> str:
-    """Return title and body for services like Slack and Mattermost.
+    """Return the title and body for services like Slack and Mattermost.
 
     Slack reads `<...>` as links and mentions; both read Markdown. So `&`, `<` and `>` are escaped,
     and what is quoted stands in a block of code, which it cannot end: nobody is called by a log

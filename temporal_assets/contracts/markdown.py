@@ -17,12 +17,12 @@ what to do when it fails, is in [checks.md](checks.md).
 
 
 def page(tables: Iterable[Table]) -> str:
-    """Return documentation of all tables."""
+    """Return the documentation of all tables."""
     return "\n".join([_INTRODUCTION, *(document(table) for table in tables)])
 
 
 def document(table: Table) -> str:
-    """Return documentation of one table."""
+    """Return the documentation of one table."""
     key = f", unique by {_names(table.key)}" if table.key else ""
     return "\n".join(
         [
@@ -41,7 +41,7 @@ def document(table: Table) -> str:
 
 
 def check_rows(table: Table) -> list[tuple[str, ...]]:
-    """Return documentation of the checks of one table, a row each."""
+    """Return the documentation of the checks of one table, a row each."""
     return [*map(_rule, table.rules), *map(_drift, table.drifts)]
 
 

@@ -211,7 +211,7 @@ def _derived(
 
 
 def requests_digest(settings: Settings) -> str:
-    """Return identity of the settings that `requests` depends on beyond what landing records."""
+    """Return a digest of the settings of `requests` that are not part of the landing records."""
     bots = settings.cleaning.bots
     return digest_of([bots, ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER])
 

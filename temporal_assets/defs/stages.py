@@ -94,7 +94,7 @@ def group_of(asset: str) -> str:
 
 
 def page_of(asset: str) -> str:
-    """Return name of the file in `docs/` that explains an asset."""
+    """Return the name of the file in `docs/` that explains an asset."""
     return f"{_PAGES.get(asset, _STAGE_OF[asset].page)}.md"
 
 

@@ -74,7 +74,7 @@ class LogGroup:
         return self.sites[0].host if self.style is _BY_SITE else f"server{self.number:02d}"
 
     def file(self, corpus: Path, day: dt.date) -> Path:
-        """Return path of a day's log."""
+        """Return the path of a day's log."""
         suffix = self.style.suffix or (_PACKED if self.packed else "")
         return self.folder(corpus) / f"access-{day}.log{suffix}"
 

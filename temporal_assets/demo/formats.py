@@ -311,7 +311,7 @@ class Writer:
         }
 
     def _offsets(self, zone: str, days: int) -> Int64s:
-        """Return offset from UTC in seconds of every hour of the window."""
+        """Return the offset from UTC in seconds of every hour of the window."""
         time_zone = ZoneInfo(zone)
         hours = (
             dt.datetime.fromtimestamp(self._midnight + hour * 3_600, time_zone)

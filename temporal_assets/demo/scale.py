@@ -36,7 +36,7 @@ def views_of_corpus(options: DemoOptions, sites: Sequence[Site]) -> float:
 
 
 def _share_by_hub(options: DemoOptions, pages: PageTable, sample: int) -> float:
-    """Return share of all views of a site that come by hubs."""
+    """Return the share of all views of a site that come by hubs."""
     rows = slice(pages.hubs, None, -(-len(pages) // sample))
     birth, mu, sigma, amplitude = (
         column[rows] for column in (pages.birth, pages.mu, pages.sigma, pages.amplitude)

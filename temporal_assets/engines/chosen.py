@@ -20,6 +20,6 @@ def engine_of(settings: Settings) -> Engine:
 
 
 def engine_version(settings: Settings) -> str:
-    """Return name and version of what makes the artifacts, for reports."""
+    """Return the name and version of what makes the artifacts, for reports."""
     name = settings.engine.name
     return f"{name} {version('pyspark' if name == 'spark' else name)}"

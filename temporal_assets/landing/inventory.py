@@ -181,7 +181,7 @@ class LandedFile:
 
 
 def names_apart(files: Collection[LandedFile]) -> dict[str, str]:
-    """Return name of each file by its id, with as many folders as tell files of one name apart."""
+    """Return a name for each file by its id, with as many parent folders as make names unique."""
     names = {file.id: file.name for file in files}
     deepest = max((len(Path(file.sightings[0].path).parts) for file in files), default=0)
     for parts in range(3, deepest + 1):
@@ -201,7 +201,7 @@ def _share(fields: dict[str, Any]) -> DayShare:
 
 
 def file_id(digest: str, options: str) -> str:
-    """Return identity of a reading: of the content, and of what it was read under."""
+    """Return the identity of a reading: of the content, and of what it was read under."""
     return f"{digest}-{options[:8]}"
 
 

@@ -48,7 +48,7 @@ _MANY: Final = 20
 
 
 def page() -> str:
-    """Return documentation of all checks."""
+    """Return the documentation of all checks."""
     header = ("check", "kind", "expects and protects", "when it fails")
     lines = [_INTRODUCTION, *markdown.grid(header, map(_log_check, LOG_CHECKS)), ""]
     times = Counter(row for table in TABLES for row in markdown.check_rows(table))

@@ -162,7 +162,7 @@ class Past:
 
 
 def whole_of(name: str) -> str:
-    """Return name of the number of things that a drift's measure is a share of."""
+    """Return the name of the number of things that a drift's measure is a share of."""
     return f"{name}_whole"
 
 

@@ -21,7 +21,7 @@ _AMONG: Final = re.compile(r"(\w+) NOT IN \(((?:'[^']*'(?:, )?)+)\)")
 
 
 def name_of(table: Table) -> str:
-    """Return name of the suite of a table's rows."""
+    """Return the name of the suite of a table's rows."""
     return f"{table.name} rows"
 
 

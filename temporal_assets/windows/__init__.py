@@ -1,9 +1,10 @@
 """Bodies of the window assets: plain functions from days and other windows to partitions.
 
-A window asset of a day covers the `window.days` days that end with it. `asset` says what one is
-and runs it, `registry` lists them all and says which are out of date; each is a module of its own
-name. The other modules are what several of them share (`incremental` finds an earlier window to go
-on from, `days`, `scored`, `sections`, `trials`, ...), a part of one that is large (`hub_order`,
-`page_traffic_incremental`, `pattern_nodes`, `report_rows`, ...), or `tuning`, which is a command's.
-Not here: Dagster (`defs`), the daily assets (`daily`), mathematics (`core`).
+A window asset of a day covers the `window.days` days that end with it. `frame.asset` defines what a
+window asset is and builds it, `registry` lists them all and finds those out of date. Each asset has
+a module of its own name; the other modules are shared by several assets (`incremental`, `days`,
+`scored`, `sections`, `trials`, ...) or are a part of a large one (`hub_order`, `pattern_nodes`,
+`report_rows`, ...). `tuning` belongs to the command `try rules`.
+
+Not here: Dagster (`defs`), the daily assets (`days`), mathematics (`core`).
 """

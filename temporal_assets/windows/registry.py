@@ -74,16 +74,16 @@ WINDOW_ASSETS: Final[tuple[WindowAsset, ...]] = (
     TIMELY_SIMULATION,
     EVALUATION_REPORT,
 )
-"""Assets in the order they are made: an asset comes after those it is made from, and soon after
-others that read the same files, which are still in memory then."""
+"""Window assets in build order: each comes after those it is made from, and soon after others that
+read the same files, which are still in memory then."""
 
 WINDOW_NAMES: Final = tuple(asset.name for asset in WINDOW_ASSETS)
 
 WAITING_NAMES: Final = frozenset(asset.name for asset in WINDOW_ASSETS if asset.waits)
-"""Assets that are not made before there are `window.min_days` days."""
+"""Names of the assets that are only built once there are `window.min_days` days."""
 
 STEP_NAMES: Final = (*WINDOW_NAMES, RELEASED_POLICY)
-"""Names of all that is made of a window: the tables, and the release of the policy."""
+"""Names of all steps of a window: the tables, and the release of the policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ class Due:
 
 
 def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...]]:
-    """Return days by asset that were published and not judged, and the day of an unreleased policy.
+    """Return the days that were published but not checked, by asset, and of an unreleased policy.
 
-    A run that is killed between publishing, judging and releasing leaves them so. Judging them once
-    more, and releasing the policy, finishes them.
+    A run that is killed between publishing, checking and releasing leaves such days. Checking them
+    and releasing the policy finishes its work.
     """
     days_by_name = {asset.name: unjudged_days(store, settings, asset.name) for asset in TABLES}
     waiting = unreleased(store, settings)
@@ -107,7 +107,7 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
 
 
 def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
-    """Return days of an asset that were published and not judged by all its checks, ascending."""
+    """Return the days of an asset that were published but not checked completely, ascending."""
     manifests = (store.intact(name, day) for day in store.days(name))
     return tuple(
         manifest.day
@@ -119,10 +119,10 @@ def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date,
 
 
 def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) -> bool:
-    """Return whether what a day was made from is still there, which its checks compare it with.
+    """Return True if the inputs that the checks of a day compare it with are still published.
 
-    What is stale is made again instead, or is of an older day, whose days `doctor clean` may have
-    removed.
+    A stale day is rebuilt instead. The inputs of an older day may have been removed by `doctor
+    clean`.
     """
     asset = next(
         (window_asset for window_asset in WINDOW_ASSETS if window_asset.name == name), None
@@ -134,7 +134,7 @@ def _can_be_judged(store: Store, settings: Settings, name: str, day: dt.date) ->
 
 
 def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
-    """Window assets whose partition of a day is missing or older than what it is made from."""
+    """Return the window assets whose partition of a day is missing or older than its inputs."""
     answers: dict[str, bool] = {}
     return tuple(
         asset.name for asset in WINDOW_ASSETS if not is_fresh(store, settings, asset, day, answers)
@@ -142,10 +142,10 @@ def stale(store: Store, settings: Settings, day: dt.date) -> tuple[str, ...]:
 
 
 def due(store: Store, settings: Settings, before: dt.date | None = None) -> Due | None:
-    """Return what is to be made of the latest window (of those that end before `before`).
+    """Return what has to be built of the latest window, or None if nothing has to.
 
-    While a window is short, the assets that wait for more days are left out. None where everything
-    is up to date.
+    With `before`, it is the latest window that ends before that day. While a window is short, the
+    assets that wait for more days are left out.
     """
     end = window_end(store, settings, before)
     if end is None:
@@ -171,9 +171,9 @@ def is_short(store: Store, settings: Settings, day: dt.date) -> bool:
 def needed(
     store: Store, settings: Settings, wanted: Collection[str], days: Iterable[dt.date]
 ) -> tuple[str, ...]:
-    """Return the assets wanted, those they are made from where any of the days is out of date.
+    """Return the wanted assets, and those they are made from that are out of date on any day.
 
-    And the release of a policy that is made.
+    It includes the release of a policy that is built.
     """
     late = {name for day in days for name in stale(store, settings, day)}
     chosen = set(wanted)

@@ -19,7 +19,7 @@ from temporal_assets import contracts
 from temporal_assets.core.text.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Labels
-from temporal_assets.windows.frame.days import counted_days
+from temporal_assets.windows.frame.days import day_parameters
 from temporal_assets.windows.labels.page_labels import rule_parameters
 from tests.sites import host_of
 from tests.tables import write_table
@@ -88,7 +88,7 @@ def tables(lives: dict[str, Row], rules: dict[tuple[str, str], Row], folder: Pat
 
 
 def parameters(observed: list[bool], labels: Labels) -> Row:
-    return {"day": DAY, **counted_days(FIRST, np.array(observed)), **rule_parameters(labels)}
+    return {"day": DAY, **day_parameters(FIRST, np.array(observed)), **rule_parameters(labels)}
 
 
 def thresholds_of(url: str, rules: dict[tuple[str, str], Row], labels: Labels) -> Row:

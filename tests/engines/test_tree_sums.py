@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.frame.days import counted_days
+from temporal_assets.windows.frame.days import day_parameters
 from temporal_assets.windows.lists.tree_sums import write_tree_sums
 from tests.sites import host_of
 from tests.tables import write_table
@@ -81,7 +81,7 @@ def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Pa
         "recent": 2,
         "enough": 3,
         "views_per_client": 10,
-        **counted_days(FIRST, [True] * DAYS),
+        **day_parameters(FIRST, [True] * DAYS),
     }
     sums, few = write_tree_sums(engine, inputs, parameters, tmp_path)
     assert pairs(few) == [

@@ -155,7 +155,7 @@ def _until(options: DemoOptions, last: dt.date) -> DemoOptions:
 
 
 def _last_day(target: Path) -> dt.date:
-    """Return last day of the corpus that is there, so that the same command goes on with it.
+    """Return the last day of the corpus that is there, so that the same command goes on with it.
 
     Without one it is yesterday: today is not over, and the days of Dagster's partitions are filled.
     """

@@ -36,7 +36,7 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def plain(value: Any) -> str:
-    """Return text in which control and invisible characters are written as escapes."""
+    """Return the text in which control and invisible characters are written as escapes."""
     text = "" if value is None else str(value)
     if text.isascii() and text.isprintable():
         return text

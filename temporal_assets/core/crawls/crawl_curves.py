@@ -45,7 +45,7 @@ class CrawlCurve:
         return float(np.trapezoid(self.share, dx=1.0 / (len(self.share) - 1)))
 
     def at(self, throughput: ArrayLike) -> Floats:
-        """Return share of the traffic at shares of the pages."""
+        """Return the share of the traffic at shares of the pages."""
         scale = np.linspace(0.0, 1.0, len(self.share))
         return np.interp(np.asarray(throughput, np.float64), scale, self.share)
 
@@ -114,7 +114,7 @@ def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
 
 @loop
 def _gains(first: Int64s, target: Int32s, pages: Int32s, shown: Flags, traffic: Floats) -> Floats:
-    """Return traffic of the distinct pages that each page links, those shown already left out."""
+    """Return, for each page, the traffic of the pages that it is the first to link."""
     gain = np.zeros(len(pages))
     counted = np.full(len(traffic), -1, np.int32)
     for i in range(len(pages)):

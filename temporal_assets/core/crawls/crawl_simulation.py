@@ -63,7 +63,7 @@ class Crawl:
         return np.concatenate((np.zeros(1), np.cumsum(traffic[self.fetched])))
 
     def seen_traffic(self, traffic: Floats) -> Floats:
-        """Return traffic of the pages seen after 0, 1, ... fetches: timely discovery, BB 5.3.2."""
+        """Return traffic of the pages seen after 0, 1, ... fetches: timely discovery (BB 5.3.2)."""
         summed = np.concatenate((np.zeros(1), np.cumsum(traffic[self.seen])))
         return summed[self.seen_after]
 
@@ -214,7 +214,7 @@ def _lowest(bits: Int64s, offset: Int64s) -> int:
 
 @inlined
 def _first_bit(word: np.uint64) -> int:
-    """Return number of the lowest bit of a word that is not zero."""
+    """Return the number of the lowest bit of a word that is not zero."""
     number = 0
     for width in (32, 16, 8, 4, 2, 1):
         low = (np.uint64(1) << np.uint64(width)) - np.uint64(1)

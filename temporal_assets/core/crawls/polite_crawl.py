@@ -111,7 +111,7 @@ def _next(
     taken: Int64s,
     most: int,
 ) -> int:
-    """Return place of the best page that may be fetched in this round; -1 if there is none."""
+    """Return the place of the best page that may be fetched in this round; -1 if there is none."""
     while len(best) > 0:
         key = heapq.heappop(best)
         place = key & _PLACE

@@ -244,7 +244,7 @@ def _bounds(interest: Floats, left: Floats) -> tuple[float, float]:
 
 @loop
 def _accumulated(delay: Floats, mu: Floats, sigma: Floats) -> Floats:
-    """Return share of the interest that is over after some hours: Φ of TW 4.2 with n in days."""
+    """Return the share of the interest that is over after some hours: Φ of TW 4.2."""
     over = np.zeros(len(delay))
     for i in range(len(delay)):
         if delay[i] > 0:

@@ -145,7 +145,7 @@ class Curves:
         return self.tells_interest & (self.phi_n > q)
 
     def accumulated(self, n: ArrayLike) -> Floats:
-        """Return accumulated interest after n days for any n, as `phi_n` is defined."""
+        """Return the accumulated interest after n days for any n, as `phi_n` is defined."""
         return accumulated(n, self.mu, self.sigma)
 
 
@@ -444,7 +444,7 @@ def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
 
 @kernel
 def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
-    """Return objective of the best constant, and what turns -2 log-likelihood into deviance."""
+    """Return the objective of the best constant, and what turns -2 log-likelihood into deviance."""
     views = observed = 0.0
     for i in range(len(y)):
         views += w[i] * y[i]

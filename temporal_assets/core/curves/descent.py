@@ -210,7 +210,7 @@ def _equations(
 
 @kernel
 def _damped(damping: float, gain: float, promised: float) -> float:
-    """Return damping of the next step, from what the last one kept of its promise."""
+    """Return the damping of the next step, from what the last one kept of its promise."""
     if gain > 0.75 * promised:
         return max(damping * 0.2, 1e-9)
     return damping if gain > 0.25 * promised else damping * 4.0

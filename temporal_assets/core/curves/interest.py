@@ -61,14 +61,14 @@ class Support(NamedTuple):
 
 @part
 def phi(n: float, mu: float, log_sigma: float) -> float:
-    """Return accumulated interest after n days."""
+    """Return the accumulated interest after n days."""
     z = (math.log(n) - mu) / math.exp(log_sigma)
     return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
 @part
 def scatter(y: Floats, weight: Floats, expected: Floats, life: int) -> float:
-    """Return variance of the views per expected view; at least 1, what chance alone makes."""
+    """Return the variance of the views per expected view; at least 1, what chance alone makes."""
     total = 0.0
     informative = 0.0
     for i in range(life):
@@ -98,7 +98,7 @@ def interval(
     support: Support,
     unseen: bool,
 ) -> tuple[float, float]:
-    """Return lowest and highest credible accumulated interest after n days.
+    """Return the lowest and highest credible accumulated interest after n days.
 
     `unseen` says that the page may have been born before the window: then it may be slower than
     anything its views show, and nothing bounds the answer from below. `value` and `work` are what
@@ -139,7 +139,7 @@ def interval(
 def _supported(
     gains: Singles, cell_shares: Floats, first: int, last: int, least: float
 ) -> tuple[float, float]:
-    """Return lowest and highest share of the cells that gain as much as `least`."""
+    """Return the lowest and highest share of the cells that gain as much as `least`."""
     low, high = 1.0, 0.0
     for k in range(first, last):
         share_ = cell_shares[k]
@@ -152,13 +152,13 @@ def _supported(
 
 @part
 def _normal(z: float) -> float:
-    """Return distribution function of the standard normal."""
+    """Return the distribution function of the standard normal."""
     return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
 @making_part
 def _spread(model: Model, page: PageViews, theta: Floats, work: Floats, noise: float) -> float:
-    """Return standard error of the z of Phi(n) at the curve that `objective` left in `work`."""
+    """Return the standard error of the z of Phi(n) at the curve that `objective` left in `work`."""
     likelihood, n, low, high = model
     y, weight, life = page.views, page.weight, len(page.views)
     h = np.zeros((PARAMETERS, PARAMETERS))

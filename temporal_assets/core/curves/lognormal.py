@@ -49,7 +49,7 @@ would be impossible and outweigh all others."""
 
 
 def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
-    """Return lowest and highest (offset, mu, sigma) for a window of `days`.
+    """Return the lowest and highest (offset, mu, sigma) for a window of `days`.
 
     The offset is birth - b: the age of the page, in days, at the end of its first day with views.
     """
@@ -60,7 +60,7 @@ def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:
 
 
 def max_mu(days: int) -> float:
-    """Return highest mu for a window of `days`."""
+    """Return the highest mu for a window of `days`."""
     return math.log(SLOWEST * days)
 
 
@@ -74,7 +74,7 @@ def density(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 def accumulated(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Return share of a page's interest up to `age` days: the paper's capital phi (TW 4.2)."""
+    """Return the share of a page's interest up to `age` days: the paper's capital phi (TW 4.2)."""
     age = np.asarray(age, np.float64)
     positive = np.where(age > 0, age, 1.0)
     share = ndtr((np.log(positive) - mu) / np.asarray(sigma, np.float64))

@@ -39,7 +39,7 @@ class Concentration:
 def concentration(
     views: ArrayLike, m: int | Int64s = DEFAULT_M, *, observed: ArrayLike | None = None
 ) -> Concentration:
-    """Return concentration of each row of views (pages x days).
+    """Return the concentration of each row of views (pages x days).
 
     `m` may be of each page. Days that `observed` (days) calls missing count neither as days nor as
     views.

@@ -90,7 +90,7 @@ class Early:
     def probability(
         self, first_views: ArrayLike, age: ArrayLike, sites: ArrayLike, sections: ArrayLike
     ) -> Floats:
-        """Return probability that each page is temporal.
+        """Return the probability that each page is temporal.
 
         Args:
             first_views: pages x days; views on the day of birth, the day after and so on. Days at

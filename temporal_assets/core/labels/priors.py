@@ -68,7 +68,7 @@ class Prior:
         return cls(float(rate), site, _level(t, by_section, centre))
 
     def of(self, sites: ArrayLike, sections: ArrayLike) -> Floats:
-        """Return probability for pages of these sites and sections."""
+        """Return the probability for pages of these sites and sections."""
         by_site, by_section = np.asarray(sites), np.asarray(sections)
         rate = np.full(len(by_site), self.rate)
         for level, names in ((self._sites, by_site), (self._sections, by_section)):

@@ -46,6 +46,6 @@ def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
 def concentrations(
     views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
 ) -> Floats:
-    """Return concentration over m days (NP 4.1): pages x numbers of days."""
+    """Return the concentration over m days (NP 4.1): pages x numbers of days."""
     scores = [concentration(views, days, observed=observed) for days in m]
     return np.column_stack([np.where(score.is_defined, score.value, 0.0) for score in scores])

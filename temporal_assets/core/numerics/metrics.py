@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def precision(found_right: float, found: float) -> float:
-    """Return share of what was found that is right; 0 if nothing was found."""
+    """Return the share of what was found that is right; 0 if nothing was found."""
     return found_right / found if found else 0.0
 
 
 def recall(found_right: float, right: float) -> float:
-    """Return share of what is right that was found; 0 if nothing is right."""
+    """Return the share of what is right that was found; 0 if nothing is right."""
     return found_right / right if right else 0.0
 
 
@@ -95,13 +95,13 @@ def cohen_kappa(both: int, only_first: int, only_second: int, neither: int) -> f
 
 
 def brier(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Return mean squared distance of probabilities from what happened."""
+    """Return the mean squared distance of probabilities from what happened."""
     t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
     return float(np.mean((p - t) ** 2))
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Return mean surprise in nats; probabilities are held 1e-6 away from certainty."""
+    """Return the mean surprise in nats; probabilities are held 1e-6 away from certainty."""
     t = np.asarray(truth, np.bool_)
     p = np.clip(np.asarray(probability, np.float64), 1e-6, 1 - 1e-6)
     return float(-np.mean(np.where(t, np.log(p), np.log1p(-p))))

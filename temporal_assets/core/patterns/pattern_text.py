@@ -70,7 +70,7 @@ _MOST_ORDERS: Final = 24
 
 
 def readable(text: str) -> str:
-    """Return text with percent-encoded letters and digits of other scripts decoded.
+    """Return the text with percent-encoded letters and digits of other scripts decoded.
 
     Everything else stays encoded: spaces, punctuation, and marks that turn the writing direction.
     """

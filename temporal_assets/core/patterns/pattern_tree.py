@@ -205,7 +205,7 @@ class PatternTree:
         return leaf_numbers
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
-        """Return sum over the URLs of each node: F_in(P) from F_in(u)."""
+        """Return the sum over the URLs of each node: F_in(P) from F_in(u)."""
         totals = np.zeros(len(self))
         above = self.hierarchy
         values = readonly(per_url.astype(np.float64, copy=False))

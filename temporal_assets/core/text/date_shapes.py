@@ -95,7 +95,7 @@ _LONGEST_NUMBER: Final = 6
 
 @inlined
 def number(data: Bytes, start: int, stop: int) -> int:
-    """Return value of a few digits, -1 if there are others between them."""
+    """Return the value of a few digits, -1 if there are others between them."""
     value = 0
     for i in range(start, stop):
         if not 48 <= data[i] <= 57:
@@ -181,9 +181,9 @@ def is_six(data: Bytes, start: int) -> bool:
 
 @leaf
 def month_of(data: Bytes, start: int, stop: int) -> int:
-    """Return number of the month with an English name, whole or its first three letters; 0 if none.
+    """Return the number of the month that an English name stands for, 0 if it is none.
 
-    Only the first letter may be a capital.
+    Names are whole or their first three letters.
     """
     length = stop - start
     for month in range(12):

@@ -74,7 +74,7 @@ class _Paths:
 
 
 def tag_paths(html: str) -> dict[str, float]:
-    """Return weight of each tag path of a page: the logarithm of 1 + its count."""
+    """Return the weight of each tag path of a page: the logarithm of 1 + its count."""
     parser = _Paths()
     parser.feed(html)
     return {path: log1p(count) for path, count in parser.counts.items()}

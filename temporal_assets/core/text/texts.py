@@ -88,7 +88,7 @@ def _copy(data: Bytes, starts: Int64s, offsets: Int64s, taken: Bytes) -> None:
 
 @inlined
 def hash_bytes(data: Bytes, start: int, stop: int, salt: int, seed: np.uint64) -> np.uint64:
-    """Return hash of `data[start:stop]`; equal bytes under different salts are different values."""
+    """Return a hash of `data[start:stop]`; the same bytes have another hash under another salt."""
     value = (seed ^ np.uint64(stop - start)) + np.uint64(salt) * MULTIPLIER
     at = start
     while at < stop:

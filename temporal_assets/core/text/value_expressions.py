@@ -103,7 +103,7 @@ _SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"
 
 
 def escape(text: str) -> str:
-    """Return text as an expression that matches it and nothing else."""
+    """Return the text as an expression that matches it and nothing else."""
     return text.translate(_SPECIAL)
 
 

@@ -93,7 +93,10 @@ _BIRTH_CLOCK: Final = np.append(0.0, np.cumsum(_BIRTHS_BY_HOUR) / _BIRTHS_BY_HOU
 def accumulated(
     age: NDArray[np.floating], mu: NDArray[np.floating], sigma: NDArray[np.floating]
 ) -> Floats:
-    """Return share of a page's interest up to `age` days after its birth; 0 before it (TW 4.2)."""
+    """Return the share of a page's interest up to `age` days after its birth (TW 4.2).
+
+    It is 0 before the birth.
+    """
     positive = np.maximum(age, _TINY)
     share = ndtr((np.log(positive) - mu) / sigma)
     return np.where(age > 0, share, 0).astype(np.float32)
@@ -102,7 +105,7 @@ def accumulated(
 def draw_births(
     options: DemoOptions, kind: PageKind, count: int, site: Site, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return birth times in days, ascending."""
+    """Return the birth times in days, ascending."""
     if kind is PageKind.EVERGREEN:
         youngest, oldest = _EVERGREEN_AGE
         return np.sort(rng.uniform(-oldest, -youngest, count))

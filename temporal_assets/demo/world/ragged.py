@@ -122,7 +122,7 @@ def compose(
 
 
 def find(table: Ragged, byte: bytes) -> Int32s:
-    """Return position of the first such byte in each row; the row's size where there is none."""
+    """Return the position of the first such byte in each row, or the row's size without one."""
     places = np.empty(len(table), np.int32)
     _find(table.data, table.start, table.size, ord(byte), places)
     return places

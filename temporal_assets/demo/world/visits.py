@@ -221,7 +221,7 @@ def _linking(
 def share_by_hub(
     site: Site, kind: NDArray[np.int8], age: NDArray[np.floating]
 ) -> NDArray[np.floating]:
-    """Return share of a page's readers who come by a hub, by the page's age in days."""
+    """Return the share of a page's readers who come by a hub, by the page's age in days."""
     lasting = (kind == PageKind.EVERGREEN) | (kind == PageKind.FRESH)
     front, index = _on_hubs(site, age)
     return _OLD_BY_HUB + np.where(lasting, 0, _NEW_BY_HUB * (front + index))

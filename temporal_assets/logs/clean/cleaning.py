@@ -236,7 +236,7 @@ class Cleaner:
         return static[target.codes]
 
     def _days(self, records: Records, rows: Offsets) -> NDArray[np.int32]:
-        """Return day of every line; lines without a time take that of the line before."""
+        """Return the day of every line; lines without a time take that of the line before."""
         days = np.full(len(records), UNKNOWN_DAY, np.int32)
         days[rows] = clocks(records.time[rows], self.zone) // DAY
         last_known_row = np.full(len(records), -1, np.int64)

@@ -96,7 +96,7 @@ def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
 
 
 def last_number(block: Block) -> int:
-    """Return number of the block's last line."""
+    """Return the number of the block's last line."""
     newlines = int(np.count_nonzero(block.data == NEWLINE))
     return block.first_line + newlines - int(block.data[-1] == NEWLINE)
 

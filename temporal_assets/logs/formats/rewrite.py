@@ -250,7 +250,7 @@ def _at(data: Bytes, at: int) -> int:
 
 @inlined
 def _hex(byte: int) -> int:
-    """Return value of a hexadecimal digit, -1 for anything else."""
+    """Return the value of a hexadecimal digit, -1 for anything else."""
     if ZERO <= byte <= ZERO + 9:
         return byte - ZERO
     letter = byte | 0x20

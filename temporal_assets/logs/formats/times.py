@@ -61,14 +61,14 @@ _NANOS_FROM: Final = _MICROS_FROM * 1000
 
 @inlined
 def digit(data: Bytes, at: int) -> int:
-    """Return value of a decimal digit; a large negative number for anything else."""
+    """Return the value of a decimal digit; a large negative number for anything else."""
     value = np.int64(data[at]) - ZERO
     return int(value) if 0 <= value <= 9 else -100_000
 
 
 @inlined
 def two(data: Bytes, at: int) -> int:
-    """Return value of two digits; negative for anything else."""
+    """Return the value of two digits; negative for anything else."""
     return digit(data, at) * 10 + digit(data, at + 1)
 
 
@@ -114,7 +114,7 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 @inlined
 def parse_date(data: Bytes, start: int, stop: int) -> int:
-    """Return day of `10/Feb/2012`, `2012-02-10`, `2012/02/10` or `10.02.2012`, else NO_DAY."""
+    """Return the day of `10/Feb/2012`, `2012-02-10`, `2012/02/10` or `10.02.2012`, else NO_DAY."""
     length = stop - start
     if length == 11 and data[start + 2] == SLASH and data[start + 6] == SLASH:
         year = two(data, start + 7) * 100 + two(data, start + 9)
@@ -175,9 +175,9 @@ def parse_clock(data: Bytes, start: int, stop: int, needs_seconds: bool) -> tupl
 
 @inlined
 def parse_zone(data: Bytes, start: int, stop: int) -> tuple[int, bool]:
-    """Return offset in microseconds of ` -0500`, `+02:00`, `+02`, `Z`, `UTC` or nothing (naive).
+    """Return the offset in microseconds that a zone stands for, and whether there is none (naive).
 
-    BAD for anything else.
+    Zones are ` -0500`, `+02:00`, `+02`, `Z`, `UTC`, `GMT` or nothing; the offset is BAD for others.
     """
     while start < stop and data[start] == SPACE:
         start += 1
@@ -359,7 +359,7 @@ def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDA
 
 
 def _offsets(time: int, zone: ZoneInfo) -> tuple[int, int]:
-    """Return offset in microseconds of a local time, at its first and second occurrence."""
+    """Return the offset in microseconds of a local time, at its first and second occurrence."""
     local = _EPOCH + dt.timedelta(microseconds=time)
     utc_offsets = [local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1)]
     first, second = (round(o.total_seconds() * MICROSECONDS) if o else 0 for o in utc_offsets)

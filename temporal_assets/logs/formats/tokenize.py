@@ -287,7 +287,7 @@ def _word_end(data: Bytes, at: int, stop: int, separator: int, collapse: bool) -
 def _quote_end(
     data: Bytes, at: int, stop: int, separator: int, collapse: bool, escaped: bool
 ) -> int:
-    """Return position of the quote that closes a field, -1 if none does.
+    """Return the position of the quote that closes a field, -1 if none does.
 
     Servers disagree on escaping and some do none: a quote closes only before a separator or at the
     end of the line.
@@ -313,7 +313,7 @@ def _quote_end(
 
 @inlined
 def _csv_end(data: Bytes, at: int, stop: int) -> int:
-    """Return position of the quote that closes an RFC 4180 field, -1 if none does."""
+    """Return the position of the quote that closes an RFC 4180 field, -1 if none does."""
     while True:
         at = find_byte(data, at, stop, QUOTE)
         if at >= stop:

@@ -70,7 +70,7 @@ def to_list(column: Column) -> list[bytes]:
 
 
 def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
-    """Return value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
+    """Return the value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
     data, start, stop = _concatenate(
         prefix.data, prefix.start, prefix.stop, prefix_of, rest.data, rest.start, rest.stop
     )

@@ -557,12 +557,12 @@ def peek(path: LogPath, reading: Reading | None = None) -> bytes:
 
 
 def head_digest(path: LogPath, reading: Reading | None = None) -> str:
-    """Return digest of a file's first record: a cheap hint that the file may be known."""
+    """Return the digest of a file's first record: a cheap hint that the file may be known."""
     return first_record(peek(path, reading))
 
 
 def first_record(head: bytes) -> str:
-    """Return digest of the first record (64 KiB at most) of a file that begins so.
+    """Return the digest of the first record (64 KiB at most) of a file that begins so.
 
     Records have digits, as times do. Directives and the names of columns, which many files of a
     server begin with, would make each of them look known.

@@ -14,12 +14,12 @@ from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content, for Crawlee."""
+    """Return the name -> content, for Crawlee."""
     return _files(document, "**")
 
 
 def files_of_crawl4ai(document: Document) -> dict[str, str]:
-    """Return name -> content, for crawl4ai."""
+    """Return the name -> content, for crawl4ai."""
     return _files(document, "*")
 
 

@@ -16,7 +16,7 @@ from temporal_assets.policy.exports.rules import by_rank, denied
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     hubs = by_rank(document)
     watched = [hub["url"] for hub in hubs] + [row["url"] for row in document["sources"]]
     return {

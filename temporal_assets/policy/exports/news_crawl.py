@@ -17,7 +17,7 @@ from temporal_assets.policy.exports.stormcrawler import minutes
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     return {
         "seeds/feeds.txt": _text(
             f"{row['url']}\t{_metadata(row)}\tfetchInterval={minutes(row['interval_seconds'])}"

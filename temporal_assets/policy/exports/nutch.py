@@ -24,7 +24,7 @@ SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     texts = {
         "seeds/seeds.txt": _seeds(document),
         "conf/regex-urlfilter.txt": _regex_filter(document),

@@ -7,7 +7,7 @@ from temporal_assets.policy.exports.rules import by_rank
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content; the best come first."""
+    """Return the name -> content; the best come first."""
     prefixes = sorted(document["prefixes"], key=lambda row: (row["tier"], row["prefix"]))
     lists = {
         "sites.txt": [entry["site"] for entry in document["sites"]],

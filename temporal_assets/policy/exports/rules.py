@@ -78,7 +78,7 @@ class Rule:
 
 
 def escape(text: str) -> str:
-    """Return text as a regular expression that matches it and nothing else."""
+    """Return the text as a regular expression that matches it and nothing else."""
     return _META.sub(lambda match: f"\\{match[0]}", text)
 
 

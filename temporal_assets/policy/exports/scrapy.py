@@ -22,7 +22,7 @@ _NUMBER: Final = "1"
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     links = {
         "allow": allowed(document),
         "deny": denied(document),

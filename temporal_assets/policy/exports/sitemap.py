@@ -30,7 +30,7 @@ _FREQUENCIES: Final = (
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content; more than one file only where one cannot hold all hubs."""
+    """Return the name -> content; more than one file only where one cannot hold all hubs."""
     hubs = by_rank(document)
     parts = [hubs[at : at + MAX_URLS] for at in range(0, max(1, len(hubs)), MAX_URLS)]
     if len(parts) == 1:

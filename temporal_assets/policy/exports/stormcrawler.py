@@ -21,7 +21,7 @@ _PERSISTED: Final = (
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     return {
         "seeds.txt": _seeds(document),
         "policy-conf.yaml": _configuration(document),

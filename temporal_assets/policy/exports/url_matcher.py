@@ -13,7 +13,7 @@ from temporal_assets.policy.document import SKIP_TIER, Document
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     prefixes = [(_include(entry["prefix"]), entry["tier"]) for entry in document["prefixes"]]
     sites = [(f"{entry['site']}/", entry["tier"]) for entry in document["sites"]]
     rules = [

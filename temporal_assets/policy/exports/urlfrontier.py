@@ -17,7 +17,7 @@ CRAWL: Final = "DEFAULT"
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return name -> content."""
+    """Return the name -> content."""
     lines = []
     for hub in by_rank(document):
         fields = metadata(hub, "tier", "interval_seconds")

@@ -58,7 +58,7 @@ _SITES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Days that orders are learned from and days that score; equal in sample."""
+    """Days that crawl orders are learned from and days that score them; the same days in sample."""
 
     name: Literal["in_sample", "out_of_time"]
     learned: tuple[Manifest, ...]
@@ -76,7 +76,7 @@ def trials(job: Job) -> list[Trial]:
 
 
 def crawled_sites(job: Job) -> list[str]:
-    """Sites with the most views, of those that are large enough and together not too large."""
+    """Return the sites with the most views that are large enough and together not too large."""
     viewed, most = _most_viewed(job), job.settings.simulation.most_pages
     sites = fitting(viewed, most)
     if len(sites) < len(viewed):
@@ -112,7 +112,7 @@ def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
 
 
 def _most_viewed(job: Job) -> list[tuple[str, int]]:
-    """Return sites with their numbers of pages."""
+    """Return the sites with the most views, each with its number of pages."""
     inputs = {"page_totals": job.files("page_totals")}
     query = _SITES.format(pages=FEWEST_PAGES)
     rows = job.engine.rows(query, inputs, MOST_SITES)
@@ -120,7 +120,10 @@ def _most_viewed(job: Job) -> list[tuple[str, int]]:
 
 
 def stored_mirror(settings: Settings) -> Mirror | None:
-    """The mirror that was stored; None without one. `NoMirror` where the settings name none."""
+    """Return the stored mirror, or None if it is not stored yet.
+
+    Raises `NoMirror` where the settings name no mirror.
+    """
     folder = mirror_folder(settings)
     if identity(folder) is not None:
         return load(folder)
@@ -130,12 +133,12 @@ def stored_mirror(settings: Settings) -> Mirror | None:
 
 
 def stored_identity(settings: Settings) -> str | None:
-    """Return what tells the stored mirror from another: crawls of that one are others."""
+    """Return an identity of the stored mirror: another mirror makes other crawls."""
     return identity(mirror_folder(settings))
 
 
 def traffic(job: Job, sites: Sequence[str]) -> Traffic:
-    """Return traffic of the window."""
+    """Return the traffic of the window."""
     return traffic_of(job.engine, job.transits(), job.out / "traffic", sites)
 
 
@@ -149,7 +152,7 @@ def _periods(job: Job, planned: Sequence[Trial], sites: Sequence[str]) -> Traffi
 
 
 def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Learning, Traffic]:
-    """Return what a trial learns from, and the traffic that scores it."""
+    """Return the traffic that a trial learns from, and the traffic that scores it."""
     if trial.name == "in_sample":
         whole = users.of(1, 2, 3)
         parts = (users.of(1, 2), users.of(3)) if is_split else (None, None)
@@ -159,7 +162,7 @@ def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Lea
 
 
 def judge(job: Job) -> list[Row]:
-    """Return rows of the contract; none where no site can be crawled."""
+    """Return the rows of `crawl_simulation`; none where no site can be crawled."""
     viewed = _most_viewed(job)
     sites = fitting(viewed, job.settings.simulation.most_pages)
     planned = trials(job)

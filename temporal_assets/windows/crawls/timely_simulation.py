@@ -53,7 +53,7 @@ from temporal_assets.windows.crawls.crawl_simulation import (
 )
 from temporal_assets.windows.evaluation.trials import baseline
 from temporal_assets.windows.frame.asset import Job, WindowAsset, learned_days
-from temporal_assets.windows.frame.days import made_of
+from temporal_assets.windows.frame.days import histories_window
 from temporal_assets.windows.frame.given_files import content_of_file, file_in
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
@@ -72,7 +72,7 @@ _SEEDS: Final = (
     *("half_life_hours", "interest_missed"),
 )
 _BEFORE: Final = -1e9
-"""Birth of pages that are known at the start."""
+"""Birth of the pages that are known at the start: before the crawl."""
 
 _NEW_PAGES: Final = (
     "SELECT birth, count(*) AS pages FROM page_histories"
@@ -115,7 +115,7 @@ class Period:
 
 
 def periods(job: Job) -> list[Period]:
-    """Return the period in sample, and every horizon whose earlier window is there."""
+    """Return the period in sample, and one for every horizon whose earlier window is published."""
     evaluation = job.settings.evaluation
     last = job.day - dt.timedelta(days=evaluation.settle_days)
     longest = max(evaluation.horizons, default=job.settings.window.days)
@@ -131,12 +131,12 @@ def periods(job: Job) -> list[Period]:
 
 
 def judge(job: Job) -> list[Row]:
-    """Return rows of the contract; none where no site can be crawled or nothing is born."""
+    """Return rows of `timely_simulation`; none where no site can be crawled or no page is born."""
     return [row for world in worlds(job) for row in _rows(job, *world)]
 
 
 def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
-    """Yield every crawl of a window: when, through which world, and what is known at its start."""
+    """Yield, for every crawl of a window, its period, its world and what is known at its start."""
     sites, planned = crawled_sites(job), periods(job)
     if not sites or not planned:
         return
@@ -157,14 +157,14 @@ def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
 
 
 def _mirrored_sites(job: Job, mirror: Mirror) -> list[str]:
-    """A file of them."""
+    """Write the sites of the mirror to a Parquet file and return its path."""
     sites = job.out / "mirrored_sites.parquet"
     pq.write_table(pa.table({"site": pa.array(mirror.sites, pa.string())}), sites)
     return [str(sites)]
 
 
 def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
-    """Pages of the mirror's sites born during the crawl, and what pages like them drew before."""
+    """Return pages of the mirrored sites born during the crawl, with their expected interest."""
     inputs = {
         name: job.files(name) for name in ("page_histories", "interest_curves", "page_labels")
     }
@@ -205,10 +205,7 @@ def _world(
 
 
 def usual_mu(born: pa.Table) -> float:
-    """Return the mu of pages without a curve.
-
-    The log of the days in which half of their interest is over.
-    """
+    """Return mu for pages without a curve: the log of their usual half-life in days."""
     rest = born.filter(pc.is_null(born.column("mu")))
     total = float(pc.sum(rest.column("total")).as_py() or 0)
     parts = (pc.sum(rest.column(name)).as_py() or 0 for name in ("one_day", "three_days"))
@@ -218,7 +215,7 @@ def usual_mu(born: pa.Table) -> float:
 
 
 def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]:
-    """Return hubs of this window by their number, and the rate a day at which their links leave."""
+    """Return the numbers of this window's hubs, and the rate per day at which links leave each."""
     names = ["url", "half_life_hours", "interest_missed"]
     hubs = job.store.read("hub_seeds", job.day, names)
     place = mirror.number(hubs.column("url"))
@@ -226,14 +223,17 @@ def _hub_leaves(job: Job, mirror: Mirror) -> tuple[np.ndarray[Any, Any], Floats]
 
 
 def leave_of(hubs: pa.Table) -> Floats:
-    """Return rate a day at which links leave hubs, of rows of `hub_seeds`."""
+    """Return the rate per day at which links leave each hub, from rows of `hub_seeds`."""
     missed = hubs.column("interest_missed").to_numpy()
     half_life = hubs.column("half_life_hours").to_numpy() / _HOURS
     return np.asarray(np.log(2) / half_life * missed / (1 - missed))
 
 
 def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats:
-    """Hours for which each link stays: exponential ones, spread evenly and without chance."""
+    """Return the hours for which each link stays on its page.
+
+    They are quantiles of the exponential distribution, evenly spread instead of drawn at random.
+    """
     stay = np.full(len(links.target), np.inf)
     for hub, rate in zip(hubs.tolist(), leave.tolist(), strict=True):
         first, last = links.first[hub], links.first[hub + 1]
@@ -244,9 +244,9 @@ def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats
 
 
 def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> Floats:
-    """Return hours since the crawl began: as the curve says, but on the day of the first views.
+    """Return the hour of each birth since the crawl began, by the page's curve.
 
-    Without a curve they are spread evenly over that day.
+    Births are within the day of the first views; without a curve they are spread evenly over it.
     """
     days = born.column("birth").cast(pa.int32()).to_numpy().astype(np.float64)
     epoch = dt.date(1970, 1, 1)
@@ -262,7 +262,7 @@ def birth_hours(window_first: dt.date, crawl_first: dt.date, born: pa.Table) -> 
 def _links(
     mirror: Mirror, steps: Sequence[np.ndarray[Any, np.dtype[np.int64]]], birth: Floats
 ) -> LinkGraph:
-    """Return links of the mirror and steps of users, those of a page in the order of birth."""
+    """Return links of the mirror and the steps of users, those of a page in the order of birth."""
     pages = len(mirror)
     inside = (steps[0] >= 0) & (steps[1] >= 0)
     sources: Int32s = np.repeat(np.arange(pages, dtype=np.int32), np.diff(mirror.links.first))
@@ -296,7 +296,7 @@ def _known(
 
 
 def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFacts:
-    """Return what is known of the hubs that are in the mirror."""
+    """Return what `hub_seeds` says of the hubs that are in the mirror."""
     there = place >= 0
     return HubFacts(
         place[there],
@@ -308,9 +308,9 @@ def _facts(seeds: pa.Table, place: np.ndarray[Any, Any], views: float) -> HubFac
 
 
 def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
-    """Pages of the crawled sites that were born an hour, by the window that ends with a day."""
+    """Return how many pages of crawled sites were born per hour, by the window ending on `day`."""
     histories = job.store.require("page_histories", day)
-    first, observed = made_of(histories)
+    first, observed = histories_window(histories)
     lives = {"page_histories": job.store.paths(histories), "crawled_sites": crawled}
     births = np.zeros(len(observed))
     for row in job.engine.rows(_NEW_PAGES, lives, len(observed)):
@@ -319,7 +319,7 @@ def new_per_hour(job: Job, day: dt.date, crawled: list[str]) -> float:
 
 
 def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:
-    """Return front pages of the list in use, and all pages of its sites; None without a list."""
+    """Return flags of the front pages and of all pages of the sites in the list in use, if any."""
     entries = baseline(job.settings)
     if entries is None:
         return None, None

@@ -39,7 +39,7 @@ _SEEDS: Final = ("url", "rank", "paper_rank", "greedy_rank")
 _ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"}
 """Lists that `hub_seeds` holds, with their column."""
 _BASELINE_DAYS: Final = 14
-"""Days that the baseline of decayed new links looks back: earlier ones count nothing there."""
+"""Days that the baseline of decayed new links looks back; older links weigh next to nothing."""
 
 _HUB_BASELINES: Final = passing(
     name="hub_baselines",
@@ -66,7 +66,7 @@ _NAMED_PAGES: Final = passing(
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """URLs of seeds in their order, and of the pages they are to lead to."""
+    """Lists of seeds as ordered URLs, and the wanted pages that the seeds should lead to."""
 
     seeds: Mapping[str, Sequence[str]]
     """Seeds by the name of the list: `HUB_LISTS`."""
@@ -74,7 +74,7 @@ class Lists:
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
-    """Return rows of the contract, for all trials whose seeds are there.
+    """Return the rows of `hub_evaluation`, for all trials whose seeds are published.
 
     Links are those of the whole window that judges. A page born after the seeds were made has no
     link before it, so that one hop is out of time; of two hops the first may be older.
@@ -94,7 +94,7 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
 
 
 def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
-    """The links from the seeds of all lists, and those to wanted pages: no others are walked."""
+    """Return the links that are walked: from the seeds of all lists, and to wanted pages."""
     wanted = job.out / "wanted.parquet"
     urls = pa.chunked_array([trial_lists.wanted for trial_lists in lists], pa.string())
     pq.write_table(pa.table({"url": urls}), wanted)
@@ -119,7 +119,10 @@ def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
 
 
 def _in_order(seeds: pa.Table, column: str) -> list[str]:
-    """Return hubs by a place that not all have; those behind a gap are known for another order."""
+    """Return the hubs that `column` ranks, up to the first gap in the ranks.
+
+    Hubs behind a gap are published because another order ranks them.
+    """
     ranked = seeds.filter(pc.is_valid(seeds[column])).sort_by(column)
     follows = pc.equal(ranked[column], pa.array(np.arange(1, len(ranked) + 1)))
     urls: list[str] = ranked.filter(follows)["url"].to_pylist()
@@ -127,7 +130,7 @@ def _in_order(seeds: pa.Table, column: str) -> list[str]:
 
 
 def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
-    """Return what was known on the evening on which the seeds were made."""
+    """Return the baseline lists as they were known on the evening when the seeds were made."""
     first = trial.learned_until - dt.timedelta(days=_BASELINE_DAYS - 1)
     days = [
         manifest
@@ -151,10 +154,10 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
 
 
 def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
-    """Return, by list, wanted pages within reach of its first entries.
+    """Return, by list, the wanted pages within reach of its first entries.
 
-    Unknown entries reach nothing. `linked_by` is of the wanted pages alone, and by places in the
-    list.
+    URLs that are not in the graph reach nothing. `linked_by` covers the wanted pages alone and
+    holds ranks in the list.
     """
     wanted = np.zeros(len(links), np.bool_)
     wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
@@ -173,7 +176,7 @@ def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
 
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
-    """Return numbers of the URLs of each list in the graph; -1 for those that are not in it."""
+    """Return the numbers of the URLs of each list in the graph; -1 for URLs that are not in it."""
     names = (*HUB_LISTS, "wanted")
     parts = [pa.array(lists.seeds[name], pa.string()) for name in HUB_LISTS] + [lists.wanted]
     lengths = [len(part) for part in parts]
@@ -225,7 +228,7 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
 
 
 def _lead(row: Row, leads: Mapping[str, Lead]) -> Row:
-    """The lead of the published hubs over the better of two simple orders of as many pages."""
+    """Return lead of the published hubs over the better of two simple orders of the same length."""
     simple = {name: row[f"{name}_one_hop"] for name in leads}
     if None in simple.values():
         return dict.fromkeys(("lead", "lead_low", "lead_high"))

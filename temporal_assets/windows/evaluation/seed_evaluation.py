@@ -51,12 +51,12 @@ Row = dict[str, Any]
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
-    """Rows of the contract, for all trials and both labels."""
+    """Return the rows of `seed_evaluation`, for all trials and both labels."""
     return [row for trial in trials(job) for row in judge_trial(job, trial, listed)]
 
 
 def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row]:
-    """Yield rows of one trial."""
+    """Yield the rows of one trial."""
     new = trial.judged.filter(pc.invert(pc.is_in(trial.judged["url"], trial.known["url"])))
     urls = pa.concat_arrays([*trial.known["url"].chunks, *new["url"].chunks])
     trees = section_trees(from_arrow(urls))
@@ -68,13 +68,13 @@ def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row
 
 
 def covered_sections(trees: SectionTrees, listed: SiteList) -> Flags:
-    """Return the sections that the entries of a list lie in: a front page stands for its host."""
+    """Return flags of the sections that a list covers; a front page covers its whole host."""
     listed_sections = sections(texts(listed.urls))
     return trees.find({listed_sections.of(n)[-1] for n in range(len(listed.urls))})
 
 
 def _published(job: Job, trial: Trial, trees: SectionTrees, urls: pa.Array) -> Iterator[Choice]:
-    """The lists and the policy of the day that the trial learns from, those that are there."""
+    """Yield the lists and the policy that were published on the day the trial learns from."""
     names = trees.names()
     for method, asset, column in _PUBLISHED:
         files = job.learned_on(asset, trial.learned_until)
@@ -102,7 +102,7 @@ _PUBLISHED: Final = (
 
 
 def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: frozenset[str]) -> Flags:
-    """Return roots of the hosts that the sites of a list have."""
+    """Return flags of the roots of all hosts that belong to the listed sites."""
     by_domain = job.settings.sites.by == "domain"
     is_listed = np.zeros(len(trees), np.bool_)
     for root in np.flatnonzero(trees.parent < 0).tolist():
@@ -112,9 +112,9 @@ def _of_sites(job: Job, trees: SectionTrees, names: Sequence[str], listed: froze
 
 
 def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
-    """Return which pages the policy of the earlier day says to fetch now.
+    """Return flags of the pages that the policy of the earlier day says to fetch now.
 
-    None where there is none.
+    Returns None where no policy was published.
     """
     manifest = job.learned("crawl_policy", trial.learned_until)
     folder = manifest and files_of(job.store, job.settings, manifest)
@@ -183,7 +183,7 @@ def _rows(
 
 
 def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws]]) -> Row:
-    """Return how far a list is ahead of the list in use, and of the best of all baselines."""
+    """Return the lead in F of a list over the list in use, and over the best baseline."""
     best = max(baselines, key=lambda rule: baselines[rule][0])
     row: Row = {"best_baseline": best}
     for name, rule in (("f_gain", "list"), ("f_lead", best)):

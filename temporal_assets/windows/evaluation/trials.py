@@ -35,7 +35,7 @@ from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, learned_days
-from temporal_assets.windows.frame.days import made_window, observed_days
+from temporal_assets.windows.frame.days import histories_parameters, observed_days
 from temporal_assets.windows.frame.given_files import file_in
 
 LABELS: Final = ("temporal", "news")
@@ -46,7 +46,7 @@ there are more, whole sites are drawn by a digest of their name, as many as have
 and one at least: pages that are judged lie in the memory of one machine, some kilobytes each."""
 
 _EVERY_DIGEST: Final = "g"
-"""Character that follows every hexadecimal digit."""
+"""Character greater than every hexadecimal digit: as a bound it includes all digests."""
 
 _DRAWN: Final = (
     "SELECT max(CASE WHEN upto <= {most} OR upto = pages THEN digest END) AS until,"
@@ -55,7 +55,8 @@ _DRAWN: Final = (
     " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto"
     " FROM (SELECT site, count(*) AS pages FROM page_labels GROUP BY site) AS sizes) AS places"
 )
-"""Sites in the order of their digests, as many as have so many pages together; one at least."""
+"""Statement for the sample: the first sites in the order of their digests, up to the wanted number
+of labelled pages."""
 
 _URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 _TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
@@ -99,7 +100,7 @@ class Trial:
     known: pa.Table
     judged: pa.Table
     share: float = 1.0
-    """Share of the sites whose pages these are."""
+    """Share of all sites that these pages were sampled from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +110,11 @@ class Sample:
     share: float
     """Share of all sites."""
     until: str
-    """They are the sites whose digest is not larger than this."""
+    """Largest digest of a sampled site: all sites up to it are sampled."""
 
 
 def sample_of(job: Job) -> Sample:
-    """Return all sites, or as many as have `MOST_PAGES` pages with labels; one at least."""
+    """Return all sites, or a sample of at least one site with up to `MOST_PAGES` labelled pages."""
     if job.sources.tables["page_labels"].rows <= MOST_PAGES:
         return Sample(1.0, _EVERY_DIGEST)
     labels = {"page_labels": job.files("page_labels")}
@@ -127,7 +128,7 @@ def sample_of(job: Job) -> Sample:
 
 
 def trials(job: Job) -> list[Trial]:
-    """Return the trial in sample, and every horizon whose earlier window is there."""
+    """Return the trial in sample, and one for every horizon whose earlier window is published."""
     sample = sample_of(job)
     tables = job.sources.tables
     now = _known(job, sample, tables["page_labels"], tables["page_histories"])
@@ -146,7 +147,7 @@ def trials(job: Job) -> list[Trial]:
 
 
 def born_after(job: Job, sample: Sample, learned_from: Manifest, horizon: int) -> pa.Table:
-    """Pages born in the days of the horizon after that of labels, and what they really were."""
+    """Return the pages born within the horizon after the labels' day, with their real labels."""
     labels = job.settings.labels
     rows = _read(
         job.engine.query(
@@ -186,7 +187,7 @@ def born_after(job: Job, sample: Sample, learned_from: Manifest, horizon: int) -
 
 
 def baseline(settings: Settings) -> SiteList | None:
-    """Return the list in use; None where the settings name none. `OSError` if it cannot be read."""
+    """Return the list in use, or None if the settings name none. Raises `OSError` if unreadable."""
     file = file_in(settings.state, settings.baseline.path)
     if file is None:
         return None
@@ -195,7 +196,7 @@ def baseline(settings: Settings) -> SiteList | None:
 
 def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
     inputs = {manifest.asset: job.store.paths(manifest) for manifest in (labels, histories)}
-    parameters = {"sites_until": sample.until, **made_window(histories)}
+    parameters = {"sites_until": sample.until, **histories_parameters(histories)}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))
 
 

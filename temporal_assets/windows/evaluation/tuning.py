@@ -38,7 +38,7 @@ from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.frame.days import made_of, made_window
+from temporal_assets.windows.frame.days import histories_parameters, histories_window
 from temporal_assets.windows.lists.news_prefixes import rule_of
 from temporal_assets.windows.lists.page_flow import flow_from
 from temporal_assets.windows.lists.scored import scoring_of
@@ -72,13 +72,13 @@ class Tuned:
     learned_until: dt.date
     learned_pages: int
     born_pages: int
-    """New pages among the learned ones: the flow."""
+    """Number of pages among the learned ones that were born in the window: the flow."""
     judged_pages: int
     sites: list[SiteTrial]
     """Trials of sites, those in use first."""
     page_shares: list[ShareTrial]
     prefixes: list[PrefixTrial]
-    """The rule in use first."""
+    """Trials of prefix rules, the rule in use first."""
 
 
 def tune(
@@ -137,13 +137,13 @@ def tune(
 
 def _flow_from(store: Store, day: dt.date) -> dt.date:
     """Return the first day on which a page of the window counts as born."""
-    first, observed = made_of(store.require("page_histories", day))
+    first, observed = histories_window(store.require("page_histories", day))
     present = [first + dt.timedelta(days=n) for n in np.flatnonzero(observed).tolist()]
     return flow_from(present)
 
 
 def _by_site(trees: SectionTrees, merit: Floats, of: NDArray[np.int64]) -> Floats:
-    """Return what the roots of the pages of each site are worth together."""
+    """Return the sum over each site of the merits of its hosts' root sections."""
     root, first = np.unique(trees.roots, return_index=True)
     merit_of_site: Floats = np.bincount(of[first], merit[root], int(of.max()) + 1).astype(
         np.float64
@@ -152,9 +152,9 @@ def _by_site(trees: SectionTrees, merit: Floats, of: NDArray[np.int64]) -> Float
 
 
 def _pages(store: Store, engine: Engine, day: dt.date) -> dict[str, Any]:
-    """Return columns by name; `url` stays in Arrow."""
+    """Return the columns of the pages by name, as arrays; `url` stays in Arrow."""
     inputs = {name: store.files(name, day) for name in ("page_labels", "page_histories")}
-    parameters = made_window(store.require("page_histories", day))
+    parameters = histories_parameters(store.require("page_histories", day))
     with store.scratch() as scratch:
         written = engine.query("tuning_pages", inputs, parameters, _PAGES, scratch)
         table = pa.concat_tables([whole_table(path) for path in written]).combine_chunks()

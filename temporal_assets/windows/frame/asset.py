@@ -1,8 +1,8 @@
-"""The inputs of a window asset, and making it: read, transform, publish.
+"""Definition of a window asset, its inputs, and building one day of it: read, transform, publish.
 
-To add one: write its contract, its statement in `sql/` or its mathematics in `core/`, a module
-here with a function from a `Job` to Parquet files, and list it in `registry`. Jobs, the command
-line, `status`, the sensor and the checks follow from the list.
+To add one: write its contract, its statement in `sql/` or its mathematics in `core/`, a module here
+with a function from a `Job` to Parquet files, and list it in `registry`. Jobs, the command line,
+`status`, the sensor and the checks follow from the list.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from temporal_assets.storage.store import Store, Window
 
 
 class StaleTable(LookupError):
-    """A table that a window asset is made from is itself missing or out of date."""
+    """Error: a table that a window asset is made from is itself missing or out of date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,46 +39,51 @@ class WindowAsset:
 
     name: str
     make: Callable[[Job], Sequence[Path]]
-    """Writes the result into the folder of the job as Parquet and returns the files."""
+    """Function that writes the result as Parquet into the folder of the job and returns the
+    files."""
     windows: tuple[str, ...] = ()
-    """Daily assets of which it reads days of the window."""
+    """Daily assets whose rows it reads, on all days of the window."""
     days: tuple[str, ...] = ()
-    """Daily assets of which it only asks which days of the window are there."""
+    """Daily assets whose rows it does not read: it only asks which days of the window are
+    published."""
     tables: tuple[WindowAsset, ...] = ()
-    """Window assets of which it reads the same day."""
+    """Window assets that it reads on the same day."""
     numbered_by: WindowAsset | None = None
-    """The one of `tables` whose row numbers stand for URLs; its files lie beside the rows."""
+    """The asset of `tables` whose row numbers stand for URLs in its own rows.
+
+    The URL files of that asset are published together with its rows."""
     earlier: tuple[WindowAsset, ...] = ()
-    """Window assets of which it reads the latest day before its own, if the window has one."""
+    """Window assets that it reads on the latest day before its own, within the window."""
     learned: tuple[WindowAsset, ...] = ()
-    """Window assets of which it reads the days before of `learned_days`, those that are there."""
+    """Window assets that it reads on the days of `learned_days`, to judge what was published
+    then."""
     waits: bool = False
-    """True if it needs `window.min_days` days; others are made from the first day on."""
+    """True if it is only built once the window has `window.min_days` days."""
     sql: tuple[str, ...] = ()
     """Files of `sql/` it runs."""
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
     """The settings its content depends on."""
     is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
-    """True if the files that it keeps beside its table are as they were written."""
+    """Function that returns True if the files beside its table are as they were written."""
 
     @property
     def table(self) -> Table:
-        """Its contract."""
+        """Contract of the asset's table."""
         return contracts.table(self.name)
 
     @property
     def daily(self) -> tuple[str, ...]:
-        """Daily assets that it is made from, read or not."""
+        """Daily assets that it depends on, whether it reads their rows or not."""
         return (*self.windows, *self.days)
 
     def settings_digest(self, settings: Settings) -> str:
-        """Return identity of the settings that its content depends on."""
+        """Return a digest of the settings that its content depends on."""
         return digest_of(list(self.settings(settings)))
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The sources of one day of a window asset."""
+    """Manifests of all that one day of a window asset is made from; fields as in `WindowAsset`."""
 
     windows: Mapping[str, Window]
     days: Mapping[str, Window]
@@ -88,12 +93,12 @@ class Sources:
 
     @property
     def daily(self) -> Mapping[str, Window]:
-        """Windows that are read, and those that are only asked for their days."""
+        """Windows of all daily assets it depends on, by asset."""
         return {**self.windows, **self.days}
 
     @property
     def read(self) -> Iterator[Manifest]:
-        """Yield the manifests of all that is read."""
+        """Yield the manifests of everything whose rows are read."""
         for window in self.windows.values():
             yield from window.manifests
         yield from self.tables.values()
@@ -102,7 +107,7 @@ class Sources:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """Identities of all of it, in a fixed order."""
+        """Names and digests of all sources in a fixed order, for the manifest of the result."""
         return (
             *(
                 Input(f"{name}/day={manifest.day}", manifest.digest)
@@ -123,7 +128,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The making of one day: where to read, with what, and where to write."""
+    """One build of one day of a window asset: what to read, with which engine, where to write."""
 
     asset: WindowAsset
     store: Store
@@ -132,70 +137,70 @@ class Job:
     day: dt.date
     sources: Sources
     out: Path
-    """A folder for files that are not published yet."""
+    """Folder for the files of this build, which are not published yet."""
     cuts: list[str] = field(default_factory=list)
-    """Sentences about bounds that left something out; see `cut`."""
+    """Sentences about limits that left rows out; see `cut`."""
 
     def cut(self, sentence: str) -> None:
-        """Note that a bound left something out: the partition's metadata in Dagster say so."""
+        """Note that a limit left rows out; the partition's metadata in Dagster show sentence."""
         if sentence not in self.cuts:
             self.cuts.append(sentence)
 
     @property
     def first(self) -> dt.date:
-        """First day of the window, whether it is there or not."""
+        """First day of the window, whether it is published or not."""
         return first_of(self.settings, self.day)
 
     def window(self, name: str) -> Window:
-        """Return the days of a daily asset, to be read."""
+        """Return the published days of a daily asset in the window."""
         return self.sources.windows[name]
 
     def transits(self, days: Sequence[Manifest] | None = None) -> dict[str, list[str]]:
-        """Tables `transits` and `urls` of some days of the window, or of all."""
+        """Return the input files of `transits` and `urls`, for some days or the whole window."""
         chosen = self.window("transits").manifests if days is None else days
         return transit_inputs(self.store, chosen)
 
     def followed(self, days: Sequence[Manifest] | None = None) -> dict[str, list[str]]:
-        """Tables `transits`, `urls` and `counts`: all that tells which links were followed."""
+        """Return the input files of all followed links: tables `transits`, `urls` and `counts`."""
         chosen = self.window("transits").manifests if days is None else days
         return self.transits(chosen) | count_inputs(self.store, chosen, self.out)
 
     def present(self, name: str) -> tuple[dt.date, ...]:
-        """Return which days of a daily asset the window has."""
+        """Return the days of the window on which a daily asset is published."""
         return self.sources.daily[name].present
 
     def files(self, name: str) -> list[str]:
-        """Return files of the same day of another window asset."""
+        """Return the files of another window asset of the same day."""
         return self.store.paths(self.sources.tables[name])
 
     def urls(self, name: str) -> list[str]:
-        """Return the files with the URLs for the numbers in another window asset of the day."""
+        """Return the files that map row numbers of another window asset of the day to URLs."""
         return self.store.paths_beside(self.sources.tables[name])
 
     def urls_beside(self) -> list[Path]:
-        """Return the files with the URLs for the numbers in the rows made, to publish with them."""
+        """Return the files that map the result's numbers to URLs, to publish with the result."""
         if self.asset.numbered_by is None:
             return []
         return self.store.linked(self.sources.tables[self.asset.numbered_by.name], self.out)
 
     def write_rows(self, rows: Iterable[Mapping[str, Any]]) -> list[Path]:
-        """Write the rows of a table that has few."""
+        """Write the rows of a small table to one Parquet file."""
         path = self.out / f"{self.asset.name}.parquet"
         table = pa.Table.from_pylist(list(rows), self.asset.table.arrow_schema)
         pq.write_table(table, path, compression="zstd", store_schema=False)
         return [path]
 
     def earlier(self, name: str) -> Manifest | None:
-        """Return the latest day before the job's of another window asset, if the window has one."""
+        """Return the latest earlier partition of another window asset, if the window has one."""
         return self.sources.earlier.get(name)
 
     def learned_on(self, name: str, day: dt.date) -> list[str] | None:
-        """Files of another window asset on a day of `learned_days`; None where it is not there."""
+        """Return the files of another window asset on a day of `learned_days`, or None."""
         manifest = self.learned(name, day)
         return None if manifest is None else self.store.paths(manifest)
 
     def learned(self, name: str, day: dt.date) -> Manifest | None:
-        """Return what those files are of."""
+        """Return the partition of another window asset on a day of `learned_days`, or None."""
         every = self.sources.learned
         return next(
             (manifest for manifest in every if (manifest.asset, manifest.day) == (name, day)), None
@@ -203,14 +208,15 @@ class Job:
 
 
 def first_of(settings: Settings, day: dt.date) -> dt.date:
-    """Return first day of the window that ends with `day`."""
+    """Return the first day of the window that ends with `day`."""
     return day - dt.timedelta(days=settings.window.days - 1)
 
 
 def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
-    """Return, by horizon, the day of the lists that are judged on `day`.
+    """Return, for each horizon, the earlier day whose lists are judged on `day`.
 
-    Pages born in the days of the horizon after it have been observed for `settle_days` since.
+    The lists of that day are judged by the pages born within the horizon after it. These pages have
+    been observed for at least `settle_days` by `day`.
     """
     evaluation = settings.evaluation
     return {
@@ -222,10 +228,10 @@ def learned_days(settings: Settings, day: dt.date) -> dict[int, dt.date]:
 def build(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> DayResult:
-    """Publish a day of a window asset.
+    """Build and publish one day of a window asset.
 
     Raises `MissingPartition` where the day itself or too much of its window is missing, and
-    `StaleTable` where a table of the same day has to be made first.
+    `StaleTable` where a table of the same day has to be built first.
     """
     started = time.monotonic()
     with store.scratch() as scratch:
@@ -247,9 +253,9 @@ def build(
 def job_of(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
 ) -> Job:
-    """Return the job of making a day, for those who want its parts without publishing anything.
+    """Return the job that would build a day, for callers that want its parts without publishing.
 
-    Raises as `build` does.
+    Raises `MissingPartition` and `StaleTable` like `build`.
     """
     return Job(
         asset, store, engine, settings, day, _require_sources(store, settings, asset, day), out
@@ -259,7 +265,7 @@ def job_of(
 def job_as_it_is(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date, out: Path
 ) -> Job:
-    """Return the same with what is there, whether it was made under these settings or not."""
+    """Return the same job without the checks of `build`: stale and missing sources are allowed."""
     return Job(asset, store, engine, settings, day, _sources(store, settings, asset, day), out)
 
 
@@ -270,10 +276,10 @@ def is_fresh(
     day: dt.date,
     answers: dict[str, bool] | None = None,
 ) -> bool:
-    """Return True if a day is there whole, and made from present inputs and settings.
+    """Return True if a day is published, intact, and made from the present inputs and settings.
 
-    `answers` holds the answers of the day by asset, for callers that ask for several: assets are
-    made from each other, and without it the first ones are looked at again for each of the last.
+    `answers` caches the answers of this day by asset. Callers that ask about several assets share
+    it, because assets are made from each other.
     """
     answer_of = {} if answers is None else answers
     if asset.name not in answer_of:
@@ -292,7 +298,7 @@ def is_fresh(
 def days_read(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> dict[str, tuple[dt.date, ...]]:
-    """Return, by asset, the days that a window is made from, of those that are there."""
+    """Return, by asset, the published days that a window is made from."""
     sources = _sources(store, settings, asset, day)
     windows = {name: window.present for name, window in sources.daily.items()}
     days = windows | dict.fromkeys(sources.tables, (day,))
@@ -322,7 +328,7 @@ def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: 
 def _sources(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date, min_days: int = 0
 ) -> Sources:
-    """Return what there is; tables that are missing are left out."""
+    """Return the sources that exist; missing tables are left out."""
     days = settings.window.days
     least = min(min_days, days)
     tables = {table.name: store.intact(table.name, day) for table in asset.tables}
@@ -348,7 +354,7 @@ def _sources(
 def _latest_before(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> Manifest | None:
-    """The latest partition within the window, but for the day, that can be compared with it."""
+    """Return the latest partition before `day` in the window with the same schema and settings."""
     digest = asset.settings_digest(settings)
     for back in range(1, settings.window.days):
         manifest = store.intact(asset.name, day - dt.timedelta(days=back))
@@ -362,7 +368,10 @@ def _latest_before(
 
 
 def _completeness(settings: Settings, sources: Sources) -> dict[str, Any]:
-    """Days of the window, and those that are missing; of the tables where it reads no days."""
+    """Return the window's length and its missing days, as the manifest of the result records them.
+
+    An asset that reads no days inherits the missing days of its tables.
+    """
     missing = {day.isoformat() for window in sources.daily.values() for day in window.missing}
     missing |= {day for table in sources.tables.values() for day in table.extra["missing_days"]}
     completeness = {"window_days": settings.window.days, "missing_days": sorted(missing)}

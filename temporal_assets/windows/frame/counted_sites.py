@@ -1,4 +1,4 @@
-"""The sites of a window of which views are counted and visitors are not (docs/counts.md)."""
+"""Sites of a window whose views are counted without visitors, as in Wikipedia's dumps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from temporal_assets.windows.frame.asset import Job
 
 
 def uncounted_visitors(job: Job) -> list[str]:
-    """Return the sites, in the order of their names."""
+    """Return the names of these sites, sorted."""
     days = job.sources.daily["page_views"].manifests
     return sorted({site for day in days for site in day.extra.get(COUNTED, ())})
 
 
 def counted_sites(job: Job) -> dict[str, list[str]]:
-    """Return the table `counted_sites`; what the days of one say holds for the whole window."""
+    """Return the input files of the table `counted_sites`.
+
+    A site that is counted without visitors on one day is so for the whole window.
+    """
     rows = pa.table({"site": pa.array(uncounted_visitors(job), pa.string())})
     return {"counted_sites": handed_on(rows, job.out / "counted_sites.parquet")}

@@ -43,7 +43,7 @@ VISITS: Final = ("target", "referrer", "client")
 
 
 class OtherPages(ValueError):
-    """Raised where a day has another number of pages than the window expects."""
+    """Error: a day has another number of pages than the window expects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,20 @@ class DayFiles:
 
     @classmethod
     def of(cls, store: Store, transits: Manifest) -> DayFiles:
-        """Return those of a partition."""
+        """Return the files of a partition of `transits`."""
         return cls(transits.day, store.paths(transits), store.paths_beside(transits))
 
 
 @dataclass(frozen=True, slots=True)
 class DayNumbers:
-    """The numbers of a day's URLs: opened URLs first, then those that were only referrers."""
+    """The numbers of a day's URLs: opened URLs first, then URLs that were only referrers."""
 
     rows: ParquetRows
-    """Transits, in the order of their targets."""
+    """Transits of the day, in the order of their targets."""
     opened: int
-    """How many were opened."""
+    """Number of URLs that somebody opened."""
     strangers: Int64s
-    """Number of the text of each of the others."""
+    """Hash of the text of each URL that was only a referrer."""
 
     @classmethod
     def of(cls, files: DayFiles) -> DayNumbers:
@@ -80,7 +80,7 @@ class DayNumbers:
         return cls(ParquetRows(files.rows), opened, text_numbers(from_arrow(others["url"])))
 
     def require(self, pages: Int32s) -> Int32s:
-        """Return the pages, or raise `OtherPages` if the day opened another number of them."""
+        """Return `pages`, or raise `OtherPages` if their count is not that of the opened URLs."""
         if len(pages) != self.opened:
             raise OtherPages
         return pages
@@ -128,7 +128,7 @@ def of_days(
 
 
 def are_numbered(job: Job, totals: Manifest, days: Iterable[Manifest]) -> bool:
-    """Return True if `page_totals` has the pages that the days of `transits` number."""
+    """Return True if the numbers in `transits` on these days can be matched with `page_totals`."""
     # Of longer windows, pages do not tell every day.
     is_told = job.settings.window.days <= SEEN_BITS
     return is_told and all(_is_of_pages(job.store, totals, manifest) for manifest in days)

@@ -1,4 +1,4 @@
-"""The days of a window that are there, in the form that mathematics wants."""
+"""Published days of a window, as flags for mathematics and as parameters for SQL statements."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from temporal_assets.windows.frame.asset import Job
 
 
 def observed_days(job: Job) -> NDArray[np.bool_]:
-    """Return, for each day of the window, first day first, whether its page views are there."""
+    """Return, for each day of the window, first day first, True if its page views are published."""
     present = set(job.present("page_views"))
     days = (job.first + dt.timedelta(days=n) for n in range(job.settings.window.days))
     return np.array([day in present for day in days], dtype=np.bool_)
 
 
-def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
-    """Return first day of the window that `page_histories` were made of, and the same of its days.
+def histories_window(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
+    """Return the window that `page_histories` were made from: its first day and flags of its days.
 
-    It is as long as it was then: settings may say something else by now.
+    The length is taken from the manifest, because settings may have changed since.
     """
     days = histories.extra["window_days"]
     first = histories.day - dt.timedelta(days=days - 1)
@@ -33,17 +33,21 @@ def made_of(histories: Manifest) -> tuple[dt.date, NDArray[np.bool_]]:
     return first, observed
 
 
-def made_window(histories: Manifest) -> dict[str, Any]:
-    """Return the window that `page_histories` were made of, as `window_days` does."""
-    return counted_days(*made_of(histories))
+def histories_parameters(histories: Manifest) -> dict[str, Any]:
+    """Return `window_parameters` for the window that `page_histories` were made from."""
+    return day_parameters(*histories_window(histories))
 
 
-def window_days(job: Job) -> dict[str, Any]:
-    """Parameters of statements that count the days that are there since one of the window."""
-    return counted_days(job.first, observed_days(job))
+def window_parameters(job: Job) -> dict[str, Any]:
+    """Return `day_parameters` for the job's window."""
+    return day_parameters(job.first, observed_days(job))
 
 
-def counted_days(first: dt.date, observed: NDArray[np.bool_]) -> dict[str, Any]:
-    """The same of a window by its days; `seen_before` is a list that every engine can read."""
+def day_parameters(first: dt.date, observed: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the parameters of statements that count the published days since a day of the window.
+
+    `seen_before` lists, for each day, the number of published days before it; as text, because
+    every engine can split that.
+    """
     before = ",".join(map(str, days_before(observed).tolist()))
     return {"first": first, "days": len(observed), "seen_before": before}

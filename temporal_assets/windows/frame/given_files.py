@@ -1,6 +1,6 @@
-"""Files that settings name: where they are, and whether they are still the same.
+"""Files that the settings name: the list in use and the annotated pages.
 
-Here: the list in use and the annotated pages alike. Not here: what they say
+Here: where such a file is, and a digest that shows whether it has changed. Not here: reading it
 (`logs.tables.site_lists`, `logs.tables.annotations`).
 """
 
@@ -12,12 +12,15 @@ from temporal_assets.storage.sealed import digest_of
 
 
 def file_in(state: Path, path: Path | None) -> Path | None:
-    """A file as settings name it, relative to the state folder, or None. It is not looked at."""
+    """Return the path of a configured file, which is relative to the state folder; None if unset.
+
+    The file is not opened.
+    """
     return None if path is None else state / path
 
 
 def content_of_file(path: Path | None) -> str | None:
-    """Return identity of a file: with another one, what was made of it is stale."""
+    """Return a digest of a file's content; when it changes, tables made from the file are stale."""
     if path is None:
         return None
     try:

@@ -27,7 +27,7 @@ from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.frame.asset import Job
 
 _LARGEST_STEP: Final = 4
-"""A window may have moved by a quarter of its days: adding and removing more gains nothing."""
+"""A window may have moved by at most a quarter (1/4) of its days: a larger step saves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,11 @@ class Earlier:
     leaving: list[str]
     """Files of the days that only the earlier window has."""
     inputs: tuple[Input, ...] = ()
-    """Inputs that it was made from."""
+    """Inputs that the earlier partition was made from."""
     entered: Sequence[Manifest] = ()
     left: Sequence[Manifest] = ()
-    """The days that only one of the windows has."""
+    """Manifests of the days that only the earlier window has, as `entered` of those of the later
+    one."""
 
 
 def find_earlier(job: Job, daily: str) -> Earlier | None:
@@ -105,7 +106,7 @@ def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
 
 
 def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
-    """Return the digests of the days that a partition was made from."""
+    """Return the days of the asset `daily` that a partition was made from, with their digests."""
     prefix = f"{daily}/day="
     return {
         dt.date.fromisoformat(item.name.removeprefix(prefix)): item.digest
@@ -115,11 +116,10 @@ def days_of(manifest: Manifest, daily: str) -> dict[dt.date, str]:
 
 
 def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
-    """Return the `page_totals` that the earlier rows were made from.
+    """Return the `page_totals` that the earlier rows were made from, or None.
 
-    Returns None where these are gone, where they do not record the days of all pages, or where they
-    were made from other page views of the shared days: transits may be the same where views were
-    not.
+    None where these are removed, where they do not record the days of all pages, or where they were
+    made from other page views of the shared days: transits may be the same where views were not.
     """
     name = contracts.PAGE_TOTALS.name
     manifest = job.store.intact(name, job.day - dt.timedelta(days=earlier.moved))
@@ -138,13 +138,13 @@ def totals_before(job: Job, earlier: Earlier) -> Manifest | None:
 
 
 def _shared_days(job: Job, totals: Manifest, last: dt.date = dt.date.max) -> dict[dt.date, str]:
-    """Return the digests of the `page_views` from which the totals of both windows were made."""
+    """Return the digests of the `page_views` on days that both windows share."""
     days = days_of(totals, "page_views")
     return {day: digest for day, digest in days.items() if job.first <= day <= last}
 
 
 def days_seen(pages: ParquetRows) -> Int64s:
-    """Return the days on which each page of some `page_totals` was seen, a bit a day."""
+    """Return the days on which each page of `page_totals` was seen, one bit per day."""
     return pages.numbers("seen", np.int64)
 
 

@@ -19,7 +19,7 @@ from temporal_assets.engines.arrow_texts import from_arrow, from_repeated
 from temporal_assets.engines.parquet_rows import ParquetRows
 
 SITES: Final = ("site",)
-"""Columns of `ParquetRows` that are read as dictionaries."""
+"""Columns that `ParquetRows` reads as dictionaries."""
 
 PAGE: Final = ("site", "url")
 """Columns that pages are sorted by."""
@@ -94,17 +94,18 @@ def _out_of_step(*names: str) -> OutOfStep:
 
 
 class KnownLabels:
-    """Labels of the pages in `page_labels` of whose interest something is known."""
+    """Labels of the pages whose interest is known, found by a walk over all pages."""
 
     def __init__(self, page_labels: Sequence[str]) -> None:
         rows = ParquetRows(page_labels, SITES)
         self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
         label_blocks = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
         self.seeker = Seeker(label_blocks, len(self._is_temporal))
-        """Seeker of their pages among those that are shown to it, in their order."""
+        """Seeker of the labelled pages among all pages, which must be shown to it in their
+        order."""
 
     def column(self, first: int, stop: int) -> pa.Array:
-        """Return the column for pages from `first` to before `stop`; NULL for those without it."""
+        """Return the labels of the pages from `first` up to `stop`; NULL where there is none."""
         at = self.seeker.places - first
         here = (at >= 0) & (at < stop - first)
         label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)

@@ -1,7 +1,7 @@
-"""The standing of an installation on its way to a policy, in one sentence.
+"""How far an installation is on its way to a policy, in one sentence.
 
-Here: how many days there are, how many are needed, what can be had now, and which days are left
-out. Not here: what to type (`cli`), and why a list is empty (`windows.policy.policy_notes`).
+Here: how many days there are, how many are needed, what can be built now, and which days are left
+out. Not here: which command to type (`cli`), why a list is empty (`windows.policy.policy_notes`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from temporal_assets.windows.frame.window_end import LATEST_OF, WindowEnd, windo
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The standing of the latest window, and what can be made of it."""
+    """Number of days in the latest window, and what can be built from them."""
 
     end: WindowEnd | None
-    """None where no day was built."""
+    """End of the latest window; None where no day was built."""
     days: int
-    """Days of the window that are there."""
+    """Number of published days in the window."""
     needed: int
-    """Days that labels, the papers' tables and the report need."""
+    """Number of days that labels, the papers' tables and the report need."""
 
     @property
     def is_short(self) -> bool:
@@ -35,7 +35,7 @@ class Standing:
 
     @property
     def sentences(self) -> list[str]:
-        """Return what everybody is told: nothing where there is nothing to tell."""
+        """Sentences for people; none if the window is complete."""
         if self.end is None:
             return ["No day of the logs has been built yet."]
         days_sentence = [days_in_words(self.days, self.needed)] if self.is_short else []
@@ -43,12 +43,12 @@ class Standing:
 
     @property
     def of_stray_days(self) -> list[str]:
-        """The days behind the window, where there are any."""
+        """Sentence about the days behind the window, empty if there are none."""
         return [_stray(self.end)] if self.end and self.end.stray else []
 
     @property
     def report(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The same facts as JSON values."""
         end = self.end
         return {
             "day": end.day if end else None,
@@ -61,7 +61,7 @@ class Standing:
 
 
 def standing(store: Store, settings: Settings) -> Standing:
-    """Return where an installation stands."""
+    """Return the standing of an installation."""
     end = window_end(store, settings)
     needed = settings.window.min_days
     if end is None:
@@ -70,7 +70,7 @@ def standing(store: Store, settings: Settings) -> Standing:
 
 
 def days_there(store: Store, settings: Settings, day: dt.date) -> int:
-    """Return how many days of the window that ends with `day` are there."""
+    """Return how many days are published in the window that ends with `day`."""
     first = first_of(settings, day)
     return sum(first <= stored_day <= day for stored_day in store.days(LATEST_OF))
 

@@ -60,10 +60,10 @@ def window_end(store: Store, settings: Settings, before: dt.date | None = None) 
 
 
 def last_usual(requests: Sequence[int]) -> tuple[int, float]:
-    """Return the place of the last usual day, and the requests of a usual day.
+    """Return the index of the last usual day, and the requests of a usual day.
 
     Args:
-        requests: Of each day that has any, in their order; one day at least.
+        requests: Requests of each day that has any, in their order; one day at least.
     """
     for last in range(len(requests)):
         kept, rest = requests[: last + 1], requests[last + 1 :]
@@ -76,7 +76,7 @@ def last_usual(requests: Sequence[int]) -> tuple[int, float]:
 
 
 def _requests(store: Store, days: Sequence[dt.date]) -> list[int]:
-    """Requests of each day; the pages opened where `doctor clean` has removed requests of some."""
+    """Return the requests of each day; opened pages instead where `doctor clean` removed some."""
     for asset in ("requests", LATEST_OF):
         manifests = [store.manifest(asset, day) for day in days]
         rows = [manifest.rows for manifest in manifests if manifest is not None]

@@ -1,4 +1,4 @@
-"""Hubs that were chosen, as both ways to choose them hand them on.
+"""The chosen hubs and their links: the common result of both ways to choose them.
 
 Not here: the choice (`hub_choice_compiled`, `hub_choice`), and what is published of it
 (`hub_list`).
@@ -32,7 +32,7 @@ FACTS: Final = (
     ColumnSpec("shown", Type.BIGINT, "Those from the first day of the link on."),
     ColumnSpec("missed", Type.BIGINT, "Those after the last day of the link."),
 )
-"""Facts that links tell about a page that may be a hub."""
+"""Columns of facts about a possible hub that are learned from its links."""
 
 HUB_COLUMNS: Final = (
     PAGE,
@@ -48,20 +48,20 @@ HUB_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HubLinks:
-    """Links of hubs; pages are numbered anew, and hubs are the rows of a table."""
+    """Links of hubs to pages, both numbered from 0; hub n is row n of a table of hubs."""
 
     temporal: LinkGraph
-    """Temporal pages."""
+    """Links to temporal pages."""
     wanted: LinkGraph
     """Links to temporal pages and to pages too young for a label."""
     evidence: Int64s
-    """Evidence that each link of `wanted` adds to its hub."""
+    """Evidence that each link of `wanted` adds to its hub (`core.hubs`)."""
 
 
 def hub_links(
     hubs: Int64s, source: Int64s, target: Int64s, is_temporal: Flags, evidence: Int64s
 ) -> HubLinks:
-    """Links of some hubs, each given by its number, by the rows of these."""
+    """Return the links of some hubs, whose number is replaced by their row in `hubs`."""
     order = np.argsort(hubs)
     row = order[np.searchsorted(hubs[order], source)] if len(source) else source
     by_row = np.argsort(row, kind="stable")
@@ -76,14 +76,14 @@ def hub_links(
 
 @dataclass(frozen=True, slots=True)
 class ChosenHubs:
-    """The hubs of either order."""
+    """The hubs that either order (greedy, or the paper's) ranks among the first."""
 
     hubs: pa.Table
-    """A row of `HUB_COLUMNS` for each, by `place`."""
+    """One row of `HUB_COLUMNS` for each hub, in the order of `place`."""
     links: HubLinks
-    """Links of each row."""
+    """Links of each row of `hubs`."""
     temporal_pages: int
-    """Temporal pages of the window."""
+    """Number of temporal pages in the window."""
     model: HubYield
 
 
@@ -96,7 +96,7 @@ def most_hubs(hubs: Hubs) -> int:
 
 
 def without_links(urls: pa.Array, clients: pa.Array, *, is_entrance: bool = True) -> pa.Table:
-    """Rows of pages with no link to a wanted page: by default the last entrances of their sites."""
+    """Return rows of hubs for pages without a link to a wanted page, by default as front pages."""
     columns = {
         "url": urls,
         "clients": clients,

@@ -1,8 +1,8 @@
-"""The hubs of a window chosen by statements: what they are, on every engine and at every size.
+"""The hubs of a window, chosen by SQL statements on any engine and at any size.
 
-Here: from links and wanted pages to the hubs that are published. Memory is that of these, and of a
-sample of hubs where links are many. Not here: the same where links fit into memory
-(`hub_choice_compiled`).
+Here: from links and wanted pages to the hubs that are published. Memory is bounded by the published
+hubs and a sample of hubs whose links fit. Not here: the same choice in compiled code, where all
+links fit into memory (`hub_choice_compiled`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ STATEMENTS: Final = (
 )
 
 _ROWS: Final = 100_000
-"""Pages whose hosts are looked at together."""
+"""Rows whose hosts are compared with search engines at a time."""
 
 _WANTED_NUMBERS: Final = passing(
     name="wanted_numbers",
@@ -94,7 +94,7 @@ _COVERED_LINKS: Final = passing(
 
 
 def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs:
-    """Return the hubs of either order, of as many links as there are."""
+    """Return the hubs of both orders; `most_links` bounds the links in memory at a time."""
     wanted = wanted_pages(job)
     totals = job.files("page_totals")
     links = link_tables(job.engine, visits.transits, totals, wanted, job.first, job.out)
@@ -118,7 +118,7 @@ def _query(
 
 
 def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) -> HubYield:
-    """Return what all hubs teach, or one in so many that their links fit into memory."""
+    """Return model of hub yields, learned from all hubs or from a sample that fits into memory."""
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}
@@ -163,7 +163,7 @@ def _covered(
     hubs: pa.Table,
     most_links: int,
 ) -> HubLinks:
-    """Return what the first hubs lead to, of as many as have links that fit into memory."""
+    """Return the hubs with their links, for as many of the first hubs as fit into memory."""
     pages = hubs["page"].to_numpy()
     count = hubs["wanted_pages"].to_numpy()
     fits = np.cumsum(count) - count < most_links

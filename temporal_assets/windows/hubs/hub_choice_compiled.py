@@ -1,8 +1,7 @@
-"""The hubs of a window chosen in this process, where their links fit into memory: as numbers.
+"""The hubs of a window, chosen by compiled code in this process where all links fit into memory.
 
-Links are told by the numbers of days (`wanted_links`), and so is who came to the pages with
-links. The hubs are those of `hub_choice`, to the last digit, which are for a cluster, for more
-links, and for windows that are too long.
+Links, and the clients of pages with links, are integers (`wanted_links`). The result equals that of
+`hub_choice`, to the last digit; that module serves clusters, more links, and longer windows.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from temporal_assets.windows.hubs.wanted_links import (
 from temporal_assets.windows.hubs.wanted_pages import Wanted, number_of_places, wanted_by_place
 
 _MOST_BYTES: Final = 1 << 30
-"""Most bytes of the encoded URLs with links: an array of Arrow has twice as many at most."""
+"""Most bytes of the encoded URLs of pages with links: an Arrow string array holds twice as many."""
 
 
 def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs | None:
-    """The hubs of both orders; None where there are more links than `most_links`, or long URLs."""
+    """Return the hubs of both orders, or None if links or URLs do not fit (`most_links`)."""
     wanted = wanted_by_place(job)
     links = wanted and _links(job, wanted, most_links)
     if wanted is None or links is None:
@@ -55,21 +54,21 @@ def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs |
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The wanted pages that each page leads to. Pages are in the order of hosts and URLs."""
+    """Links to wanted pages as CSR adjacency; pages are in the order of hosts and URLs."""
 
     url: pa.Array
     host: pa.DictionaryArray
     page: Int64s
-    """Place of each page in the window."""
+    """Position of each page in the window."""
     start: Int64s
-    """First link of each page, and number of its links."""
+    """Index of the first link of each page; the number of all links at the end."""
     count: Int64s
     target: Int64s
     first_day: Int64s
     last_day: Int64s
 
     def of(self, pages: Int64s, wanted: Wanted, weights: Int64s) -> HubLinks:
-        """Return what some pages lead to, with what it adds to their evidence."""
+        """Return the links of some pages, each weighted by the evidence that it adds."""
         count = self.count[pages]
         before = np.cumsum(count) - count
         at = np.arange(count.sum()) + np.repeat(self.start[pages] - before, count)
@@ -83,7 +82,7 @@ class _Links:
         return np.asarray(np.where(wanted.born[self.target] >= 0, worth, 0))
 
     def births(self, wanted: Wanted) -> NewLinks:
-        """Return rows of sql/hubs/hub_births.sql, of all hubs."""
+        """Return the rows of sql/hubs/hub_births.sql, for all hubs."""
         is_new = wanted.born[self.target] >= 0
         hub = self._sources()[is_new]
         days = int(self.first_day.max(initial=0)) + 1
@@ -100,7 +99,7 @@ class _Links:
         return np.repeat(order, self.count[order])
 
     def facts(self, wanted: Wanted, weights: Int64s) -> dict[str, Int64s]:
-        """Return columns of sql/hubs/hub_facts.sql, an entry a page."""
+        """Return the columns of sql/hubs/hub_facts.sql, with one entry per page."""
         target = self.target
         born = wanted.born[target]
         sums = {"evidence": self._evidence(wanted, weights)}
@@ -138,7 +137,7 @@ def _links(job: Job, wanted: Wanted, most: int) -> _Links | None:
 
 
 def _in_order(numbered_links: NumberedLinks) -> _Links:
-    """Links whose pages lie in any order in which the URLs of a host ascend, in that of hosts."""
+    """Return the links with their pages sorted by host; within a host they are sorted already."""
     url = numbered_links.url
     count = np.bincount(numbered_links.source, minlength=len(url))
     host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2).dictionary_encode()
@@ -159,7 +158,7 @@ def _in_order(numbered_links: NumberedLinks) -> _Links:
 
 
 def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles) -> pa.Table:
-    """Return the hubs that are published, as sql/hubs/hub_order.sql has them."""
+    """Return the hubs to publish, with the columns of sql/hubs/hub_order.sql."""
     pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
     pages = without_search_engines(pages, job.settings.hubs)
     page, clients = _clients(job, links, pages.drop("host"), files)
@@ -188,7 +187,7 @@ def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles)
 
 
 def _entrances(host: pa.DictionaryArray, pages: Int64s) -> Flags:
-    """Return which of some pages is the first of its site."""
+    """Return flags of the pages that come first among those of their site."""
     names = [site_of(f"https://{name}/") for name in host.dictionary.to_pylist()]
     _, site = np.unique(np.array(names, np.str_), return_inverse=True)
     _, first = np.unique(site[host.indices.to_numpy()[pages]], return_index=True)
@@ -198,7 +197,7 @@ def _entrances(host: pa.DictionaryArray, pages: Int64s) -> Flags:
 
 
 def _clients(job: Job, links: _Links, pages: pa.Table, files: VisitFiles) -> tuple[Int64s, Int64s]:
-    """Return the pages that somebody came to, by number, and how many people did."""
+    """Return the numbers of the pages that somebody opened, and how many clients opened each."""
     page = pages["page"].to_numpy()
     if files.have_one_key(job.settings):
         traffic = ParquetRows(files.traffic).numbers("clients", np.int64)

@@ -1,4 +1,4 @@
-"""The published list of hubs: who is on it, in which order, and how often to visit each."""
+"""The published list of hubs: which pages are on it, in which order, how often to visit each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from temporal_assets.windows.hubs.chosen_hubs import (
 _MINUTES: Final = 24.0 * 60
 
 _TIERS: Final = (0.5, 0.9)
-"""Shares of what all seeds are expected to lead to at which the first and the second tier end."""
+"""Shares of the pages that all seeds are expected to lead to; tier 1 ends at the first, 2 at the
+next."""
 
 _PRICE: Final = 0.005
 """Share of the interest in a new page that a visit must save to be worth it, where no budget says
@@ -37,10 +38,10 @@ _HOURLY: Final = 60
 """Minutes between visits of a front page of which nothing is known, where there is no budget."""
 
 _ENTRANCES: Final = 0.5
-"""Largest share of hubs that are listed only because their site would have none."""
+"""Largest share of the list for hubs that are on it only because their site would have none."""
 
 FILLED: Final = 500
-"""Hubs up to which a short list is filled with the pages from which most clicks led on the last
+"""Length up to which a short list is filled with the pages from which most clicks led on the last
 day. They are visited at the longest interval: 71 visits a day for 500, by default."""
 
 _LINKS, _FRONT_PAGE, _CLICKS = "links", "front_page", "clicks"
@@ -49,52 +50,56 @@ _LINKS, _FRONT_PAGE, _CLICKS = "links", "front_page", "clicks"
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """All pages that may be listed: first those with links, in the order they were chosen in."""
+    """All pages that may be listed, pages with links first."""
 
     rows: pa.Table
-    """A row of `HUB_COLUMNS` for each."""
+    """One row of `HUB_COLUMNS` for each candidate."""
     basis: pa.Array
-    """The evidence that each is a candidate by."""
+    """Evidence that makes each page a candidate: links, being a front page, or clicks."""
     clicks: Int64s
-    """Clicks that led from each on the last day."""
+    """Clicks that led from each page on the last day."""
     order: Int64s
-    """Their rows, the best first."""
+    """Row numbers of the candidates, the best first."""
 
     def column(self, name: str) -> Int64s:
         """Return a column of `rows`."""
         return np.asarray(self.rows[name].to_numpy())
 
     def has_basis(self, basis: str) -> Flags:
-        """Return which pages are candidates by this evidence."""
+        """Return flags of the candidates with this basis."""
         return np.asarray(pc.equal(self.basis, basis))
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Places in the list of the candidates that are on it."""
+    """The ranked list: which candidates are on it, and at which rank."""
 
     is_listed: Flags
-    """One for each candidate."""
+    """True for each candidate that is on the list."""
     order: Int64s
-    """Rows of those that are listed, the best first."""
+    """Row numbers of the listed candidates, the best first."""
     rank: Int64s
-    """Place of each in the list, from 1; of no meaning for those that are not listed."""
+    """Rank of each candidate from 1; meaningless for candidates that are not listed."""
 
     def column(self, in_order: Int64s | Floats) -> pa.Array:
-        """A column for all candidates of values for those that are listed, the best first."""
+        """Return a column over all candidates from values in the order of the list."""
         values = in_order[self.rank - 1] if len(in_order) else self.rank
         return self.of_listed(values)
 
     def of_listed(self, values: Int64s | Floats) -> pa.Array:
-        """Return a column of values for all candidates, NULL for those that are not listed."""
+        """Return a column over all candidates; NULL where a candidate is not listed."""
         return pa.array(values, mask=~self.is_listed)
 
 
 def published(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table, settings: Hubs) -> pa.Table:
-    """Return the hubs with everything known of them.
+    """Return the rows of `hub_seeds` that follow from the chosen hubs.
 
-    `fronts` have no links; nor have pages of `clicked` (`url`, `clients`, `clicks`) that are no
-    hubs yet, which fill the list up. Where nothing could be learned of hubs, clicks order them all.
+    Args:
+        chosen: Hubs with links to wanted pages, and the model of their yields.
+        fronts: Front pages of sites without any hub.
+        clicked: `url`, `clients` and `clicks` of pages that people left by a click; they fill the
+            list up. Where the model learned nothing, clicks order all candidates.
+        settings: Length of the list and its budget.
     """
     candidates = _candidates(chosen, fronts, clicked)
     places = _places(candidates, most_hubs(settings))
@@ -116,7 +121,7 @@ def published(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table, settings:
 
 
 def _candidates(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table) -> _Candidates:
-    """Return hubs with links, front pages without, and pages that people left by a click."""
+    """Return the candidates: hubs with links, front pages without, and pages left by a click."""
     hubs = pa.concat_tables([chosen.hubs, fronts])
     more = clicked.filter(pc.invert(pc.is_in(clicked["url"], value_set=hubs["url"])))
     urls, clients = (more[name].combine_chunks() for name in ("url", "clients"))
@@ -133,13 +138,13 @@ def _candidates(chosen: ChosenHubs, fronts: pa.Table, clicked: pa.Table) -> _Can
 
 
 def _clicks(urls: pa.ChunkedArray, clicked: pa.Table) -> Int64s:
-    """Return clicks that led from each page on the last day; 0 of those that are not told."""
+    """Return the clicks that led from each page on the last day; 0 for pages not in `clicked`."""
     place = pc.index_in(urls, value_set=clicked["url"])
     return np.asarray(pc.fill_null(clicked["clicks"].take(place), 0).to_numpy(), np.int64)
 
 
 def _places(candidates: _Candidates, most: int) -> _Places:
-    """Return list at most so many candidates."""
+    """Return the list with at most `most` candidates."""
     order = candidates.order
     evidence = candidates.column("evidence")
     is_entrance = candidates.column("is_entrance").astype(np.bool_)
@@ -152,7 +157,7 @@ def _places(candidates: _Candidates, most: int) -> _Places:
 
 
 def _listed(evidence: Int64s, is_entrance: Flags, most: int) -> Flags:
-    """Return the first hubs with any evidence, and the best hub of each site however far behind."""
+    """Return flags of the first hubs with evidence, and of the best hub of each other site."""
     places = np.arange(len(evidence))
     entrances = places[is_entrance & ((evidence == 0) | (places >= most))]
     entrances = entrances[: int(most * _ENTRANCES)]
@@ -163,20 +168,20 @@ def _listed(evidence: Int64s, is_entrance: Flags, most: int) -> Flags:
 
 
 def _fill(is_listed: Flags, order: Int64s, clicks: Int64s, most: int) -> None:
-    """List the first unlisted pages with clicks as well, until the list has `most` hubs."""
+    """Add the first unlisted pages with clicks to the list, until it has `most` hubs."""
     more = order[~is_listed[order] & (clicks[order] > 0)]
     is_listed[more[: max(most - int(is_listed.sum()), 0)]] = True
 
 
 def _tiers(expected: Floats) -> Int64s:
-    """1 for the first with half of what all are expected to lead to, 2 up to nine tenths, 3."""
+    """Return the tier of each hub, 1 to 3, by its place in the expected yield of all (`_TIERS`)."""
     before = np.cumsum(expected) - expected
     total = float(expected.sum())
     return np.asarray(1 + np.searchsorted(np.array(_TIERS) * total, before, "right"), np.int64)
 
 
 def _ranks(chosen: ChosenHubs, candidates: _Candidates, places: _Places) -> dict[str, pa.Array]:
-    """Columns of places in the list, in the paper's and by greedy coverage, and what they cover."""
+    """Return the columns of ranks (ours, the paper's, greedy) and of the pages they cover."""
     temporal, linked = chosen.links.temporal, len(chosen.hubs)
     gain = np.zeros(len(places.order), np.int64)
     gain[places.order < linked] = gains(temporal, places.order[places.order < linked])
@@ -198,7 +203,7 @@ def _ranks(chosen: ChosenHubs, candidates: _Candidates, places: _Places) -> dict
 def _visits(
     chosen: ChosenHubs, candidates: _Candidates, places: _Places, expected: Floats, settings: Hubs
 ) -> dict[str, pa.Array | Floats]:
-    """Return columns of what visits will find, and how often to visit."""
+    """Return the columns of what visits are expected to find, and how often to visit."""
     low, high = chosen.model.interval(expected)
     interest = interest_of({fact.name: candidates.column(fact.name) for fact in FACTS})
     own = np.ones(len(expected))
@@ -224,10 +229,10 @@ def _visits(
 
 
 def _revisit_minutes(expected: Floats, own: Floats, interest: HubInterest, hubs: Hubs) -> Int64s:
-    """Return whole minutes between visits; rounded up, so that the budget is kept.
+    """Return whole minutes between visits, rounded up so that the budget is kept.
 
-    Where there is no budget, a visit must be worth it: for the share of the new pages (`own`) that
-    no better hub leads to.
+    Without a budget, a visit must be worth its price by the share of new pages (`own`) that no
+    better hub leads to.
     """
     shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / HOURS
     views, half_life, leave = interest.views, interest.half_life, interest.leave

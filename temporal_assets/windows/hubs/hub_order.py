@@ -1,7 +1,7 @@
-"""The choice of pages with links that may be hubs, whichever way their links are told.
+"""Steps shared by both ways of choosing hubs: leaving out search engines, counting clients.
 
-Here: search engines, and how many people know a page. Not here: the links (`link_graph`,
-`wanted_links`), and the order of hubs (`hub_choice`, `hub_choice_compiled`).
+Not here: the links (`link_graph`, `wanted_links`), and the order of hubs (`hub_choice`,
+`hub_choice_compiled`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from temporal_assets.windows.hubs.link_graph import paths
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 CLIENTS_SQL: Final = ("page_clients", "link_visits")
-"""The statements that count who knows a page."""
+"""Names of the statements that count the clients of a page."""
 
 _PAGE_CLIENTS: Final = passing(
     name="page_clients",
@@ -53,17 +53,17 @@ class VisitFiles:
     """The days of the window."""
 
     def keys(self, settings: Settings) -> list[int]:
-        """Return a number for the key of pseudonyms of each day."""
+        """Return a number for the pseudonym key of each day."""
         secrets, rotation = settings.state / "secrets", settings.privacy.rotation_days
         return key_numbers(secrets, rotation, self.days)
 
     def have_one_key(self, settings: Settings) -> bool:
-        """Return True if `page_traffic` counts every client once."""
+        """Return True if all days share one pseudonym key: only then a client counts once."""
         return len(set(self.keys(settings))) < 2
 
 
 def without_search_engines(rows: Rows, hubs: Hubs) -> Rows:
-    """Return the pages whose host is none of a search engine."""
+    """Return the rows of pages whose host is not a search engine."""
     pattern = search_engine_pattern(hubs.more_search_engines)
     hosts = rows.column("host")
     engines_found = (
@@ -80,10 +80,10 @@ def _without_user(host: str) -> str:
 def count_clients(
     engine: Engine, settings: Settings, files: VisitFiles, pages: Sequence[str], out: Path
 ) -> list[str]:
-    """Return files that say how many people opened some pages; `pages` has `page` and `url`.
+    """Return files with the number of clients of each page in `pages` (`page`, `url`).
 
-    Transits are many: they are asked only where the window has pseudonyms of several keys, which
-    `page_traffic` does not tell apart.
+    `page_traffic` has the numbers unless the window has pseudonyms under several keys. Only then
+    are the transits read, which are many.
     """
     if files.have_one_key(settings):
         inputs = {"candidates": pages, "page_totals": files.totals, "page_traffic": files.traffic}

@@ -1,7 +1,7 @@
-"""`hub_seeds`: the pages to start crawling from, and how often (NP 4.2, 5.1).
+"""`hub_seeds`: the pages to start crawling from, and how often to visit them (NP 4.2, 5.1).
 
-Here: which way the hubs are chosen, sites without any, and the rows that are published. Not here:
-the choice by statements (`hub_choice`), the same as numbers (`hub_choice_compiled`).
+Here: choosing between the two implementations, sites without a hub, and the published rows. Not
+here: the choice by SQL (`hub_choice`), the same in compiled code (`hub_choice_compiled`).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 LINKS_AT_ONCE: Final = 20_000_000
-"""Links in memory at a time, half a gigabyte while they are sorted. Fewer in all, which the papers'
-logs have, are no work for statements (`hub_choice_compiled`)."""
+"""Links in memory at a time: half a gigabyte while they are sorted. With fewer links in all, as in
+the papers' logs, the compiled code chooses the hubs (`hub_choice_compiled`)."""
 
 _TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_temporal ORDER BY site"
 _SITES: Final = "SELECT DISTINCT site FROM page_totals ORDER BY site"
@@ -85,7 +85,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
-    """Return the front page of each site without a hub, if enough clients know it."""
+    """Return the front page of each site without a hub, if enough clients opened it."""
     lonely = _lonely_sites(job, chosen)
     if not lonely:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
@@ -113,10 +113,10 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
 
 
 def _lonely_sites(job: Job, chosen: ChosenHubs) -> list[str]:
-    """Return the sites that have temporal pages and no hub, for want of referrers.
+    """Return the sites with temporal pages but no hub, because no referrer leads to them.
 
-    Where there is neither a hub nor a temporal page, all sites: no list is left empty only because
-    nothing is known.
+    Where there is neither a hub nor a temporal page at all, return all sites, so that the list is
+    not empty only because nothing is known.
     """
     labels = {"page_labels": job.files("page_labels")}
     sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
@@ -136,7 +136,7 @@ def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
 
 
 def _clicked_on(job: Job, visits: VisitFiles, manifests: Sequence[Manifest], name: str) -> pa.Table:
-    """Return the pages with the most clicks out on some days, of those enough clients opened."""
+    """Return the pages with the most clicks out on some days, among those with enough clients."""
     folder = job.out / name
     folder.mkdir()
     inputs = {**job.transits(manifests), "page_totals": job.files("page_totals")}

@@ -27,7 +27,7 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
 
 LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
-"""The statements that make links."""
+"""Names of the statements that make links from transits."""
 
 URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
 PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
@@ -102,13 +102,13 @@ def link_tables(
 
 
 def read_links(tables: LinkTables) -> LinkGraph:
-    """All of them, in memory: 4 bytes a link and 8 a page, and 16 a link while they are read."""
+    """Read all links into memory: 4 bytes a link and 8 a page; 16 a link while reading."""
     pages = sum(pq.read_metadata(path).num_rows for path in tables.pages)
     return links_in(tables.numbers, pages)
 
 
 def links_in(files: Sequence[str], pages: int) -> LinkGraph:
-    """Return the links of files with `source` and `target`, ascending."""
+    """Return the links of files with the columns `source` and `target`, both ascending."""
     rows = whole_table(files, ["source", "target"])
     source, count = np.unique(rows["source"].to_numpy(), return_counts=True)
     return links_of_rows(source, count, rows["target"].to_numpy(), pages)

@@ -29,12 +29,13 @@ from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, ar
 from temporal_assets.windows.frame.incremental import days_seen
 
 _DAY_BITS: Final = 6
-"""Bits of a day in a link as one integer: its page, its wanted page, and a day."""
+"""Bits of the day in a link that is packed into one integer: page, wanted page, day."""
 
 _BITS: Final = 63
 
 _HELD: Final = 4
-"""Times the links that there may be, of days that have the same ones: a gigabyte of 20 million."""
+"""Links held before duplicates of several days are removed, as a multiple of the most distinct
+links: a gigabyte for 20 million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +45,29 @@ class NumberedLinks:
     url: pa.Array
     """URLs of pages with links, in the order of pages."""
     page: Int64s
-    """Its place among all pages of the window."""
+    """Position of each such page among all pages of the window."""
     source: Int64s
     """Index of the page that each link leads from."""
     target: Int64s
-    """Number of the wanted page it leads to."""
+    """Number of the wanted page that each link leads to."""
     first_day: Int64s
     """Day of the window, from 0, on which the link was first followed."""
     last_day: Int64s
 
 
 class TooManyLinks(ValueError):
-    """More than fit into memory."""
+    """Error: there are more links than fit into memory."""
 
 
 class _DayLinks(NamedTuple):
-    """Links of days as integers: from pages, and from what was none on the day."""
+    """Links of days as integers: from pages, and from URLs that nobody opened on the day."""
 
     page: Int64s
-    """Page, wanted page, day."""
+    """Links from pages, each packed into one integer: page, wanted page, day."""
     text: Int64s
-    """Number of the text that each of the others leads from."""
+    """Hash of the URL that each other link leads from."""
     target: Int64s
-    """Wanted page and day of each link."""
+    """Wanted page and day of each of these other links, packed into one integer."""
 
     @property
     def size(self) -> int:
@@ -76,10 +77,14 @@ class _DayLinks(NamedTuple):
 def wanted_links(
     job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
 ) -> NumberedLinks | None:
-    """Return the links to wanted pages; None if pages do not tell which URLs of days they are.
+    """Return the links to wanted pages, or None where the numbers of days do not match the pages.
 
-    `number` tells for each page of the window which wanted one it is, of so many, or -1. Raises
-    `TooManyLinks` for more links than `most`, or pages whose URLs have more than `most_bytes`.
+    Args:
+        job: The build.
+        number: For each page of the window, the number of the wanted page that it is, or -1.
+        wanted: Number of wanted pages.
+        most: Links beyond which `TooManyLinks` is raised.
+        most_bytes: Bytes of the URLs of pages with links beyond which it is raised.
     """
     totals, days = job.sources.tables["page_totals"], job.window("transits").manifests
     bits = wanted.bit_length() + _DAY_BITS
@@ -99,7 +104,7 @@ def wanted_links(
 
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
-    """Return the links of a day; which day it is the caller knows."""
+    """Return the links of one day; the caller adds the day to them."""
     opened, referrer = numbers.links()
     wanted = number[pages][opened]
     is_link = (wanted >= 0) & (referrer >= 0)
@@ -118,7 +123,7 @@ def _on_day(links: _DayLinks, day: int) -> _DayLinks:
 
 
 def _gathered(days: Iterable[_DayLinks], most: int) -> _DayLinks:
-    """Return links of all days. One that is there every day is held twice where there are many."""
+    """Return the links of all days; duplicates of several days are removed when there are many."""
     held, size = list[_DayLinks](), 0
     for day_links in days:
         held.append(day_links)
@@ -148,7 +153,7 @@ def _first_and_last(links: _DayLinks) -> _DayLinks:
 
 
 def _firsts(links: Int64s) -> Flags:
-    """Return which of ascending links are the first of their pages."""
+    """Return flags of the links that are the first of their page; links are sorted."""
     return np.asarray(np.diff(links >> _DAY_BITS, prepend=-1) != 0)
 
 
@@ -177,7 +182,7 @@ def _links(
 
 
 def _numbered(pages: Int64s) -> tuple[Int64s, Int64s]:
-    """The distinct ones of ascending pages, and which of them each is."""
+    """Return the distinct values of sorted pages, and the index of each page among them."""
     is_next = np.diff(pages, prepend=-1) != 0
     return pages[is_next], np.cumsum(is_next) - 1
 
@@ -189,9 +194,9 @@ def _by_text(texts: Int64s) -> TextPages:
 def _walk(
     pages: ParquetRows, has_links: Flags, by_text: TextPages, most_bytes: int
 ) -> tuple[pa.Array, Int64s]:
-    """Return URLs of the pages with links, and which page each text is; -1 of those that are none.
+    """Return the URLs of the pages with links, and the page of each URL hash, or -1.
 
-    Pages of texts come to have links.
+    Pages that are found by their hash count as pages with links from then on.
     """
     page_of_text = np.full(len(by_text), -1, np.int64)
 

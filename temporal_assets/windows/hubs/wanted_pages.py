@@ -1,6 +1,6 @@
-"""The pages that hubs are to lead to, and what the window says of each.
+"""Wanted pages: the temporal and young pages that hubs should lead to, with facts about each.
 
-Here: the statement and its parameters; the same by number, of pages in the order of the window.
+Here: the SQL statement with its parameters, and the same in arrays, in the order of the window.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from temporal_assets.windows.hubs.link_graph import paths
 from temporal_assets.windows.pages.page_histories import least_views
 
 _YOUNG_SHARE: Final = 32
-"""A young page counts when it has this part of the views that make a page reliable: what is opened
-three times will hardly have a label, and there are many such pages."""
+"""Share of the views of a reliable page from which on a young page is wanted: a page opened three
+times will hardly get a label, and there are many such pages."""
 
 FACTS: Final = (
     ColumnSpec("worth", Type.BIGINT, "Probability that it is temporal, in millionths."),
@@ -73,7 +73,7 @@ def _least(job: Job) -> int:
 
 
 def wanted_pages(job: Job) -> list[str]:
-    """Return files of the wanted pages, by URL."""
+    """Return the files of the wanted pages, by URL."""
     inputs = {name: job.files(name) for name in _TABLES}
     return paths(job.engine.query("wanted_pages", inputs, _parameters(job), _WANTED, job.out))
 
@@ -82,7 +82,7 @@ class Wanted(NamedTuple):
     """Wanted pages of a window, in its order; the columns are those of `FACTS`."""
 
     place: Int64s
-    """Among all pages of the window."""
+    """Position of each among all pages of the window."""
     worth: Int64s
     is_temporal: Flags
     born: Int64s
@@ -94,7 +94,7 @@ class Wanted(NamedTuple):
 
 
 def wanted_by_place(job: Job) -> Wanted | None:
-    """Return what `wanted_pages` says; None where the tables are not those of the same pages."""
+    """Return the wanted pages as arrays, or None where the tables do not have the same pages."""
     totals = ParquetRows(job.files("page_totals"))
     views, birth = totals.numbers("total", np.int64), totals.array(("birth",), _days, np.int64)
     reliable = np.flatnonzero(views >= _least(job))
@@ -111,7 +111,7 @@ def wanted_by_place(job: Job) -> Wanted | None:
 
 
 class _Lives(NamedTuple):
-    """Lives of all pages with a history."""
+    """Views in the first days of all pages with a history."""
 
     is_temporal: Flags
     views: Int64s
@@ -151,7 +151,7 @@ def _joined(
     worth: Int64s,
     lives: _Lives,
 ) -> Wanted:
-    """Return temporal pages and young ones, by place."""
+    """Return temporal and young pages together, in the order of the window."""
     least = int(_parameters(job)["least_views"])
     is_wanted = np.zeros(len(views), np.bool_)
     is_wanted[reliable[lives.is_temporal]] = True
@@ -187,7 +187,7 @@ def _joined(
 
 
 def number_of_places(wanted: Wanted, pages: int) -> Int32s:
-    """Return, for each page of the window, which wanted page it is; -1 for others."""
+    """Return, for each page of the window, its number among the wanted pages, or -1."""
     number = np.full(pages, -1, np.int32)
     number[wanted.place] = np.arange(len(wanted.place), dtype=np.int32)
     return number

@@ -1,7 +1,7 @@
-"""Annotated pages in a window: what is known of each, and of which nothing is.
+"""Annotated pages in a window: their views and curves, and the pages without any.
 
-Here: looking them up. Not here: reading the file they stand in (`logs.tables.annotations`), what
-follows from them (`calibration`).
+Here: the lookup. Not here: reading the file of annotations (`logs.tables.annotations`), choosing
+thresholds by them (`calibration`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Found:
 
 
 def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
-    """Find the pages. The job reads `page_totals`, `page_histories` and `interest_curves`."""
+    """Look the pages up in `page_totals`, `page_histories` and `interest_curves` of the job."""
     rows = [{"line": p.line, "url": p.url, "is_temporal": p.is_temporal} for p in pages]
     listed = job.out / "annotated.parquet"
     pq.write_table(pa.Table.from_pylist(rows, _ANNOTATED), listed)

@@ -65,28 +65,28 @@ class Choice:
     scope: Scope
     name: str
     best: Calibration
-    """Over the whole grid."""
+    """Thresholds with the best outcome over the whole grid."""
     used: Calibration | None
-    """Thresholds that labels may use: of interest, over thresholds at `labels.n` days. None if too
-    few pages, or pages of one kind only, are annotated."""
+    """Thresholds that labels may use; of interest only thresholds at `labels.n` days are tried.
+    None if too few pages, or pages of one kind only, are annotated."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Scores of the pages that a choice is made from."""
+    """Scores of the annotated pages for each candidate number of days."""
 
     score: Score
     scores: Floats
     days: tuple[float, ...]
     thresholds: Floats
     used_days: tuple[int, ...]
-    """Positions among `days` of those that labels may use."""
+    """Indices into `days` of those that labels may use."""
 
 
 def annotated(settings: Settings) -> Annotations | None:
-    """Return what the configured file says; None where there is none.
+    """Return the annotations of the configured file, or None if none is configured.
 
-    `OSError` if it cannot be read.
+    Raises `OSError` if the file cannot be read.
     """
     file = file_in(settings.state, settings.calibration.annotated)
     if file is None:
@@ -95,7 +95,7 @@ def annotated(settings: Settings) -> Annotations | None:
 
 
 def choose(job: Job, looked_up: Found) -> list[Choice]:
-    """Lay the grids over the pages found, for all of them and by site or section."""
+    """Choose thresholds for all annotated pages, and for sites and sections with enough of them."""
     if not looked_up.urls:
         return []
     grids = [_by_interest(job.settings, looked_up), _by_concentration(job, looked_up)]
@@ -156,7 +156,7 @@ def _choices(settings: Settings, looked_up: Found, grid: _Grid) -> Iterator[Choi
 
 
 def rows_of(job: Job, choices: Sequence[Choice]) -> pa.Table:
-    """Return rows of the contract."""
+    """Return the rows of `calibration`."""
     schema = contracts.CALIBRATION.arrow_schema
     parts = [_cells(job, choice, schema) for choice in choices]
     return pa.concat_tables(parts) if parts else schema.empty_table()
@@ -192,7 +192,7 @@ def _cells(job: Job, choice: Choice, schema: pa.Schema) -> pa.Table:
 
 
 def _marks(grid: Calibration, chosen: Calibration | None) -> NDArray[np.bool_]:
-    """Return the cell of the grid that is chosen."""
+    """Return flags over the cells of a grid: True for the chosen cell."""
     days, thresholds = np.array(grid.table.days), grid.table.thresholds
     if chosen is None:
         return np.zeros(len(days) * len(thresholds), np.bool_)

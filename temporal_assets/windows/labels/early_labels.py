@@ -1,4 +1,4 @@
-"""`early_labels`: whether pages born in the last days will turn out temporal."""
+"""`early_labels`: probability that a page born in the last days will turn out temporal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BATCH_PAGES: Final = 16_384
 
 
 def learn_from(pages: KnownPages, settings: Settings) -> Early:
-    """Learn what known pages teach, however few they are."""
+    """Learn the model of early labels from known pages, however few they are."""
     labels = settings.labels
     return learn(
         *(pages.first_views, pages.is_temporal, pages.sites, pages.sections),
@@ -71,7 +71,7 @@ def judge_batch(
 
 
 def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.float64]:
-    """Return the prior of each page, asked for once a section: names are slow to find."""
+    """Return the prior of each page; it is looked up once per section, because names are slow."""
     site, section = sites.dictionary_encode(), sections.dictionary_encode()
     pairs = section.indices.to_numpy().astype(np.int64) * len(site.dictionary)
     _, pages, of = np.unique(

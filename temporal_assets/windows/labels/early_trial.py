@@ -1,7 +1,8 @@
-"""A trial of early labels that does not wait for what today's young pages will do.
+"""A trial of early labels on pages whose outcome is known already.
 
-Known pages of a window are judged as if they were young, by what those born before them teach: out
-of time. Not here: what is compared (`core.labels.early_comparison`), the labels (`early_labels`).
+Known pages of a window are judged as if they were young, by a model learned from pages born before
+them: out of time. Not here: the comparison (`core.labels.early_comparison`), the labels
+(`early_labels`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from temporal_assets.windows.labels.early_labels import EARLY_LABELS, learn_from
 from temporal_assets.windows.labels.first_days import first_days
 
 _EARLIER: Final = 2 / 3
-"""Share of the known pages, the first born, that the others are judged by."""
+"""Share of the known pages, the first born, that the model learns from."""
 
 
 def early_trial(
     store: Store, engine: Engine, settings: Settings, day: dt.date, scratch: Path
 ) -> list[Score]:
-    """Return scores of every answer at every age; none where there is nothing to learn from."""
+    """Return the scores of every method at every age; none where there is nothing to learn from."""
     pages, _ = first_days(job_as_it_is(store, engine, settings, EARLY_LABELS, day, scratch))
     earlier = round(_EARLIER * len(pages))
     known_pages, later = pages.take(slice(0, earlier)), pages.take(slice(earlier, None))

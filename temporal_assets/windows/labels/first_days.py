@@ -1,11 +1,11 @@
-"""The first days of pages: those to be judged, and those to be learned from.
+"""The first days of pages: young pages to be judged, and known pages to learn from.
 
-Pages are young when they were born in the last days. Pages are known when they were born in the
-window, not at its start, and were seen for some days since: what they really did is their truth,
-whether many opened them or few.
+Young pages were born in the last days. Known pages were born in the window, not at its start, and
+have been seen for some days since: what they really did is their true label, whether many opened
+them or few.
 
-Here: finding both, with their views by day of life. Not here: what is learned
-(`core.labels.early`), what is said about the young (`early_labels`).
+Here: finding both, with their views by day of life. Not here: learning (`core.labels.early`),
+judging the young (`early_labels`).
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from temporal_assets.windows.frame.days import observed_days
 from temporal_assets.windows.pages.page_days import PageDays, lists, walk
 
 _UNSEEN_DAYS: Final = 7
-"""First days of the window with data, a quarter of them at most, whose births may be none: a page
-that was read before with a pause passes for new there."""
+"""First days of the window with data on which births do not count, at most a quarter of them: an
+old page that was not opened for a while looks new there."""
 
 COMPLETE_DAYS: Final = 7
-"""Days a page must have been seen to be learned from. What it does later changes its share of the
-first days little; fewer days give more, and more recent, pages to learn from."""
+"""Days of observation that a known page needs. Later views change the share of its first days
+little; fewer days give more, and more recent, pages to learn from."""
 
 LEAST_VIEWS: Final = 3
-"""Views in a life below which their share says nothing."""
+"""Total views that a known page needs: with fewer, the share of its first days says nothing."""
 
 MOST_KNOWN: Final = 20_000
-"""Pages learned from, about: of more, an even sample in the order of sites and URLs."""
+"""Approximate number of known pages to learn from; of more, an even sample is taken."""
 
 _RECENT_DAYS: Final = 28
-"""Days after which earlier ones are not read, if these alone have enough known pages."""
+"""Most recent days that are read; earlier ones are read only if these have too few known pages."""
 
 FIRST_DAYS: Final = passing(
     name="first_days",
@@ -70,46 +70,46 @@ class KnownPages:
     """Known pages, one row per page, in the order of their births."""
 
     first_views: NDArray[np.float64]
-    """pages x first days; of missing days what those around them suggest."""
+    """Shape (pages, first days); missing days are filled in from those around them."""
     born: NDArray[np.datetime64]
     seen_days: NDArray[np.int64]
-    """Days since the birth, the first included."""
+    """Days since the birth, including the day of birth."""
     is_temporal: NDArray[np.bool_]
-    """More than q of all views fell in the first n days."""
+    """True label: more than q of all views fell in the first n days."""
     sites: NDArray[Any]
     sections: NDArray[Any]
 
     def __len__(self) -> int:
-        """Pages."""
+        """Return the number of pages."""
         return len(self.born)
 
     def take(self, rows: slice) -> KnownPages:
-        """Some of them."""
+        """Return the given rows."""
         return KnownPages(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan of which pages are wanted."""
+    """Which pages and days to read."""
 
     known_from: dt.date
     known_until: dt.date
     young_from: dt.date
     step: int
-    """Step of the sample: each known page whose number it divides is taken."""
+    """Step of the sample: every `step`-th known page is taken."""
     n_days: int
-    """Days whose share of the views makes a page temporal."""
+    """Number of first days whose share of the views makes a page temporal."""
     observed: Flags
-    """For each day from `known_from` on, whether it is there."""
+    """For each day from `known_from` on, True if it is published."""
 
     @property
     def days(self) -> int:
-        """First days of life that are looked at."""
+        """Number of first days of life that are read."""
         return max(YOUNG_DAYS, self.n_days)
 
 
 def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
-    """Return known pages, and rows of FIRST_DAYS of young ones.
+    """Return the known pages, and rows of FIRST_DAYS for the young ones.
 
     `job` reads `page_views`, `page_totals` and, where thresholds are calibrated, `page_labels`.
     """
@@ -155,7 +155,7 @@ def _plan_of(job: Job) -> _Plan:
 
 
 def _days_read(job: Job, plan: _Plan) -> list[Manifest]:
-    """Return days that are read, and no more: pages born since have no views before."""
+    """Return days to read: from the first birth that counts on, as views before do not matter."""
     return [
         manifest
         for manifest in job.window("page_views").manifests
@@ -164,7 +164,7 @@ def _days_read(job: Job, plan: _Plan) -> list[Manifest]:
 
 
 def _walked(job: Job, plan: _Plan) -> pa.Table | None:
-    """Rows of FIRST_DAYS found on a walk along the window; None where it cannot be walked."""
+    """Return rows of FIRST_DAYS by a walk over the window, or None where rows have no order."""
     days = _days_read(job, plan)
     passed = 0
 
@@ -192,7 +192,7 @@ def _walked(job: Job, plan: _Plan) -> pa.Table | None:
 
 
 def _rows(page_days: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.Table:
-    """Return rows of FIRST_DAYS; views are given of `dates`, of which missing days are none."""
+    """Return rows of FIRST_DAYS from the views of pages on `dates`; missing days have no views."""
     pages = page_days.pages
     number = (dates - dates[0]).astype(np.int64)
     start = (pages["birth"].to_numpy() - dates[0]).astype(np.int64)
@@ -209,10 +209,7 @@ def _rows(page_days: PageDays, dates: NDArray[np.datetime64], days: int) -> pa.T
 
 
 def _asked(job: Job, plan: _Plan) -> pa.Table:
-    """Return the pages by a statement.
-
-    On a cluster, and for windows longer than the bits of `seen`.
-    """
+    """Return rows of FIRST_DAYS by SQL: on a cluster, and for windows too long for `seen`."""
     inputs = {
         "page_totals": job.files("page_totals"),
         "page_views": [
@@ -233,7 +230,7 @@ def _asked(job: Job, plan: _Plan) -> pa.Table:
 
 
 def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
-    """Return which pages can be learned from: none of their first n days may be missing."""
+    """Return flags of the pages that can be learned from: none of their first n days is missing."""
     born = rows["birth"].to_numpy()
     before = np.append(0, np.cumsum(plan.observed))
     is_old_enough = (born <= np.datetime64(plan.known_until)) & (
@@ -272,7 +269,7 @@ def missing_days(job: Job) -> NDArray[np.datetime64]:
 def views_of(
     pages: pa.Table | pa.RecordBatch, days: int, missing: NDArray[np.datetime64]
 ) -> NDArray[np.float64]:
-    """Return views of rows of FIRST_DAYS, pages x days, with those of missing days filled in."""
+    """Return the views of rows of FIRST_DAYS, shape (pages, days), with missing days filled in."""
     lists_of_views = pages["views"]
     if isinstance(lists_of_views, pa.ChunkedArray):
         lists_of_views = lists_of_views.combine_chunks()
@@ -287,7 +284,7 @@ def views_of(
 
 
 def _cuts(job: Job, urls: pa.Array) -> NDArray[np.float64]:
-    """Return Q of each page: calibrated ones are those of its label, if it has one."""
+    """Return the threshold q of each page; where thresholds are calibrated, that of its label."""
     labels = job.settings.labels
     cuts = np.full(len(urls), labels.q)
     if labels.thresholds == "calibrated":
@@ -308,6 +305,6 @@ def sections(urls: pa.Array) -> pa.Array:
 
 
 def batches(table: pa.Table, rows: int) -> Sequence[pa.RecordBatch]:
-    """Return rows of a table, so many at a time."""
+    """Yield the rows of a table in batches of `rows`."""
     cut: list[pa.RecordBatch] = table.combine_chunks().to_batches(max_chunksize=rows)
     return cut

@@ -23,7 +23,8 @@ BATCH_PAGES: Final = 4096
 """Pages a thread fits at once: a tenth of a second, and a few megabytes."""
 
 _DAY_BIT: Final = 40
-"""Views of a site on a day lie below it in `site_days`, the place of the day above."""
+"""In `site_days`, the low 40 bits hold the views of the site, the higher bits the index of the
+day."""
 
 _WEEKLY_HISTORIES: Final = passing(
     name="weekly_histories",
@@ -39,7 +40,7 @@ _WEEKLY_HISTORIES: Final = passing(
 )
 
 _REASONS: Final = [reason.name.lower() for reason in Reason]
-"""Names of the reasons, by their codes, which count from 0."""
+"""Names of the reasons, indexed by their codes."""
 
 _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 """Columns that have another name in `core`."""
@@ -48,9 +49,14 @@ _NAMES: Final = {"phi_n_low": "phi_low", "phi_n_high": "phi_high"}
 def fit_batch(
     batch: pa.RecordBatch, options: Options, observed: NDArray[np.bool_], first_weekday: int
 ) -> pa.RecordBatch:
-    """Return rows of `interest_curves` for rows of `page_histories`, or of `weekly_histories`.
+    """Fit the curves of a batch of pages and return their rows of `interest_curves`.
 
-    Of the latter, views are divided by the weekday factors of their sites.
+    Args:
+        batch: Rows of `page_histories`; of `weekly_histories`, if views are to be divided by the
+            weekday factors of their sites first.
+        options: Method and n of the fit.
+        observed: For each day of the window, True if it is published.
+        first_weekday: Weekday of the window's first day, 0 for Monday.
     """
     views = batch.column("views").flatten().to_numpy().reshape(len(batch), len(observed))
     if "site_days" in batch.schema.names:
@@ -71,7 +77,10 @@ def fit_batch(
 
 
 def _numbers(curves: Curves) -> dict[str, pa.Array]:
-    """A curve that is no best one is NULL; what all views on one day say of interest is not."""
+    """Return the numeric columns; parameters of a curve that did not converge are NULL.
+
+    Interest is known without a curve where all views are on one day, and is kept there.
+    """
     of_curve = ("amplitude", "b", "mu", "sigma", "objective", "goodness")
     of_interest = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
     certain_rows = dict.fromkeys(of_curve, curves.converged) | dict.fromkeys(
@@ -102,7 +111,7 @@ def _make(job: Job) -> Sequence[Path]:
 def _weekdays(
     batch: pa.RecordBatch, observed: NDArray[np.bool_], first_weekday: int
 ) -> NDArray[np.float64]:
-    """Return pages x days: the weekday factor of their sites."""
+    """Return the weekday factor of each page's site on each day, shape (pages, days)."""
     sites = batch.column("site").to_numpy(zero_copy_only=False)
     _, pages, of = np.unique(sites, return_index=True, return_inverse=True)
     days = batch.column("site_days").take(pa.array(pages)).flatten().to_numpy()

@@ -12,7 +12,7 @@ from temporal_assets.core.labels.labels import CUT_PART, LEAST_DAYS
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.settings import Labels
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.days import window_days
+from temporal_assets.windows.frame.days import window_parameters
 from temporal_assets.windows.labels.calibration import CALIBRATION
 from temporal_assets.windows.labels.interest_curves import INTEREST_CURVES
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
@@ -35,7 +35,7 @@ def rule_parameters(labels: Labels) -> dict[str, Any]:
 
 
 def _make(job: Job) -> Sequence[Path]:
-    parameters = {"day": job.day, **window_days(job), **rule_parameters(job.settings.labels)}
+    parameters = {"day": job.day, **window_parameters(job), **rule_parameters(job.settings.labels)}
     inputs = {
         name: job.files(name) for name in ("calibration", "interest_curves", "page_histories")
     }

@@ -1,1 +1,1 @@
-"""Window tables of lists: sites, sections, prefixes, and how lists fare out of time."""
+"""Window tables of lists: sites, sections, prefixes, and changes of the site list."""

@@ -1,8 +1,8 @@
-"""Expected shares of temporal pages among new ones, beside the counts of each section.
+"""Expected share of temporal pages among the new pages of each section ("flow share").
 
-Here: learning how far shares are shrunk, the kernel that shrinks those of a site, and the share
-from which a section is worth a place in a list. Not here: the mathematics (`core.lists.flow`), the
-counts (`tree_sums`).
+The flow is the pages born in the window; the stock is all its pages. Here: learning how strongly
+shares are shrunk, the kernel that shrinks those of a site, and the share from which a section is
+worth a place in a list. Not here: the mathematics (`core.lists.flow`), the counts (`tree_sums`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CONFIDENCE: Final = 0.95
 """Confidence of `flow_bound`, one-sided."""
 
 _MOST_SECTIONS: Final = 10_000
-"""Roots, and other sections, that the prior is learned from: more do not change it."""
+"""Sections that the prior is learned from, of roots and of others: more do not change it."""
 
 COUNTED_TREES: Final = passing(
     name="counted_trees",
@@ -73,17 +73,17 @@ _WORTH: Final = (
     " CAST(sum(own_old_pages) AS BIGINT) AS old_pages"
     " FROM prefix_trees GROUP BY round(flow_score, 3) ORDER BY share DESC"
 )
-"""Pages by the share of their section: a thousand rows at most."""
+"""Statement that counts pages by the share of their section, in at most a thousand rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The flow of a window: facts that hold for all its sections."""
+    """Facts about the flow of a window that hold for all its sections."""
 
     worth: float
     """Share of temporal pages from which a section is worth a place in a list."""
     stock_weight: float
-    """Pages of the flow that an older page counts for: few, where there is much flow."""
+    """Weight of an older page in units of new ones: small where there is much flow."""
 
 
 def write_flow_shares(job: Job, counted: Sequence[str], table: Table) -> Sequence[Path]:
@@ -98,7 +98,7 @@ def write_flow_shares(job: Job, counted: Sequence[str], table: Table) -> Sequenc
 
 
 def learn_prior(evidence: pa.Table, total: pa.Table) -> FlowPrior:
-    """Return the prior that rows of `flow_evidence` and the sums of all roots make likely."""
+    """Return the most likely prior, given rows of `flow_evidence` and the sums over all roots."""
     is_root = evidence["is_root"]
     beneath = evidence.filter(pc.invert(is_root))
     above = beneath.select(["above_flow_pages", "above_flow_thousandths"])
@@ -109,7 +109,7 @@ def learn_prior(evidence: pa.Table, total: pa.Table) -> FlowPrior:
 
 
 def with_flow_shares(rows: pa.Table, prior: FlowPrior, table: Table) -> pa.RecordBatch:
-    """Return rows of `prefix_trees` for rows of COUNTED_TREES of some whole sites."""
+    """Return rows of `prefix_trees` for rows of COUNTED_TREES; sites must be complete."""
     rows = rows.combine_chunks()
     # Sections above come first, whatever order the rows lie in.
     order = np.argsort(rows["depth"].to_numpy(), kind="stable")
@@ -136,7 +136,7 @@ def with_flow_shares(rows: pa.Table, prior: FlowPrior, table: Table) -> pa.Recor
 
 
 def flow_of(job: Job) -> Flow:
-    """Return what holds for all sections of the `prefix_trees` of a window."""
+    """Return the facts that hold for all sections of the `prefix_trees` of a window."""
     rows = job.engine.rows(_WORTH, {"prefix_trees": job.files("prefix_trees")}, 2000)
     share, flow, old = (
         np.array([row[name] for row in rows], np.float64)
@@ -147,9 +147,9 @@ def flow_of(job: Job) -> Flow:
 
 
 def flow_counts(batch: pa.RecordBatch, flow: Flow) -> tuple[Floats, Floats]:
-    """Return how many pages of each section count, and how many of them are temporal.
+    """Return the weighted pages of each section, and the temporal ones among them.
 
-    Old pages count with the weight of the window.
+    New pages count fully, old pages with `Flow.stock_weight`.
     """
     born, born_temporal, old, old_temporal = (
         batch.column(name).to_numpy(zero_copy_only=False).astype(np.float64)

@@ -43,7 +43,7 @@ _SCORED: Final = passing(
 
 
 def rule_of(settings: Settings) -> PrefixRule:
-    """Return the settings' rule that makes a section a news prefix by the stock."""
+    """Return the rule by which the stock makes a section a news prefix, as configured."""
     prefixes = settings.prefixes
     if prefixes.rule == "paper":
         rule = PAPER_RULE
@@ -57,7 +57,7 @@ _OLD_ENOUGH: Final = {"news": "aged_pages", "temporal": "curve_pages"}
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Rule and label by which a walk down the prefix trees chooses prefixes, and the flow."""
+    """Rule, label and flow by which prefixes are chosen on a walk down the prefix trees."""
 
     kind: Literal["flow", "confident", "paper"]
     label: Literal["news", "temporal"]
@@ -66,15 +66,15 @@ class Walk:
 
     @property
     def counted(self) -> str:
-        """Return the column with the pages that the share of `label` is of."""
+        """Name of the column with the pages that the share of `label` refers to."""
         # What is too young to be news says nothing of a folder; the paper does not ask.
         return "pages" if self.kind == "paper" else _OLD_ENOUGH[self.label]
 
 
 def score_prefixes(batch: pa.RecordBatch, walk: Walk) -> pa.RecordBatch:
-    """Return rows of `prefix_trees` with the share that is compared.
+    """Return rows of `prefix_trees` with the share that is compared with the threshold.
 
-    `pages` and `news_pages` become those of the stock that count.
+    `pages` and `news_pages` are replaced by the pages of the stock that count.
     """
     names = batch.column("prefix").to_pylist()
     pages, news = batch.column(walk.counted), batch.column(f"{walk.label}_pages")

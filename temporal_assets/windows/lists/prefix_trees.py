@@ -1,4 +1,4 @@
-"""`prefix_trees`: every folder and program with the counts of what is beneath it (NP 5.2)."""
+"""`prefix_trees`: each folder and program of a site with counts of the pages below it (NP 5.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from temporal_assets.contracts import ColumnSpec, Type, passing
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.counted_sites import counted_sites
-from temporal_assets.windows.frame.days import window_days
+from temporal_assets.windows.frame.days import window_parameters
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.flow_shares import COUNTED_TREES, write_flow_shares
@@ -37,7 +37,7 @@ def _make(job: Job) -> Sequence[Path]:
         "recent": min(sections.QUIET_DAYS, job.settings.window.days),
         "enough": job.settings.privacy.min_clients,
         "views_per_client": VIEWS_PER_CLIENT,
-        **window_days(job),
+        **window_parameters(job),
     }
     sums, few = write_tree_sums(job.engine, inputs, parameters, job.out)
     counted = {"tree_sums": sums, "section_clients": _clients(job, few)}
@@ -46,7 +46,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _clients(job: Job, few: list[str]) -> list[str]:
-    """Return files that say how many came to sections of which the files `few` have the pages."""
+    """Return files with number of clients of each section; `few` has the pages of rare sections."""
     inputs = {
         "few_pages": few,
         "page_totals": job.urls("page_traffic"),

@@ -38,7 +38,8 @@ SPLITTING_PAGES: Final = 3
 fewer, chance decides."""
 
 _DIGITS: Final = 9
-"""Digits of a merit: equal ones must be equal numbers, because ties are told by other columns."""
+"""Digits of a merit: merits that differ by rounding only must be equal, to be ordered by other
+columns."""
 
 _SCORES: Final = (
     ColumnSpec("score_1", Type.DOUBLE, "Share of pages."),
@@ -65,12 +66,12 @@ def scoring_of(settings: Settings) -> Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Merit:
-    """The merit by which a list is ranked by flow."""
+    """Function that scores a site or section by its flow, for the ranking."""
 
     flow: Flow
 
     def of(self, pages: Floats, score: Floats) -> Floats:
-        """Return the new temporal pages to expect beyond those that make as many pages worth it.
+        """Return the expected new temporal pages, less those that make so many pages worth a place.
 
         A list of the first K by this has the largest F of all lists with K entries
         (core.lists.flow).
@@ -80,14 +81,14 @@ class Merit:
 
 
 def merit_of(job: Job) -> Merit | None:
-    """Return how lists are ranked by the flow; None where the settings ask for the stock."""
+    """Return the merit of a flow ranking, or None if the settings rank by the stock."""
     if job.settings.sites.rule != "flow":
         return None
     return Merit(flow_of(job))
 
 
 def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
-    """Return the table of sums with columns for their scores."""
+    """Return the contract of a table of sums with columns for the scores added."""
     return passing(
         name=name,
         description="Sums with their scores.",
@@ -97,7 +98,7 @@ def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
 
 
 def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | None) -> list[str]:
-    """Return files of `table` made from its sums; without `merit` the bound of the score ranks."""
+    """Return files of `table` made from its sums, ranked by `merit` or else by the lower bound."""
     kernel = partial(score_batch, table=table, scoring=scoring_of(job.settings), merit=merit)
     written: Sequence[Path] = job.engine.apply(kernel, {"sums": sums}, table, job.out, _BATCH_ROWS)
     return [str(path) for path in written]
@@ -128,7 +129,7 @@ def score_batch(
 
 
 def _merits(batch: pa.RecordBatch, bound: Floats, merit: Merit | None) -> dict[str, pa.Array]:
-    """Return what ranks, and how likely so little of the flow is temporal by chance."""
+    """Return the merit of each row, and the chance that so little of its flow is temporal."""
     chance = np.ones(len(batch))
     if merit is None:
         return {"merit": pa.array(bound), "weight": pa.array(chance), "chance": pa.array(chance)}

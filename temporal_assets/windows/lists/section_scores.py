@@ -1,4 +1,4 @@
-"""`section_scores`: the same scores for folders and programs (TW 6)."""
+"""`section_scores`: the scores of `site_scores` for folders and programs (TW 6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from temporal_assets import contracts
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.days import window_days
+from temporal_assets.windows.frame.days import window_parameters
 from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.scored import (
@@ -38,7 +38,7 @@ def _make(job: Job) -> Sequence[Path]:
         "min_clients": job.settings.privacy.min_clients,
         "top_k": sites.top_k,
         **quietness(job),
-        **window_days(job),
+        **window_parameters(job),
     }
     inputs = {
         "scored_sections": write_scores(job, trees, _SCORED, merit),

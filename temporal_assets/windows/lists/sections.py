@@ -22,10 +22,10 @@ from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Engine, Inputs, Kernel
 
 _BATCH_ROWS: Final = 65_536
-"""Some megabytes of URLs."""
+"""Rows at a time: some megabytes of URLs."""
 
 QUIET_DAYS: Final = 3
-"""Days after which a site that is hardly visited any more leaves the list."""
+"""Days after which a site that is hardly visited leaves the list."""
 
 QUIET_SHARE: Final = 0.05
 """A site is hardly visited on a day with less than this share of its usual views. The weekend of an
@@ -87,7 +87,7 @@ def write_flow_sections(engine: Engine, flow: Sequence[str], out: Path) -> list[
 
 
 def write_section_paths(engine: Engine, inputs: Inputs, out: Path) -> list[str]:
-    """Files of SECTION_PATHS from a table with distinct sections, called `section` or `prefix`."""
+    """Return files of SECTION_PATHS, from a table with a column `section` or `prefix`."""
     return _apply(engine, section_paths, inputs, SECTION_PATHS, out)
 
 
@@ -99,7 +99,7 @@ def page_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def flow_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows of FLOW_SECTIONS for rows of `page_flow`; reliable pages have rows of PAGE_SECTIONS."""
+    """Return rows of FLOW_SECTIONS for rows of `page_flow` that have no row in PAGE_SECTIONS."""
     few = batch.filter(pc.invert(batch.column("is_reliable")))
     deepest = sections(from_arrow(few.column("url"))).innermost()
     columns = {name: few.column(name) for name in ("site", "url", "birth", "temporal")}
@@ -107,7 +107,7 @@ def flow_sections(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def section_paths(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows of SECTION_PATHS for rows with a section each."""
+    """Return rows of SECTION_PATHS for rows with one section each."""
     name = "section" if "section" in batch.schema.names else "prefix"
     page_sections = sections(from_arrow(batch.column(name)))
     levels = np.diff(page_sections.first)

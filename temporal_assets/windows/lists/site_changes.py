@@ -1,4 +1,4 @@
-"""`site_changes`: which sites have come and gone since the list before."""
+"""`site_changes`: sites that entered the ranked list, left it or moved since the list before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _EARLIER: Final = "site_scores/day="
-"""Beginning of the name that a manifest gives the list compared with."""
+"""Prefix of the input in the manifest that names the earlier list."""
 
 
 def _make(job: Job) -> Sequence[Path]:
@@ -33,7 +33,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def compared_day(manifest: Manifest) -> dt.date | None:
-    """Return the day of the list that a day was compared with, also where no site is in either."""
+    """Return the day of the list that a day was compared with, or None without one."""
     names = (
         manifest_input.name
         for manifest_input in manifest.inputs

@@ -16,7 +16,7 @@ from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.counted_sites import counted_sites
-from temporal_assets.windows.frame.days import observed_days, window_days
+from temporal_assets.windows.frame.days import observed_days, window_parameters
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.lists import sections
@@ -59,7 +59,7 @@ _YOUNG: Final = (
 _UNKNOWN: Final = (
     "SELECT count(*) AS pages FROM early_labels WHERE probability IS NULL AND age < {young_days}"
 )
-"""Young pages that nothing was learned for."""
+"""Parameters for young pages where no early labels were learned."""
 
 _YOUNG_SUMS: Final = passing(
     name="young_sums",
@@ -99,7 +99,7 @@ _SCORED: Final = with_scores("scored_sites", _SITE_SUMS.columns)
 
 
 def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
-    """Return rows of hosts with the site that each belongs to."""
+    """Return rows of hosts with the site (host or domain) that each belongs to."""
     site = batch.column("host")
     if by == "domain":
         site = pa.array([registrable_domain(host) for host in site.to_pylist()], pa.string())
@@ -109,7 +109,7 @@ def name_sites(batch: pa.RecordBatch, by: str) -> pa.RecordBatch:
 
 
 def write_activity(job: Job) -> list[str]:
-    """Return files of HOST_ACTIVITY: all pages count, reliable or not."""
+    """Return files of HOST_ACTIVITY, over all pages, reliable or not."""
     recent = min(sections.QUIET_DAYS, job.settings.window.days)
     written = job.engine.query(
         "site_activity",
@@ -117,7 +117,7 @@ def write_activity(job: Job) -> list[str]:
         {
             "recent_from": job.day - dt.timedelta(days=recent - 1),
             "views_per_client": VIEWS_PER_CLIENT,
-            **window_days(job),
+            **window_parameters(job),
         },
         HOST_ACTIVITY,
         job.out,
@@ -126,7 +126,7 @@ def write_activity(job: Job) -> list[str]:
 
 
 def quietness(job: Job) -> dict[str, float]:
-    """Return parameters of the statements that say whether a host has gone quiet."""
+    """Return the parameters by which statements decide that a host has gone quiet."""
     return {
         # The day itself is there, or there would be no window.
         "recent_days": int(observed_days(job)[-sections.QUIET_DAYS :].sum()),

@@ -1,4 +1,4 @@
-"""Parts of `prefix_trees`: sums of all trees, and pages of sections that few clients know."""
+"""Sums of all prefix trees, and the pages of sections that few clients know."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Daily views of the pages of a window, read without comparing a URL.
 
 Rows of `page_totals` and of every day of `page_views` are in the order of sites and URLs, and a bit
-for each day says on which days a page was seen. The rows of a page in the days follow by counting
-these bits, so that of 60 days only the column of views is read, in one pass over all days at once.
+for each day says on which days a page was seen. The row of a page on a day follows by counting
+these bits, so that only the column of views is read, in one pass over all days at once.
 
-Here: this pass, for one machine. Not here: counting bits (`core.traffic.seen_days`), and the tables
-made of the views (`page_histories`, `early_labels`), which use an SQL statement where rows have no
-order.
+Here: this pass ("walk"), for one machine. Not here: counting bits (`core.traffic.seen_days`), and
+the tables made of the views (`page_histories`, `early_labels`), which use an SQL statement where
+rows have no order.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ class PageDays:
     pages: pa.Table
     """Their rows of `page_totals`; sites come as a dictionary."""
     views: Int32s
-    """pages x days that were read."""
+    """Shape (pages, days read)."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """A pass over the pages of a window and some of its days; it can be made once."""
+    """One pass over the pages of a window and some of its days; it can be iterated once."""
 
     totals: Sequence[str]
     days: Sequence[tuple[int, Sequence[str]]]
-    """The bit and the files of each day."""
+    """Bit in `seen` and files of each day."""
     choose: Choice
-    """Asks for pages that were seen on no other days."""
+    """Function that chooses pages; it must not choose pages that were seen on days not read."""
     threads: int
     agrees: bool = field(default=True, init=False)
-    """True if totals and days have said the same so far. Where they do not, the walk has ended, and
-    what it gave is worth nothing: rows are in another order."""
+    """True if totals and days have agreed so far. Otherwise the walk has ended and its result is
+    invalid, because rows are in another order."""
 
     def __iter__(self) -> Iterator[PageDays]:
         bits = np.array([bit for bit, _ in self.days], np.int64)
@@ -78,7 +78,7 @@ class Walk:
 
 
 def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
-    """Return a pass over pages that were seen on no other days; None where rows have no order."""
+    """Return a walk over pages that were seen on no other days; None where rows have no order."""
     # A cluster has no order of rows that one machine could walk, and not every day of a longer
     # window has a bit.
     if job.engine.spread is not None or job.settings.window.days > SEEN_BITS:
@@ -88,12 +88,12 @@ def walk(job: Job, days: Sequence[Manifest], choose: Choice) -> Walk | None:
 
 
 def with_views(least: int) -> Choice:
-    """Choose pages with at least so many views."""
+    """Return a choice of the pages with at least `least` views."""
     return lambda rows: rows["total"].to_numpy() >= least
 
 
 def lists(views: Int32s) -> pa.ListArray:
-    """Return the numbers of each row as a list."""
+    """Return the rows of an array as a column of lists."""
     count, days = views.shape
     bounds = pa.array(np.arange(count + 1, dtype=np.int32) * days)
     return pa.ListArray.from_arrays(bounds, pa.array(views.ravel()))

@@ -1,4 +1,4 @@
-"""`page_histories`: views by day of the pages with enough of them to be relied on."""
+"""`page_histories`: views by day of the reliable pages, those with enough views."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from temporal_assets.windows.pages.page_days import PageDays, lists, walk, with_
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 
 _SCHEMA: Final = with_encoded(contracts.PAGE_HISTORIES.arrow_schema, "site")
-"""Schema of the rows put together: the names of sites are not copied for each page."""
+"""Schema of the result; sites are dictionary-encoded, so that their names are not copied per
+page."""
 
 
 def least_views(per_day: float, days: int) -> int:
-    """Return views that a page needs in `days` days to have `per_day` of them a day on average."""
+    """Return the total views that a page needs in `days` days for an average of `per_day`."""
     # Exactly what is written: 0.1 a day are 3 views in 30 days, and not a little more than 3.
     return ceil(Decimal(repr(per_day)) * days)
 
@@ -70,10 +71,7 @@ def _least(job: Job, window: Window) -> int:
 
 
 def _asked(job: Job) -> Sequence[Path]:
-    """Return the rows by a statement.
-
-    On a cluster, and for windows longer than the bits of `seen`.
-    """
+    """Return files made by SQL: on a cluster, and for windows longer than the bits of `seen`."""
     window = job.window("page_views")
     inputs = {"page_totals": job.files("page_totals"), "page_views": list(window.files)}
     parameters: dict[str, Any] = {

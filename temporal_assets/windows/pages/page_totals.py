@@ -24,16 +24,15 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def whole_window(first: dt.date, last: dt.date) -> dict[str, Any]:
-    """Return parameters of `sql/pages/page_totals.sql` for the days from `first` to `last`."""
+    """Return the parameters of `sql/pages/page_totals.sql` for a full count of the window."""
     return {"day": last, "first": first, "bits": SEEN_BITS}
 
 
 def _earlier(job: Job) -> Earlier | None:
-    """Return what to go on from, on one machine.
+    """Return the earlier partition to update from, on one machine, or None.
 
-    A cluster has no order of rows that could be walked.
-
-    Of longer windows, not every day that a page was seen on is known.
+    A cluster has no order of rows to walk. Of longer windows, not every day that a page was seen on
+    is known.
     """
     fits = job.engine.spread is None and job.settings.window.days <= SEEN_BITS
     return find_earlier(job, "page_views") if fits else None

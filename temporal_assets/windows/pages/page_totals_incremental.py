@@ -48,10 +48,11 @@ PAGE_CHANGES: Final = passing(
 )
 
 _COLUMNS: Final = ("site", "url", "total", "seen")
-"""Columns read from the window before."""
+"""Columns read from the earlier window."""
 
 _SCHEMA: Final = with_encoded(contracts.PAGE_TOTALS.arrow_schema, "site")
-"""Schema of the rows put together: the names of sites are not copied for each page."""
+"""Schema of the result; sites are dictionary-encoded, so that their names are not copied per
+page."""
 
 _UNNUMBERED: Final = pa.schema([field for field in _SCHEMA if field.name != "number"])
 
@@ -59,7 +60,7 @@ _UNNUMBERED: Final = pa.schema([field for field in _SCHEMA if field.name != "num
 def go_on(
     engine: Engine, earlier: Earlier, first: dt.date, day: dt.date, out: Path, threads: int
 ) -> list[Path]:
-    """Return the file of `page_totals` of the window from `first` to `day`."""
+    """Update the earlier totals and return the file of the window from `first` to `day`."""
     days = {"entering": earlier.entering, "leaving": earlier.leaving}
     changes = engine.query(PAGE_CHANGES.name, days, {"first": first}, PAGE_CHANGES, out)
     rows = _Rows(first, day, earlier.moved)
@@ -72,7 +73,7 @@ def go_on(
 
 
 def _with_numbers(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Yield the tables with numbers for their rows, which count on from table to table."""
+    """Yield the tables with a column of row numbers, which continue from table to table."""
     first = 0
     for table in tables:
         stop = first + len(table)
@@ -82,7 +83,7 @@ def _with_numbers(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield the earlier rows in order, some at a time, with the changes among them."""
+    """Yield the earlier rows in order, some at a time, together with the changes in their range."""
     ahead = _Ahead(changes)
     for rows in before.blocks(_COLUMNS, pa.Table.combine_chunks):
         if len(rows):
@@ -93,7 +94,7 @@ def _parts(before: ParquetRows, changes: ParquetRows) -> Iterator[tuple[pa.Table
 
 
 class _Ahead:
-    """Changes that the merge has not reached, in order; one row group of them is in memory."""
+    """Changes that the merge has not reached yet, in order; one row group is in memory."""
 
     def __init__(self, changes: ParquetRows) -> None:
         self._groups = changes.blocks(PAGE_CHANGES.column_names, pa.Table.combine_chunks)
@@ -122,7 +123,7 @@ class _Ahead:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows of a window, made from the rows of the earlier window and the changes."""
+    """Builder of the later window's rows from the rows of the earlier window and the changes."""
 
     first: dt.date
     day: dt.date
@@ -159,7 +160,7 @@ def _after(first: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
 
 
 def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:
-    """Return values by position, 0 for the position -1."""
+    """Return the values at some positions, 0 for the position -1."""
     values = np.concatenate((column.to_numpy(), [0]))
     taken: Int64s = values[places]
     return taken

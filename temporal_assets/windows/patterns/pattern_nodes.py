@@ -1,8 +1,8 @@
 """The kernel for one site: from its rows of `page_traffic` to its rows of `url_patterns`.
 
-Here: the kernel that a process runs for each site, and what stands for a site that it cannot learn.
+Here: the kernel that a process runs for each site, and the row for a site that cannot be learned.
 Not here: learning (`core.patterns.site_patterns`), and running it for all sites (`url_patterns`).
-Loads in a process of its own: nothing is imported that only the pipeline needs.
+The module is loaded in a process of its own, so it imports nothing that only the pipeline needs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from temporal_assets.core.traffic.audience import public_nodes
 from temporal_assets.windows.patterns.site_traffic import audience_of, floats, site_traffic
 
 _NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
-"""A root that knows no key: no URL is of such a site's pattern."""
+"""Rule of a root without keys, which matches no URL: for a site that could not be learned."""
 
 TREE: Final = TreeOptions()
-"""Division of every site, but for the rule of `patterns.salience`."""
+"""Options of every site's tree; `patterns.salience` sets the rest."""
 
 TRANSIT_THRESHOLD: Final = 0.8
-"""Siblings with more similar in- and out-links than this are merged. BB do not give it
+"""Similarity of in- and out-links above which sibling patterns are merged. BB do not give a value
 (docs/url-patterns.md)."""
 
 
@@ -50,7 +50,7 @@ class PatternOptions:
 
 
 def learn(rows: pa.Table, options: PatternOptions) -> tuple[SiteTraffic, SitePatterns]:
-    """The patterns of a site, given its rows of `page_traffic`, and what they were learned from."""
+    """Return the traffic of a site, given its rows of `page_traffic`, and its patterns."""
     traffic = site_traffic(rows, audience_of(rows, options.least_clients))
     return traffic, _patterns(traffic, options)
 
@@ -92,14 +92,14 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
 
 
 def _sampled(urls: int) -> str | None:
-    """Return what to know of a site that was not learned from all its URLs."""
+    """Return the note on a site that was learned from a sample of its URLs."""
     if urls <= TREE.most_urls:
         return None
     return f"learned from a sample of {TREE.most_urls:,} of its {urls:,} URLs"
 
 
 def leaf_flags(site_patterns: SitePatterns) -> dict[Cut, Flags]:
-    """Return, for each of the three trees, the nodes of T_syn that are its leaves."""
+    """Return, for each of the three trees, flags of the nodes of T_syn that are its leaves."""
     syntax = site_patterns.by_syntax.hierarchy
     of_visit = np.flatnonzero(syntax.cut(site_patterns.visit_cut.is_pattern))
     by_transit = np.zeros(len(syntax), np.bool_)
@@ -112,7 +112,7 @@ def leaf_flags(site_patterns: SitePatterns) -> dict[Cut, Flags]:
 
 
 def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
-    """The row of `url_patterns` of a site that could not be learned: everything is one pattern."""
+    """Return the row of `url_patterns` of a site that could not be learned: one pattern for all."""
     pages = pa.array([len(rows)])
     flag = pa.array([True])
     sums = {name: pa.array([int(values.sum())]) for name, values in _counted(rows).items()}
@@ -144,10 +144,7 @@ def lost_site(rows: pa.Table, status: str, reason: str) -> pa.RecordBatch:
 
 
 def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
-    """Return how the nodes are written.
-
-    Expressions only of those that are a pattern in some tree.
-    """
+    """Return each node's template, and its expression if it is a pattern in some tree."""
     texts = pattern_texts(tree, written)
     shown = list(zip(texts, written.tolist(), strict=True))
     return {
@@ -167,7 +164,7 @@ def _json(values: dict[str, str | None]) -> str:
 
 
 def _counted(rows: pa.Table) -> dict[str, Floats]:
-    """Return what is summed over the pages of a node."""
+    """Return the counts per URL that are summed over the URLs of a node."""
     label = rows.column("is_temporal")
     return {
         **{name: floats(rows, name) for name in ("visits", "referred", "referrals", "views")},
@@ -185,7 +182,7 @@ def _sums(tree: PatternTree, rows: pa.Table) -> dict[str, pa.Array]:
 
 
 def _reasons(site_patterns: SitePatterns, leaves: dict[Cut, Flags]) -> dict[str, pa.Array]:
-    """Return why nodes were merged, or were not."""
+    """Return the columns that explain why nodes were merged or kept apart."""
     tree = site_patterns.by_syntax.hierarchy
     saved, similarity = np.full(len(tree), np.nan), np.full(len(tree), np.nan)
     saved[site_patterns.visit_cut.merged] = site_patterns.visit_cut.saved_bits

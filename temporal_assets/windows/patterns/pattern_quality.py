@@ -1,12 +1,12 @@
-"""True if the patterns of the logs at hand are any good: BB 5.2 on the days that are published.
+"""Quality of the URL patterns on the logs at hand: BB 5.2 on the published days.
 
 Here: learning on the first days, judging on later ones and on a mirror, over all sites together.
 Not here: the measures (`core.patterns.pattern_quality`), showing them
 (`cli.reports.pattern_quality`).
 
-Out of time is what is known of later days (Figure 6): they taught nothing. In sample is the
-divergence of traffic (Table 4), which is of the days that were learned from; a mirror has pages of
-any day.
+Coverage of later days (Figure 6) is out of time: nothing was learned from these days. The
+divergence of traffic (Table 4) is in sample, on the days that were learned from; a mirror has pages
+of any day.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ from temporal_assets.windows.patterns.url_patterns import pattern_options
 from temporal_assets.windows.traffic.page_traffic import CHANCE, write_traffic
 
 URLS: Final = "urls"
-"""Single URLs: what a crawler without patterns knows."""
+"""Name of the baseline of single URLs: what a crawler without patterns knows."""
 
 METHODS: Final = (*CUTS, URLS)
 
 _LAYOUT_PAIRS: Final = 500
 _LAYOUT_PAGES: Final = 30
-"""Pages parsed of one pattern: enough for pairs, and a second for a thousand pages."""
+"""Pages of a pattern that are parsed: enough for pairs, and a second for a thousand pages."""
 
 
 @dataclass(slots=True)
 class Share:
-    """Part of a whole, counted in URLs and in visits."""
+    """A part of a whole, counted in URLs and in visits."""
 
     urls: int = 0
     known_urls: int = 0
@@ -89,17 +89,18 @@ class Share:
 
 @dataclass(slots=True)
 class MethodQuality:
-    """A row of BB Tables 3 and 4 and a line of Figure 6, over all sites."""
+    """Quality of one method over all sites: a row of BB Tables 3 and 4 and a line of Figure 6."""
 
     leaves: int = 0
     height: int = 0
     """Height of the highest tree."""
     divergence: float | None = None
-    """Jensen-Shannon, in bits, on the days learned from; mean over sites by their visits."""
+    """Jensen-Shannon divergence in bits on the days learned from; mean over sites by their
+    visits."""
     mirror: Share = field(default_factory=Share)
     layout: LayoutSimilarity | None = None
     later: list[Share] = field(default_factory=list)
-    """Shares, one for each period."""
+    """Shares of URLs and visits that are covered, one for each period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +109,14 @@ class PatternQuality:
 
     learned: tuple[dt.date, dt.date]
     periods: tuple[tuple[dt.date, dt.date], ...]
-    """First and last day of the days it is judged on."""
+    """First and last day of each period that the patterns are judged on."""
     sites: int
     methods: dict[str, MethodQuality]
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A site as it was learned."""
+    """Patterns of a site as they were learned on the first days."""
 
     traffic: SiteTraffic
     matchers: dict[str, PatternMatcher]
@@ -133,8 +134,14 @@ def assess(
 ) -> PatternQuality:
     """Learn on the first of `periods` equal parts of the days and judge on the others.
 
-    `mirror`: the column `url` of a crawl and perhaps `html`, NULL where it is not known. `sites`:
-    only these; all if empty.
+    Args:
+        store: The published tables.
+        engine: Engine of the queries.
+        settings: Settings of the installation.
+        days: Published days, ascending.
+        periods: Number of equal parts.
+        mirror: Column `url` of a crawl, and perhaps `html`, which may be NULL.
+        sites: Sites to judge; all if empty.
     """
     parts = [part.tolist() for part in np.array_split(np.array(days, object), periods)]
     methods = {name: MethodQuality(later=[Share() for _ in parts[1:]]) for name in METHODS}
@@ -170,7 +177,7 @@ def _traffic(
     scratch: Path,
     sites: Collection[str],
 ) -> pa.Table:
-    """Return `page_traffic` of some days, as the asset makes it of a window."""
+    """Return `page_traffic` of some days, counted as the asset counts a window."""
     labels = scratch / "page_labels.parquet"
     pq.write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     views = {"page_views": _files(store, "page_views", days)}
@@ -195,7 +202,7 @@ def _traffic(
 
 
 def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
-    """Return the first day; None if bits do not hold all days, or views are of other requests."""
+    """Return the first day, or None if the bits of `seen` cannot hold all days or do not match."""
     first = transits[0].day
     has_bits = (transits[-1].day - first).days < SEEN_BITS and all(
         store.require("page_views", manifest.day).inputs == manifest.inputs for manifest in transits
@@ -212,7 +219,7 @@ def _files(store: Store, asset: str, days: Sequence[dt.date]) -> list[str]:
 
 
 def _sites(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Yield rows of each site, which lie together."""
+    """Yield the rows of each site; they must be consecutive."""
     if not len(rows):
         return
     runs = pc.run_end_encode(rows.column("site").combine_chunks())
@@ -249,7 +256,7 @@ def _judge(
     sites: dict[str, _Site],
     shares: dict[str, Share],
 ) -> None:
-    """Count what is known of the URLs of later days, and of the visits to them."""
+    """Count the URLs of later days that are covered, and the visits to them."""
     if not sites:
         return
     with store.scratch() as scratch:
@@ -263,7 +270,7 @@ def _judge(
 
 
 def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
-    """Return, by method, the URLs that are covered."""
+    """Return, by method, flags of the URLs that are covered."""
     flat = from_arrow(urls)
     known_by_method: dict[str, Flags] = {
         name: matcher.match_leaves(flat) != NOWHERE for name, matcher in site.matchers.items()
@@ -275,7 +282,7 @@ def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
 def _judge_mirror(
     mirror: pa.Table, sites: dict[str, _Site], methods: dict[str, MethodQuality]
 ) -> None:
-    """Coverage of the pages of a crawl, and whether pages of a pattern are built alike."""
+    """Measure the coverage of a crawl's pages, and how alike the pages of a pattern are built."""
     hosts = pc.struct_field(
         pc.extract_regex(mirror.column("url"), r"^[a-z]+://(?P<host>[^/:?]+)"), "host"
     )

@@ -1,4 +1,4 @@
-"""`pattern_ranks`: what the patterns of a site are worth (BB 4), and how urgent and productive."""
+"""`pattern_ranks`: authority and hub ranks of a site's patterns (BB 4), urgency and yield."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.traffic.page_traffic import later_half
 
 _STRENGTH: Final = 4.0
-"""Pages that the share of the site counts for in that of a pattern. With 1 the F of patterns is
-0.959 and not 0.960 on `arrivals_summer`, and the same on `mix_a` and `bbc_most_read_3h_spring`,
-with 16 the same on these two; they are not reported."""
+"""Pages that the share of the site counts for in the share of a pattern (shrinkage). With 1 the F
+of patterns is 0.959 and not 0.960 on `arrivals_summer`, and the same on `mix_a` and
+`bbc_most_read_3h_spring`, with 16 the same on these two; they are not reported."""
 
 _OF_FLOW: Final = ("flow_pages", "flow_temporal_pages", "flow_score")
 
@@ -77,7 +77,7 @@ FLOW_OF_PATTERNS: Final = passing(
 
 
 def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
-    """Return rows of `pattern_ranks` for the rows of `url_patterns` of some whole sites."""
+    """Return rows of `pattern_ranks` for rows of `url_patterns`; sites must be complete."""
     patterns = rows.filter(rows.column("is_pattern")).combine_chunks()
     first = _first_of_sites(patterns)
     site = np.repeat(np.arange(len(first) - 1), np.diff(first))
@@ -99,7 +99,7 @@ def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
 
 
 def _first_of_sites(rows: pa.Table) -> Int64s:
-    """Return where the rows of each site begin, and how many there are."""
+    """Return the first row of each site, and its number of rows."""
     (sites,) = rows.column("site").chunks
     ends = pc.run_end_encode(sites).run_ends.to_numpy()
     return np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))
@@ -122,7 +122,7 @@ def _graph(patterns: pa.Table, site: Int64s) -> BehaviourGraph:
 
 
 def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, pa.Array]:
-    """Return scores and places; NULL where what they need is not known, with the reason."""
+    """Return the columns of scores and ranks; NULL, with the reason, where inputs are unknown."""
     has_graph = ranks.has_transits[site]
     no_referrals = ~_has_any(floats(patterns, "referrals"), site)
     no_referrers = ~_has_any(floats(patterns, "referred"), site)
@@ -142,13 +142,13 @@ def _ranks(ranks: PatternRanks, patterns: pa.Table, site: Int64s) -> dict[str, p
 
 
 def _has_any(counts: Floats, site: Int64s) -> Flags:
-    """Return flags of the rows whose site counts anything."""
+    """Return flags of the rows whose site has any positive count."""
     has_counts: Flags = np.bincount(site, counts)[site] > 0
     return has_counts
 
 
 def _of_time(patterns: pa.Table, new_days: int) -> dict[str, pa.Array]:
-    """Return how urgent and how productive."""
+    """Return the columns of how urgent and how productive each pattern is."""
     labelled = floats(patterns, "labelled_pages")
     share = _ratio(floats(patterns, "temporal_pages"), labelled)
     born = floats(patterns, "new_pages")
@@ -164,7 +164,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def patterns_of_flow(rows: pa.Table) -> pa.RecordBatch:
-    """Return rows of the flow of patterns for the rows of `pattern_urls` of some whole sites."""
+    """Return the flow of each pattern for rows of `pattern_urls`; sites must be complete."""
     flow_tables: list[pa.Table] = []
     rows = rows.combine_chunks()
     first = _first_of_sites(rows)
@@ -185,7 +185,7 @@ def patterns_of_flow(rows: pa.Table) -> pa.RecordBatch:
 
 
 def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
-    """Return the flow of the patterns of one site; none where it has no tree or no flow."""
+    """Return the flow of one site's patterns; none where it has no tree or no new pages."""
     is_node = pc.is_null(rows["url"])
     nodes, pages = rows.filter(is_node), rows.filter(pc.invert(is_node))
     if not len(nodes) or not len(pages):
@@ -211,7 +211,7 @@ def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
 
 
 def pattern_above(nodes: pa.Table) -> Int64s:
-    """Return, for each node, the row of the pattern that it is or lies beneath; -1 of others."""
+    """Return, for each node, the row of the pattern that it is or lies below, or -1."""
     parent, is_pattern = nodes["parent"].to_pylist(), nodes["is_pattern"].to_pylist()
     patterns_above: list[int] = []
     # Nodes are numbered in the order of their rows, and come after the ones above them.

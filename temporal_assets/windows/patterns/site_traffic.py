@@ -16,7 +16,12 @@ from temporal_assets.engines.arrow_texts import from_arrow
 
 
 def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
-    """Return the traffic of a site, given all its rows in their order and who opened its pages."""
+    """Return the traffic of a site as arrays.
+
+    Args:
+        rows: All rows of the site in `page_traffic`, in their order.
+        audience: The clients of its pages, see `audience_of`.
+    """
     pages, transits, counts = links(rows, "links")
     return SiteTraffic(
         urls=from_arrow(rows.column("url")),
@@ -31,7 +36,7 @@ def site_traffic(rows: pa.Table, audience: Audience) -> SiteTraffic:
 
 
 def audience_of(rows: pa.Table, least_clients: int) -> Audience:
-    """Return who opened the pages."""
+    """Return the number of clients of each page, and the clients themselves where they are few."""
     counts, few = _lists(rows, "few_clients")
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     return Audience(least_clients, rows.column("clients").to_numpy(), few.to_numpy(), bounds)
@@ -44,13 +49,17 @@ def floats(rows: pa.Table, name: str) -> Floats:
 
 
 def links(rows: pa.Table, name: str) -> tuple[Int64s, Int64s, Int64s]:
-    """Return target or referrer and transits of all links, row by row, and the links per row."""
+    """Return page, transits and number of the links that a column of lists holds.
+
+    The first two have one value for each link, row after row; the third has one for each row. The
+    page is the other end of the link: referrer or target, depending on the column.
+    """
     counts, flat = _lists(rows, name)
     pages = flat.field("page").to_numpy().astype(np.int64)
     return pages, flat.field("transits").to_numpy(), counts
 
 
 def _lists(rows: pa.Table, name: str) -> tuple[Int64s, pa.Array]:
-    """Return lengths of the lists of a column, and all their elements."""
+    """Return the lengths of the lists of a column, and all their elements."""
     array = pa.concat_arrays(rows.column(name).chunks)
     return pc.list_value_length(array).to_numpy().astype(np.int64), array.flatten()

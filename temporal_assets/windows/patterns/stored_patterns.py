@@ -1,7 +1,7 @@
 """Published patterns of one site, and matching URLs to them.
 
-Here: reading a site's rows of `url_patterns` and what belongs to them, and its tree as it was
-learned. Not here: learning (`pattern_nodes`), showing (`cli.show.patterns`).
+Here: reading a site's rows of `url_patterns` and of the tables about its patterns, and its tree.
+Not here: learning (`pattern_nodes`), showing (`cli.show.patterns`).
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _SITES: Final = (
     " bool_or(is_public) AS is_public,"
     f"{_SIZES} FROM url_patterns GROUP BY site ORDER BY visits DESC, site"
 )
-"""BB Table 3, a row a site."""
+"""Statement for BB Table 3, one row per site."""
 
 
 def sites_of(store: Store, engine: Engine, day: dt.date, limit: int = _ALL_ROWS) -> list[Row]:
-    """Return every site with leaves and height of its three trees; the most visited first."""
+    """Return every site with leaves and height of its three trees, the most visited first."""
     return engine.rows(_SITES, {"url_patterns": store.files("url_patterns", day)}, limit)
 
 
 def read_patterns(store: Store, engine: Engine, day: dt.date, site: str) -> StoredPatterns | None:
-    """Return what is published of a site, or None."""
+    """Return the published patterns of a site, or None."""
 
     def rows(name: str, order: str) -> list[Row]:
         query = f"SELECT * FROM {name} WHERE site = {literal(site)} ORDER BY {order}"  # noqa: S608 - the site is a literal
@@ -69,15 +69,15 @@ def read_patterns(store: Store, engine: Engine, day: dt.date, site: str) -> Stor
 
 @dataclass(frozen=True)
 class StoredPatterns:
-    """Rows of one site; a pattern is the number of its node."""
+    """Published patterns of one site; a pattern is identified by the number of its node."""
 
     site: str
     nodes: list[Row]
-    """`url_patterns`, by number."""
+    """Rows of `url_patterns`, by number."""
     ranks: dict[int, Row]
-    """`pattern_ranks`, by pattern."""
+    """Rows of `pattern_ranks`, by pattern."""
     edges: list[Row]
-    """`behaviour_graph`."""
+    """Rows of `behaviour_graph`."""
 
     @property
     def status(self) -> str:
@@ -95,11 +95,11 @@ class StoredPatterns:
         return compile_matcher(self.tree)
 
     def leaves(self, cut: Cut) -> Flags:
-        """Return which nodes are leaves of one of the trees."""
+        """Return the nodes that are leaves of one of the three trees."""
         return np.array([row[f"is_{cut}_leaf"] for row in self.nodes], np.bool_)
 
     def pattern_holding(self, node: int) -> int | None:
-        """The pattern that holds the URLs which stop at a node; None if no pattern does."""
+        """Return the pattern that holds the URLs whose most specific node is `node`, or None."""
         pattern = self.pattern_of(node)
         if pattern is None or self.tree.hierarchy.is_leaf[node]:
             return pattern
@@ -112,7 +112,7 @@ class StoredPatterns:
         return [None if node == NOWHERE else int(node) for node in matched]
 
     def pattern_of(self, node: int) -> int | None:
-        """Return the pattern that a node is, or is part of; None above the patterns."""
+        """Return the pattern that a node is, or is part of; None for nodes above the patterns."""
         at = node
         while at >= 0:
             if self.nodes[at]["is_pattern"]:
@@ -125,9 +125,9 @@ class StoredPatterns:
         return np.arange(node, int(self.tree.hierarchy.end[node]))
 
     def partners(self, node: int, *, inward: bool) -> list[tuple[int, int]]:
-        """Return patterns that people came from (or went to), with transits, most first.
+        """Return the patterns that people came from (or went to), with transits, most first.
 
-        Of a node that holds several patterns: those of all of them.
+        For a node that holds several patterns, these are the partners of all of them.
         """
         here, there = ("target", "source") if inward else ("source", "target")
         end = int(self.tree.hierarchy.end[node])

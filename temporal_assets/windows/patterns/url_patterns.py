@@ -35,7 +35,7 @@ def pattern_options(settings: Settings) -> PatternOptions:
 
 
 def site_limits(settings: Settings) -> GroupLimits:
-    """Return what learning may cost."""
+    """Return the limits of time and memory for learning one site."""
     memory = settings.patterns.site_memory_mib
     return GroupLimits(settings.engine.used_threads, SITE_SECONDS, memory, lost_site)
 

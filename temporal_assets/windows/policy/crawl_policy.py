@@ -57,16 +57,16 @@ FOLDER: Final = "policy"
 """Name of the folder in the state folder where the files are published."""
 
 _ALL_ROWS: Final = 100_000_000
-"""`Engine.rows` is for small answers and stops early unless told. The queries below end by
+"""Limit of rows that is none: `Engine.rows` stops early unless told. The queries below end by
 themselves, at `sites.top_k`, `hubs.top_k` and `MOST_RULES`."""
 
 MOST_RULES: Final = 1_000_000
-"""News prefixes, those with the most news first, and nodes of pattern trees, those of the most
-visited sites first, that enter the policy: every crawler holds all of them in memory."""
+"""Most news prefixes (those with the most news first) and most nodes of pattern trees (of the most
+visited sites first) in a policy: every crawler holds all of them in memory."""
 
 _FILES: Final = b"policy"
-"""Key of the metadata of the table's file, with the folder of files that say the same. What is
-judged and what is released cannot differ then, whatever else was made meanwhile."""
+"""Key in the metadata of the table's file that names the folder of the policy's files. Table and
+files are the same then, whatever else was built meanwhile."""
 
 _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
@@ -78,14 +78,14 @@ _HUBS: Final = (
     " FROM hub_seeds LEFT JOIN sources AS seen ON seen.url = hub_seeds.url"
     " WHERE rank IS NOT NULL AND NOT coalesce(seen.is_gone, FALSE) ORDER BY rank"
 )
-"""Hubs with what crawls found on them; those that are gone are left out."""
+"""Statement for hubs with what crawls found on them; hubs that are gone are left out."""
 
 _SOURCES: Final = (
     "SELECT url, kind, is_news, site, CAST(60 * revisit_minutes AS BIGINT) AS interval_seconds,"
     " new_per_day FROM sources WHERE kind <> 'hub' AND NOT is_gone"
     " AND (failures < visits OR is_listed AND failures = 0) ORDER BY url"
 )
-"""Feeds and sitemaps that answer, and those that people list until they are known to fail."""
+"""Statement for feeds and sitemaps that answer, and listed ones until they are known to fail."""
 
 _PREFIXES: Final = (
     "SELECT prefix, score, CASE WHEN rule = 'flow' THEN flow_pages ELSE pages END AS pages, clients"
@@ -104,7 +104,7 @@ _TREES: Final = (
     " count(*) AS nodes, max(visits) AS visits FROM url_patterns WHERE status = 'learned'"
     " GROUP BY site HAVING bool_or(is_public)) AS sizes) AS sites WHERE nodes <= {most}"
 )
-"""The most visited sites with anything public, as many as have so many nodes together."""
+"""Statement for the trees of the most visited sites with public nodes, up to a number of nodes."""
 
 _NODES: Final = (
     "SELECT site, pattern, parent, rule, is_pattern FROM url_patterns"  # noqa: S608 - ours
@@ -131,7 +131,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def files_of(store: Store, settings: Settings, manifest: Manifest) -> Path | None:
-    """The folder of files that say what a partition says; None if the partition names none."""
+    """Return the folder of a partition's policy files, or None if the partition names none."""
     (path,) = store.paths(manifest)
     with store.fs.open(path, "rb") as file:
         metadata = pq.read_schema(file).metadata or {}
@@ -198,7 +198,7 @@ def _early(job: Job) -> _Early:
 
 
 def _sites(job: Job, early: _Early) -> list[dict[str, Any]]:
-    """The list; sites without labels come behind those with, by their new pages to expect."""
+    """Return the sites of the policy; sites without labels follow, by their expected new pages."""
     listed = [row for row in _read(job, _SITES, "site_scores") if row["site"] not in early.sites]
     last = max((row["rank"] for row in listed), default=0)
     least = job.settings.privacy.min_clients
@@ -214,7 +214,7 @@ def _sites(job: Job, early: _Early) -> list[dict[str, Any]]:
 
 
 def _hubs(job: Job) -> list[dict[str, Any]]:
-    """Return the hubs; those on which crawls found less than logs promise have longer intervals."""
+    """Return the hubs; intervals are longer where crawls found less than the logs promise."""
     rows = _read(job, _HUBS, "hub_seeds", "sources")
     for row in rows:
         if row["visits"] and row["interval_seconds"] and row["new_per_day"] is not None:
@@ -252,7 +252,7 @@ def _read(job: Job, query: str, *tables: str) -> list[dict[str, Any]]:
 def _trees(
     nodes: Sequence[Mapping[str, Any]],
 ) -> tuple[dict[str, PortableTree], dict[str, dict[int, int]]]:
-    """The tree of every site down to the parts of its patterns; and where each pattern is in it."""
+    """Return the tree of every site, down to the parts of its patterns, and each pattern's node."""
     by_site: dict[str, list[Mapping[str, Any]]] = {}
     for node in nodes:
         by_site.setdefault(node["site"], []).append(node)
@@ -269,7 +269,7 @@ def _trees(
 
 
 def _choices(settings: Settings, flow: Flow | None) -> Choices:
-    """Return the choices of the settings, and of the flow where they choose nothing."""
+    """Return the choices of the settings; the flow decides where these choose nothing."""
     chosen = Choices(settings.privacy.min_clients, skip_share=settings.policy.skip_share)
     return chosen if flow is None else replace(chosen, urgent_share=flow.worth)
 

@@ -1,11 +1,11 @@
 """`provisional_lists`: what to fetch where pages have no labels yet.
 
-Labels need days of views and many readers. In the first days of an installation, and on small
-sites for good, only this is known: on which days how many opened which page, and how its URL is
-built. It tells news from what lasts on the second day already (`core.labels.fading`).
+Labels need days of views and many readers. In the first days of an installation, and always on
+small sites, only this is known: how many clients opened which page on which day, and how its URL is
+built. It tells news from lasting pages on the second day already (`core.labels.fading`).
 
-Here: which sites that is asked of, and a kernel for their rows. Not here: the mathematics, and how
-the policy takes the result (`windows.policy.crawl_policy`).
+Here: which sites are judged so, and a kernel for their rows. Not here: the mathematics, and how the
+policy uses the result (`windows.policy.crawl_policy`).
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 ENOUGH_PAGES: Final = 5
-"""Pages with a label from which on a site is judged by them alone: with fewer, chance decides, as
-`sites.min_pages` has it for the order of sites."""
+"""Number of labelled pages from which on a site is judged by labels alone: with fewer, chance
+decides, as with `sites.min_pages`."""
 
 _ROWS: Final = passing(
     name="provisional_rows",
@@ -71,31 +71,31 @@ _ROWS: Final = passing(
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """Pages of one site that say something."""
+    """Pages of one site that are judged."""
 
     views: Floats
-    """pages x days that are there."""
+    """Shape (pages, published days)."""
     days: Int64s
     clients: Int64s
     probability: Floats
-    """Probability of each page to fade."""
+    """Probability that the interest in each page fades."""
     share: float
-    """Share of the site."""
+    """Expected share of fading pages of the site."""
 
     @property
     def fading_births(self) -> Floats:
-        """Pages first opened after the first day, each with its probability."""
+        """Sum of the probabilities of the pages first opened after the first day."""
         born: Floats = self.probability * (self.views[:, 0] == 0)
         return born
 
 
 def judge_sites(rows: pa.Table, day: dt.date, observed: Sequence[int]) -> pa.RecordBatch:
-    """Return rows of `provisional_lists` for rows of `provisional_rows` of some whole sites.
+    """Return rows of `provisional_lists` for rows of `provisional_rows`; sites must be complete.
 
     Args:
-        rows: Nodes of each site before its pages.
+        rows: The nodes of each site's tree, followed by its pages.
         day: Last day of the window.
-        observed: Numbers of the days of the window that are there.
+        observed: Indices of the published days of the window.
     """
     rows = rows.combine_chunks()
     site_rows: list[dict[str, Any]] = []
@@ -149,13 +149,13 @@ def _pages(page_rows: pa.Table, observed: Int64s) -> _Pages:
 
 
 def _first_usual(traffic: Floats) -> int:
-    """Place of the first day with a usual amount of traffic: a few early lines are no first day."""
+    """Return the index of the first day with usual traffic: a few early lines are no first day."""
     usual = USUAL_SHARE * float(np.median(traffic)) if len(traffic) else 0.0
     return int(np.argmax(traffic >= usual)) if traffic.any() else 0
 
 
 def _sums(pages: _Pages, part: NDArray[np.int64], parts: int) -> list[dict[str, Any]]:
-    """Return counts of the pages of each part; -1 are of none."""
+    """Return the counts of the pages of each part; pages of part -1 are left out."""
     has_part = part >= 0
     of, days = part[has_part], len(pages.days)
     count = np.bincount(of, minlength=parts)

@@ -1,8 +1,8 @@
-"""The release of a policy: `policy/latest` names it, and crawlers load it.
+"""The release of a policy: the link `policy/latest` is moved to it, and crawlers load it.
 
-No table, and no asset of `registry`: the release moves one link. Here: which policy waits for its
-release, and releasing it. Not here: the policy (`crawl_policy`), its files (`policy.bundle`), the
-asset that releases it behind the checks (`defs.assets.released_policy`).
+The release makes no table and is not in `registry`. Here: which policy may be released, and
+releasing it. Not here: the policy (`crawl_policy`), its files (`policy.bundle`), the asset that
+releases it after the checks (`defs.assets.released_policy`).
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ RELEASED_POLICY: Final = "released_policy"
 
 
 def release_policy(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Let crawlers have the policy of a partition of `crawl_policy` that has passed its checks.
+    """Release the policy of a partition of `crawl_policy` that has passed its checks.
 
-    Returns whether `latest` names it now: it does not where crawlers have that of a later day.
+    Returns True if `latest` names it now, and False if a later day's policy is released already.
     """
     folder = files_of(store, settings, manifest)
     return folder is not None and release(folder.parent, folder.name)
 
 
 def is_released(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Return whether crawlers have the policy of a partition of `crawl_policy`."""
+    """Return True if the policy of a partition of `crawl_policy` is the released one."""
     folder = files_of(store, settings, manifest)
     latest = latest_of(settings.state / FOLDER)
     return folder is not None and latest is not None and latest.name == folder.name
 
 
 def unreleased(store: Store, settings: Settings) -> dt.date | None:
-    """Return the latest day whose policy may be released, where crawlers do not have it yet.
+    """Return the latest day whose policy may be released but is not, or None.
 
-    A policy that breaks an invariant is passed over. One that was not judged may be released, if
-    its checks can still be made: whoever releases it makes them first.
+    A policy that breaks an invariant is passed over. One that was not checked yet may be released,
+    if its checks can still run: the caller runs them first.
     """
     for day in reversed(store.days(CRAWL_POLICY.name)):
         manifest = store.intact(CRAWL_POLICY.name, day)

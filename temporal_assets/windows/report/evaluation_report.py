@@ -1,9 +1,10 @@
-"""`evaluation_report`: what the three papers report, on the data at hand.
+"""`evaluation_report`: the tables and figures of the three papers, on the data at hand.
 
-Here: which sections there are, what each is given, and publishing them. Not here: what they say
-(`reports.sections`), how they look (`reports.report_page`), what is read (`report_rows`).
+Here: which sections there are, the rows that each is given, and publishing them. Not here: their
+text (`reports.sections`), their looks (`reports.report_page`), the queries (`report_rows`).
 
-The table is the truth; pages, and the JSON of the latest window, lie in the state folder, too:
+The table is the truth; the pages, and the JSON of the latest window, are copies in the state
+folder:
 
     report/evaluation-2025-05-01.html    of the day: to look at, to link to and to pass on
     report/evaluation.html               the latest
@@ -81,7 +82,7 @@ JSON: Final = "evaluation.json"
 OF_DAY: Final = "evaluation-{day}.html"
 
 DATA: Final = "data"
-"""Id of the row that says what the data is."""
+"""Id of the row that describes the data."""
 
 _ELSEWHERE: Final[dict[str, bool | set[str]]] = {
     **dict.fromkeys(("state", "storage", "sources", "reading", "orchestration"), True),
@@ -91,10 +92,10 @@ _ELSEWHERE: Final[dict[str, bool | set[str]]] = {
     "calibration": {"annotated"},
     "simulation": {"mirror"},
 }
-"""Settings that decide nothing of the report beyond what it is made from."""
+"""Settings that affect the report only through its inputs."""
 
 _NAMED_DAYS: Final = 8
-"""Missing days that are named; of more, how many."""
+"""Most missing days that are named; of more, only their number is given."""
 
 _TOTALS: Final = (
     "SELECT count(*) AS pages, count(DISTINCT site) AS sites,"
@@ -136,7 +137,7 @@ def compose(job: Job) -> Report:
 
 
 def read_report(store: Store, day: dt.date) -> Report:
-    """Return a report that was published. Raises `MissingPartition` where none was."""
+    """Return a published report. Raises `MissingPartition` if there is none."""
     rows = store.read("evaluation_report", day).sort_by("place").to_pylist()
     data = json.loads(rows[0]["content"])
     sections = tuple(section_of(json.loads(row["content"])) for row in rows[1:])
@@ -203,12 +204,12 @@ def _patterns(
 
 
 def _number(text: str) -> float | None:
-    """A threshold; None of a range."""
+    """Return a threshold as a number; None if the text is a range."""
     return None if " " in text else float(text)
 
 
 def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
-    """Yield what the data is: of the window as it was read."""
+    """Yield the rows that describe the data: days, requests, pages, and what was rejected."""
     settings, labels, cuts = job.settings, job.settings.labels, reader.cuts()
     (totals,) = reader.rows(_TOTALS, "page_totals")
     reliable = job.sources.tables["page_histories"].rows
@@ -281,19 +282,19 @@ def _row(section: Section) -> Row:
 
 
 def page_of_day(settings: Settings, day: dt.date) -> Path:
-    """Return where the page of a day is."""
+    """Return the path of a day's page."""
     return settings.state / FOLDER / OF_DAY.format(day=day)
 
 
 def remove_page(settings: Settings, day: dt.date) -> None:
-    """Remove the page of a day, which nobody misses then."""
+    """Remove the page of a day, and its checksum."""
     file = page_of_day(settings, day)
     file.unlink(missing_ok=True)
     sums.note(file.parent, (), settings.state / "locks")
 
 
 def day_of(path: Path) -> dt.date | None:
-    """Return whose page a file is; None for files of anybody else."""
+    """Return the day of a page by its file name; None for other files."""
     head, tail = OF_DAY.split("{day}")
     if not (path.name.startswith(head) and path.name.endswith(tail)):
         return None
@@ -304,7 +305,7 @@ def day_of(path: Path) -> dt.date | None:
 
 
 def _write_pages(job: Job, report: Report) -> None:
-    """The page of the day; the latest page and JSON as well, unless they are of a later day."""
+    """Write the page of the day, and the latest page and JSON unless these are of a later day."""
     html = page(report)
     write_page(job.settings, page_of_day(job.settings, job.day).name, html)
     if any(day > job.day for day in job.store.days("evaluation_report")):
@@ -314,7 +315,7 @@ def _write_pages(job: Job, report: Report) -> None:
 
 
 def write_page(settings: Settings, name: str, content: str) -> None:
-    """Write a file of the folder of reports, and note what it is."""
+    """Write a file into the folder of reports, and record its checksum."""
     folder, locks = settings.state / FOLDER, settings.state / "locks"
     for needed in (folder, locks):
         needed.mkdir(parents=True, exist_ok=True)
@@ -324,7 +325,7 @@ def write_page(settings: Settings, name: str, content: str) -> None:
 
 
 def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
-    """Return whether the pages that are made with a day are as they were written."""
+    """Return True if the pages written with a day are as they were written."""
     folder = settings.state / FOLDER
     own = {page_of_day(settings, manifest.day).name, sums.NAME}
     if not any(day > manifest.day for day in store.days(manifest.asset)):
@@ -333,9 +334,9 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """Return all that decides what comes out; not where things lie, nor what it may cost.
+    """Return the settings that decide the content of the report.
 
-    Nor who is told and how long things are kept; what crawlers are told is an input (the policy).
+    Paths, limits of cost, alerts and retention are left out; the policy is an input.
     """
     return settings.model_dump(mode="json", exclude=_ELSEWHERE)
 

@@ -1,7 +1,7 @@
 """Rows of the report's front page: traffic, births, the policy, hubs, checks.
 
-Here: queries. Not here: what is said of them (`reports.sections.front`). Whatever has a name is
-read with the condition that enough clients know it.
+Here: the queries. Not here: the text made of them (`reports.sections.front`). Rows with a name are
+read only if enough clients know the name.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _CHANGES: Final = (
 
 
 def front_of(job: Job, reader: Reader) -> Front:
-    """Read what the front page says."""
+    """Read the facts of the front page."""
     expected = job.settings.window.days
     judgements = _judgements(job)
     compared = compared_day(job.sources.tables["site_changes"])
@@ -137,7 +137,7 @@ def front_of(job: Job, reader: Reader) -> Front:
 
 
 def _births(job: Job, reader: Reader) -> list[Row]:
-    """Return pages born on every observed day; on the first days of the data all pages seem new."""
+    """Return the pages born on every observed day but the first, when all old pages seem new."""
     births_of_day = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
     present = job.present("page_views")
     if not present:
@@ -170,18 +170,18 @@ def _watched(reader: Reader) -> Iterator[Row]:
 
 
 def _share(pages: int, labelled: int, what: str) -> str:
-    """Return how many of the labelled pages are of a kind, or that there is no labelled page."""
+    """Return the evidence for an entry of the policy, in words."""
     return f"{pages:,} of {labelled:,} {what}" if labelled else "by others like it"
 
 
 def _sizes(reader: Reader) -> dict[str, int]:
-    """Return the numbers of opened and of labelled pages, by the names of `Front`."""
+    """Return the numbers of opened and of labelled pages, named as the fields of `Front`."""
     (row,) = reader.rows(_SIZES, "page_totals", "page_labels")
     return {name: int(row[name]) for name in ("opened", "labelled")}
 
 
 def _days_to_judge(job: Job) -> int:
-    """Return the days of logs to come before the shortest horizon has a window to learn from."""
+    """Return how many more days of logs the shortest horizon needs for its first evaluation."""
     window = job.settings.window
     needed = min(window.min_days, window.days)
     learned = learned_days(job.settings, job.day).values()
@@ -199,7 +199,7 @@ def _rejected(job: Job) -> float | None:
 
 
 def _judgements(job: Job) -> list[verdicts.Judgement]:
-    """Return what the checks found in the day's tables."""
+    """Return the results of the checks of the day's tables."""
     daily = (job.store.manifest(name, job.day) for name in ("requests", "page_views", "transits"))
     manifests = [daily_manifest for daily_manifest in daily if daily_manifest is not None] + list(
         job.sources.tables.values()

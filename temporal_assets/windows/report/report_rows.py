@@ -1,9 +1,7 @@
 """The rows that the evaluation report reads from the tables of its day.
 
-Here: queries, and what they give to the sections. Not here: what is said of it
-(`reports.sections`), putting the report together (`evaluation_report`).
-
-Whatever has a name is read with the condition that enough clients know it.
+Here: the queries. Not here: the text made of their rows (`reports.sections`), putting the report
+together (`evaluation_report`). Rows with a name are read only if enough clients know the name.
 """
 
 from __future__ import annotations
@@ -32,11 +30,10 @@ from temporal_assets.windows.patterns.stored_patterns import sites_of
 Row = dict[str, Any]
 
 MANY: Final = 100_000
-"""Rows that are read at most of anything that is listed; far fewer are shown."""
+"""Most rows that are read of any list; far fewer are shown."""
 
 _HTML_PAGES: Final = 2_000
-"""Pages whose layout is compared, a hundred of each site; half a gigabyte at worst, mostly tens of
-megabytes."""
+"""Most pages whose layout is compared, a hundred of each site; half a gigabyte at worst."""
 
 _READ_MORE: Final = "read more days"
 
@@ -53,10 +50,10 @@ _EXAMPLES: Final = (
     " ORDER BY lives.total DESC, lives.url)"
     " ORDER BY curves.phi_n DESC"
 )
-"""The page with the most views among the temporal, those half-way there, and the others."""
+"""Statement for the most viewed page of three kinds: temporal, half-way, and lasting."""
 
 _TRAFFIC_OF_PAGES: Final = ("page_totals", "page_traffic")
-"""Tables that tell the traffic of a page by its URL."""
+"""Tables of the statements that look up the traffic of a page by its URL."""
 
 _TYPICAL: Final = (
     "SELECT day, url, views, is_news FROM ("
@@ -103,7 +100,7 @@ _THRESHOLDS: Final = (
     " WHERE thresholds IN ('settings', 'all') GROUP BY ALL"
     " ORDER BY pages DESC, thresholds, n, q, m, p"
 )
-"""Thresholds of single sites and sections are left out, because their names are."""
+"""Statement for thresholds; those of single sites and sections are left out with their names."""
 
 _CUTS: Final = (
     "SELECT min(q) AS least_q, max(q) AS most_q, min(m) AS least_m, max(m) AS most_m,"
@@ -121,7 +118,8 @@ _FOLDERS: Final = (
     " GROUP BY trees.site) AS inside"
     " ON inside.site = roots.site ORDER BY roots.site"
 )
-"""Both sides by the trees: `news_prefixes` has only the pages that are old enough."""
+"""Statement for pages inside and outside of news prefixes, from the trees: `news_prefixes` has only
+pages that are old enough."""
 
 _TREES: Final = (
     "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"
@@ -144,7 +142,8 @@ _TRAFFIC: Final = (
     " WHERE floor(place * {bins} / pages) > floor((place - 1) * {bins} / pages)"
     " ORDER BY site, place"
 )
-"""Pages, the most visited first, of which a step ends within or at the end."""
+"""Statement for the cumulative share of visits over pages, the most visited first, at even
+steps."""
 
 _BINS: Final = 50
 _DRAWN_SITES: Final = 5
@@ -153,26 +152,26 @@ _LEAST_PAGES: Final = 10
 _CALIBRATED: Final = (
     "SELECT * FROM calibration WHERE scope = 'all' ORDER BY score DESC, days, threshold"
 )
-"""Sites and sections of annotated pages are left out: not all may be named."""
+"""Statement for chosen thresholds; those of sites and sections are left out with their names."""
 
 _PERIODS: Final = 4
 """Equal parts of the window: patterns are learned on the first and judged on the others."""
 
 
 class Reader:
-    """Reads for one report."""
+    """Reader of all rows of one report."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._least = job.settings.privacy.min_clients
 
     def rows(self, query: str, *tables: str, limit: int = MANY) -> list[Row]:
-        """Return rows of a query over tables of the day; `{least}` in it are the clients needed."""
+        """Return rows of a query over tables of day; `{least}` is the number of clients needed."""
         inputs = {name: self._job.files(name) for name in tables}
         return self._job.engine.rows(query.replace("{least}", str(self._least)), inputs, limit)
 
     def daily(self, query: str, name: str) -> list[Row]:
-        """Return rows of a query over the days of the window of a daily asset."""
+        """Return the rows of a query over a daily asset's days in the window."""
         inputs = {name: list(self._job.window(name).files)}
         return self._job.engine.rows(query, inputs, MANY)
 
@@ -184,13 +183,13 @@ class Reader:
     # Pages --------------------------------------------------------------------------------------
 
     def examples(self) -> list[tuple[str, PageChart]]:
-        """Return pages with their curves, the most temporal first."""
+        """Return example pages with their curves, the most temporal first."""
         tables = ("interest_curves", "page_histories", "page_labels", *_TRAFFIC_OF_PAGES)
         rows = self.rows(_EXAMPLES, *tables)
         return [(row["url"], self._chart(row)) for row in rows]
 
     def typical(self) -> dict[bool, tuple[str, PageChart]]:
-        """Return a typical news page under True, another under False."""
+        """Return a typical news page under the key True, and another page under False."""
         rows = self.rows(_TYPICAL, "page_labels", "page_histories", *_TRAFFIC_OF_PAGES)
         plain = {"is_converged": False, "b": None, "phi_n": None}
         return {row["is_news"]: (row["url"], self._chart(row | plain)) for row in rows}
@@ -200,7 +199,7 @@ class Reader:
         return chart_of(row, self._job.settings.labels.n, missing, "")
 
     def interest(self) -> tuple[Distribution, tuple[str, Distribution] | None]:
-        """Return the distribution of all pages, and that of the most temporal site."""
+        """Return distribution of Φ(1) over all pages, and over those of the most temporal site."""
         everywhere = distribution.of_interest(self.rows(distribution.INTEREST, "interest_curves"))
         best = self.rows(_TEMPORAL_SITE, "prefix_trees")
         if not best:
@@ -210,10 +209,7 @@ class Reader:
         return everywhere, (site, distribution.of_interest(self.rows(own, "interest_curves")))
 
     def concentrations(self) -> tuple[dict[bool, list[tuple[float, int]]], Row]:
-        """Return, by whether pages are temporal, the pages of each whole step.
-
-        And what they come to.
-        """
+        """Return the histogram of concentration, for temporal pages and for others, and totals."""
         rows = self.rows(_SPREAD, "page_labels")
         points: dict[bool, list[tuple[float, int]]] = {}
         facts: Row = {}
@@ -228,11 +224,11 @@ class Reader:
         return points, facts
 
     def labels(self) -> tuple[list[Row], list[Row]]:
-        """Return pages by both labels, and thresholds they were made with."""
+        """Return the numbers of pages by both labels, and the thresholds of these."""
         return self.rows(_PAIRS, "page_labels"), self.rows(_THRESHOLDS, "page_labels")
 
     def cuts(self) -> dict[str, str]:
-        """q, m and p that labels were made with; from the least to the most where they differ."""
+        """Return the thresholds q, m and p of the labels as text; a range where they differ."""
         (ranges,) = self.rows(_CUTS, "page_labels")
         own = self._job.settings.labels.model_dump()
         return {
@@ -243,7 +239,7 @@ class Reader:
     # Calibration --------------------------------------------------------------------------------
 
     def calibration(self) -> tuple[list[Row], dict[str, HeatMap]]:
-        """Return the chosen thresholds, and the grid of each score."""
+        """Return the chosen thresholds, and the heat map of each score's grid."""
         cells = self.rows(_CALIBRATED, "calibration")
         chosen = [row for row in cells if row["is_best"] or row["is_used"]]
         labels = self._job.settings.labels
@@ -255,13 +251,13 @@ class Reader:
     # Prefixes -----------------------------------------------------------------------------------
 
     def folders(self) -> list[Row]:
-        """Return, by site, pages and news inside and outside of its news prefixes."""
+        """Return, by site, the pages and news inside and outside of its news prefixes."""
         label = self._job.settings.prefixes.label
         wanted = "news_pages" if label == "news" else "temporal_pages"
         return self.rows(_FOLDERS.replace("{wanted}", wanted), "prefix_trees", "news_prefixes")
 
     def trees(self) -> tuple[list[prefix_tree.Section], int]:
-        """Return prefix trees of the sites with the most news, and how many sites have one."""
+        """Return the prefix trees of the sites with the most news, and the number of all sites."""
         rows = self.rows(_TREES, "prefix_trees", "news_prefixes")
         (all_,) = self.rows(_TREE_SITES, "prefix_trees")
         return prefix_tree.trees_of(rows, self._least), all_["sites"]
@@ -274,9 +270,9 @@ class Reader:
         return [row for row in site_rows if row["is_public"]]
 
     def traffic(self, sites: list[Row]) -> tuple[dict[str, list[float]], dict[str, int]]:
-        """Return, by site, the share of visits on its most visited pages, in even steps.
+        """Return, by site, the cumulative share of visits over its pages in even steps.
 
-        And its pages.
+        The second result is the number of pages by site.
         """
         drawn = [row for row in sites if row["pages"] >= _LEAST_PAGES][:_DRAWN_SITES]
         if not drawn:
@@ -293,7 +289,10 @@ class Reader:
         return curves, {row["site"]: row["pages"] for row in drawn}
 
     def graph(self, sites: list[Row], most: int) -> tuple[str, list[Row], list[Row], int]:
-        """The site with the most patterns, those most visited, transits between them, the rest."""
+        """Return the site with the most patterns, its most visited patterns, and their transits.
+
+        The last item counts the patterns that are not shown.
+        """
         if not sites:
             return "", [], [], 0
         site = max(sites, key=lambda row: row["transit_leaves"])["site"]
@@ -306,7 +305,7 @@ class Reader:
         return site, nodes[:most], edges, max(len(nodes) - most, 0)
 
     def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
-        """Patterns learned on the first quarter of the window, judged on the rest and a mirror."""
+        """Return quality of patterns learned on the window's first quarter, or what is missing."""
         job = self._job
         days = sorted(set(job.present("page_views")) & set(job.present("transits")))
         learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
@@ -328,14 +327,14 @@ class Reader:
 
 
 def mirrored_pages(mirror: Mirror | None) -> dict[str, int]:
-    """Return pages of each site in a mirror."""
+    """Return the number of mirrored pages of each site."""
     if mirror is None:
         return {}
     return dict(zip(mirror.sites, np.diff(mirror.first).tolist(), strict=True))
 
 
 def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
-    """Return pages of some sites in a mirror, with the HTML of some where it keeps any."""
+    """Return the mirrored pages of some sites, with the HTML of some where the mirror keeps any."""
     parts = [
         mirror.urls[int(mirror.first[k]) : int(mirror.first[k + 1])].cast(pa.string())
         for k, site in enumerate(mirror.sites)
@@ -350,7 +349,7 @@ def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
 
 
 def _curve(rows: list[Row]) -> list[float]:
-    """The share of the visits at each step; of a page that a step ends within, as much as of it."""
+    """Return the cumulative share of visits at each step; a page across a step counts in part."""
     before = {row["place"] - 1: row["summed"] - row["visits"] for row in rows}
     summed = {0: 0.0} | before | {row["place"]: row["summed"] for row in rows}
     places = sorted(summed)
@@ -367,7 +366,7 @@ def _range(least: float | None, most: float | None, of_none: float) -> str:
 
 
 def _known(mean: float) -> float | None:
-    """Return a mean; None where it is the mean of no pairs."""
+    """Return a mean, or None for NaN, the mean of no pairs."""
     return None if np.isnan(mean) else mean
 
 

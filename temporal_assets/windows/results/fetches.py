@@ -1,7 +1,7 @@
-"""`fetches`: what crawls did on a day.
+"""`fetches`: the requests that crawls made on a day.
 
-Here: which rows of which files are of the day. Not here: the files (`crawl.results`), what follows
-for sources (`windows.results.sources`).
+Here: which rows of which result files belong to the day. Not here: reading the files
+(`crawl.results`), what follows for sources (`windows.results.sources`).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from temporal_assets.windows.frame.asset import Job, WindowAsset
 log = logging.getLogger(__name__)
 
 _AT_ONCE: Final = 100_000
-"""Rows in memory."""
+"""Rows in memory at a time."""
 
 
 def results_of(settings: Settings) -> list[Path]:
-    """Return the files and folders that the settings name, relative to the state folder."""
+    """Return the configured result files and folders; paths are relative to the state folder."""
     return [settings.state / path.expanduser() for path in settings.crawls.results]
 
 
 def fetches_between(settings: Settings, first: dt.date, last: dt.date) -> Iterator[Fetch]:
-    """Yield the fetches of some days; files that cannot be read are named in the log."""
+    """Yield the fetches from `first` to `last`; files that cannot be read are named in the log."""
     zone = ZoneInfo(settings.orchestration.timezone)
     begin = dt.datetime.combine(first, dt.time(), zone)
     end = dt.datetime.combine(last + dt.timedelta(days=1), dt.time(), zone)
@@ -84,7 +84,7 @@ def _row(day: dt.date, fetch: Fetch, rules: UrlRules) -> dict[str, Any]:
 
 
 def settings_of_results(settings: Settings) -> list[Any]:
-    """Return what results depend on: the files as they are now, and how URLs become pages."""
+    """Return what the results depend on: the present files, and the rules for canonical URLs."""
     return [
         identity(results_of(settings)),
         settings.orchestration.timezone,

@@ -45,7 +45,7 @@ _KNOWN: Final = (
 
 @dataclass(slots=True)
 class Tally:
-    """Visits to a source, and pages that it was the first to show."""
+    """Counts of the visits to a source, and of the pages that it was the first to show."""
 
     kind: str
     is_listed: bool = False
@@ -53,15 +53,15 @@ class Tally:
     unchanged: int = 0
     failures: int = 0
     missed: int = 0
-    """Visits in a row, up to the last, that were answered with 404."""
+    """Number of visits in a row, up to the last, that were answered with 404."""
     last_status: int | None = None
     last: dt.datetime | None = None
     first: dt.datetime | None = None
     pages: dict[str, dt.datetime] = field(default_factory=dict)
-    """Pages that it showed first, and when they were fetched."""
+    """Pages that it showed first, with the time of their fetch."""
 
     def visited(self, fetch: Fetch) -> None:
-        """Count a visit; visits come in the order of time."""
+        """Count a visit; visits must come in the order of time."""
         self.visits += 1
         self.unchanged += fetch.changed is False
         self.failures += fetch.status is None or fetch.status >= _FAILED
@@ -71,12 +71,12 @@ class Tally:
 
     @property
     def is_gone(self) -> bool:
-        """Return whether the source was gone at the last visit, or missing at several."""
+        """True if the last visit was answered with 410, or several in a row with 404."""
         return self.last_status == _GONE or self.missed >= _MISSED
 
 
 def listed_sources(settings: Settings) -> dict[str, str]:
-    """Return the sources that the user lists, with their kinds: a URL a line, then a kind."""
+    """Return the kinds of the sources in the user's list, by URL: a line has a URL, then a kind."""
     path = file_in(settings.state, settings.crawls.sources)
     kind_by_url: dict[str, str] = {}
     if path is None:
@@ -92,7 +92,7 @@ def listed_sources(settings: Settings) -> dict[str, str]:
 def tallies(
     fetches: Iterable[Fetch], listed: Mapping[str, str], rules: UrlRules
 ) -> dict[str, Tally]:
-    """Count visits, and credit each page to the source that showed it first."""
+    """Count the visits to each source, and credit each page to the source that showed it first."""
     tally_by_url = {url: Tally(kind, is_listed=True) for url, kind in listed.items()}
     taken: set[str] = set()
     for fetch in sorted(fetches, key=lambda visit: visit.time):
@@ -123,7 +123,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _known(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | None, bool]]:
-    """Return birth and label of the fetched pages that the logs know."""
+    """Return birth and label of the fetched pages, where the logs have them."""
     if not pages:
         return {}
     credited = job.out / "credited.parquet"

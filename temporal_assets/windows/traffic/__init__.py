@@ -1,1 +1,1 @@
-"""The window table of traffic: what people did on every page, in full or incrementally."""
+"""The window table `page_traffic`: visits, referrals and links of every page."""

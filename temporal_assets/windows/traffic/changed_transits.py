@@ -71,7 +71,7 @@ from temporal_assets.windows.traffic.page_traffic_changes import (
 
 _LATER: Final = 1
 _EARLIER: Final = 2
-"""Bits of the windows that a day belongs to."""
+"""Bits that mark which of the two windows a day belongs to."""
 
 _BELOW_TEXTS: Final = -(2**62)
 """URLs that are no page of the window have negative numbers of 62 bits (hashes of their text).
@@ -81,9 +81,13 @@ Numbers below this one stand for referrers that are pages but have not changed."
 def changed_transits(
     job: Job, earlier: Earlier, least_clients: int, at_once: int
 ) -> Changes | None:
-    """Return the changes, or None where the tables of the two windows do not belong together.
+    """Return the changes between two windows, or None where their tables do not match.
 
-    The lists of `at_once` pages are in memory at a time.
+    Args:
+        job: The build of the later window.
+        earlier: The earlier partition and the days that enter and leave.
+        least_clients: Clients below which the pseudonyms of a page are kept (`few_clients`).
+        at_once: Pages whose lists are in memory at a time.
     """
     then = totals_before(job, earlier)
     if then is None or not are_numbered(job, then, earlier.left):
@@ -126,20 +130,20 @@ def _changes(
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
-    """The pages of both windows by number."""
+    """The pages of the later ("now") and the earlier ("before") window, and how they correspond."""
 
     moved: int
-    """Days between their ends."""
+    """Days between the ends of the two windows."""
     totals: ParquetRows
     before: ParquetRows
     seen: Int64s
     seen_before: Int64s
-    """The days that each page was seen on, as bits, of now and of before."""
+    """For each page of the earlier window, the days it was seen on, as bits of either window."""
     is_new: Flags
-    """Flags of pages that no day knows that both windows have."""
+    """Flags of the pages that were not seen on any day that both windows share."""
     of_before: Int64s
     renumbered: Int64s
-    """Pages as in `Pages`, the first as its `before`."""
+    """`Pages.renumbered`; `of_before` is `Pages.before`."""
 
     @classmethod
     def read(cls, job: Job, earlier: Earlier, then: Manifest) -> _Windows:
@@ -159,25 +163,26 @@ class _Windows:
 
 @dataclass(frozen=True, slots=True)
 class _MovedDay:
-    """A day that enters or leaves. Arrays have a value for each of its URLs."""
+    """A day that enters or leaves the window. Arrays have a value for each of its URLs."""
 
     windows: int
     """Bit of the window that it belongs to."""
     visits: Visits
     row: Int32s
-    """The page, or row of before, in that window; -1 of what is none."""
+    """Page in that window; -1 for URLs that are no page of it."""
     page: Int32s
-    """The page now; -1 where nothing of it holds."""
+    """Page of the later window; -1 for URLs that are no page of it any more."""
     source: Int64s
-    """URLs that people came from, ascending."""
+    """Numbers of the URLs that people came from, ascending."""
     referrers: pa.Table
-    """Sites and URLs of these."""
+    """Sites and URLs of `source`."""
     opened: int
-    """How many of these were opened: they are in order, and so are the others behind them."""
+    """Number of `source` URLs that were opened: these are sorted, and so are the others behind
+    them."""
 
 
 def _days(earlier: Earlier) -> list[tuple[Manifest, int]]:
-    """Return those that enter or leave, with the window they belong to."""
+    """Return the days that enter or leave, each with the window it belongs to."""
     entered = [(day, _LATER) for day in earlier.entered]
     return entered + [(day, _EARLIER) for day in earlier.left]
 
@@ -211,15 +216,15 @@ def _moved_day(job: Job, both: _Windows, day_and_windows: tuple[Manifest, int]) 
 
 
 class _Texts(NamedTuple):
-    """Pages, and the numbers of their texts."""
+    """Pages by the hash of their URL."""
 
     text: Int64s
     page: Int64s
-    """-1 of what is no page."""
+    """Page of each hash; -1 if it is no page."""
 
 
 def _meet(both: _Windows, labels: KnownLabels, moved: Sequence[_MovedDay]) -> list[_Texts]:
-    """Walk along the pages of now: what people came from on moved days, and the new pages."""
+    """Walk over pages of now once: find the referrers of moved days among them, and new pages."""
     parts = [(day.referrers.slice(0, day.opened), day.referrers.slice(day.opened)) for day in moved]
     seekers = [Seeker([keys_of(part)], len(part)) for both_of in parts for part in both_of]
     new = [np.empty(0, np.int64)]
@@ -250,18 +255,18 @@ def _numbers_of_new(block: Keys, is_new: Flags) -> Int64s:
 
 
 class _Shared(NamedTuple):
-    """Transits of shared days that matter; of pages of now."""
+    """Transits of shared days that matter for the update; targets are pages of now."""
 
     page: Int32s
     client: Int64s
     source: Int64s
-    """Its page, `NOWHERE`, or less than 0 by its text."""
+    """Page that the visitor came from, `NOWHERE`, or a negative number made from the URL's hash."""
 
 
 def _may_be_few(both: _Windows, moved: Sequence[_MovedDay], least_clients: int) -> Int64s:
-    """Pages that so many clients leave that the clients who stay may be few.
+    """Return the pages that may have few clients left after the leaving days are subtracted.
 
-    As many at most: a few pages too many do no harm.
+    The estimate is an upper bound: a few pages too many do no harm.
     """
     nothing = np.empty(0, np.int64)
     rows, visits = [nothing], [nothing]
@@ -281,7 +286,7 @@ def _may_be_few(both: _Windows, moved: Sequence[_MovedDay], least_clients: int) 
 
 
 def _of_rows(table: ParquetRows, column: str, rows: Int64s) -> Int64s:
-    """The numbers of some rows, which ascend."""
+    """Return the values of a column in some rows; row numbers ascend."""
     blocks: list[Int64s] = [np.empty(0, np.int64)]
     first = 0
     for block in table.blocks((column,), lambda block: block[column].to_numpy()):
@@ -299,9 +304,9 @@ def _shared_visits(
     texts: Sequence[_Texts],
     few: Int64s,
 ) -> list[_Shared]:
-    """Return the visits that clients who came on a moved day share with other days.
+    """Return the transits of shared days that may repeat a transit of a moved day.
 
-    To those whose clients may be few, and from those that are new.
+    Included are also transits to pages whose clients may be few, and those from new pages.
     """
     known_visits = visit_filter(
         len(both.seen), [(day.page[day.visits.target], day.visits.client) for day in moved], few
@@ -341,7 +346,7 @@ def _changed(
     few: Int64s,
     shared: Sequence[_Shared],
 ) -> Int64s:
-    """Pages that somebody came to or from on a moved day, and others of which more is known."""
+    """Return pages to count anew: those that transits of moved days touch, and affected others."""
     changed = both.is_new.copy()
     changed[few] = True
     for day in moved:
@@ -355,7 +360,7 @@ def _changed(
 
 
 def _known(before: ParquetRows, pages: Pages, at_once: int, threads: int) -> ChangedPages:
-    """Return what rows of before say of the changed pages."""
+    """Return the earlier counts of the changed pages."""
     row = pages.before[pages.changed]
     parts = [row[low:high] for low, high in changed_parts(pages, at_once)]
     spans = [span(part) for part in parts]
@@ -379,7 +384,7 @@ def _transits(
     changed: Int64s,
     threads: int,
 ) -> Transits:
-    """Return the transits of moved days, and others that matter, by changed pages."""
+    """Return all transits that matter, of moved and shared days, to or from changed pages."""
     index = np.full(len(both.seen) + 1, -1, np.int32)  # the last is the place of -1
     index[changed] = np.arange(len(changed), dtype=np.int32)
     # Pages that are gone come before those that are there.
@@ -405,7 +410,7 @@ def _of_moved(day: _MovedDay, texts: _Texts, index: Int32s, gone: Int64s) -> Num
 
 
 def _of_shared(shared: _Shared, index: Int32s, gone: int) -> Numbered:
-    """Return the numbers of few rows, each with a target and a referrer of its own."""
+    """Return selected shared transits, as one row each with its target and referrer."""
     to = gone + index[shared.page].astype(np.int64)
     came_from = shared.source.copy()
     is_page = np.flatnonzero((came_from >= 0) & (came_from < NOWHERE))

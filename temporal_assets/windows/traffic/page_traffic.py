@@ -1,8 +1,8 @@
-"""`page_traffic`: what people did on every page of the window (BB 2).
+"""`page_traffic`: visits, referrals and links of every page of the window (BB 2).
 
-URLs are long and there are many transits: what is counted are numbers. Transits are told apart and
-lists are made of some pages at a time, because an engine keeps lists of a statement in memory, and
-spills what is distinct.
+URLs are long and there are many transits, so URLs are counted as integers. Transits are
+deduplicated and lists are built for some pages at a time, because an engine keeps the lists of a
+statement in memory, but spills its distinct rows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from temporal_assets.windows.traffic.page_traffic_compiled import write_counted
 from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 
 CHANCE: Final = 0.1
-"""A page is new if the silence before its first view has a smaller chance than this for a page
-that was there and is opened at a steady rate (docs/url-patterns.md says how well that works)."""
+"""A page is new if the silence before its first view would be less likely than this for an old page
+that is opened at a steady rate (docs/url-patterns.md says how well that works)."""
 
 PAGES_AT_ONCE: Final = 1_000_000
-"""Pages whose lists are made at a time: some 300 bytes each, a fifth of the default limit."""
+"""Pages whose lists are built at a time: some 300 bytes each, a fifth of the default limit."""
 
 TRAFFIC_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
 """The statements, in the order they run."""
@@ -77,8 +77,8 @@ _PAGE_REFERRALS: Final = passing(
 def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
     """Return the days on which a page that is first seen counts as new.
 
-    On the first days of a window nearly every page is seen for the first time, new or not. Half of
-    the window is long enough to meet the old ones.
+    On the first days of a window nearly every page is seen for the first time. Half of the window
+    is long enough to see the old ones.
     """
     return present[(len(present) + 1) // 2 :]
 
@@ -94,9 +94,15 @@ def write_traffic(
 ) -> list[Path]:
     """Return files of `page_traffic` of some days, from `page_totals` and `page_labels`.
 
-    `first` is the day of the first bit of `page_totals.seen`; None where its bits do not tell which
-    URLs of these days pages are. `parameters` are those of sql/traffic/page_traffic.sql but for the
-    pages, of which there are `at_once` in a file.
+    Args:
+        engine: Engine of the statements.
+        days: Transits of the days.
+        first: Day of the first bit of `page_totals.seen`; None where its bits do not say which URLs
+            of these days are which pages.
+        tables: Input files by table.
+        parameters: Parameters of sql/traffic/page_traffic.sql, without the range of pages.
+        out: Folder of the files.
+        at_once: Pages in a file.
     """
     if engine.spread is None and first is not None:
         try:
@@ -114,7 +120,7 @@ def by_statements(
     out: Path,
     at_once: int,
 ) -> list[Path]:
-    """Return the files made by statements: a cluster has memory for all transits at once."""
+    """Return files made by SQL alone, for a cluster, which has memory for all transits at once."""
 
     def made(table: Table, *names: str) -> list[str]:
         chosen = {name: sources[name] for name in names}
@@ -169,7 +175,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:
-    """Return files of `page_traffic` with what was counted without clients."""
+    """Return files of `page_traffic` with the counts of sites that count no visitors added."""
     followed = job.followed()
     inputs = {
         "page_traffic": [str(path) for path in rows],

@@ -31,18 +31,18 @@ _NOTHING: Final[dict[str, object]] = dict.fromkeys(COUNTED, 0) | {"few_clients":
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of both windows by number, and how they correspond."""
+    """Mapping between pages of the later window ("now") and rows of the earlier one ("before")."""
 
     before: Int64s
-    """Earlier row of each page; -1 if nothing that was counted there holds."""
+    """Earlier row of each page; -1 if none of its counts can be reused."""
     renumbered: Int64s
-    """Page of each earlier row; -1 if nothing of it holds."""
+    """Page of each earlier row; -1 if none of its counts can be reused."""
     changed: Int64s
-    """Changed pages, ascending."""
+    """Pages that are counted anew, ascending."""
     first: Mapping[str, int]
-    """The first page of each site now."""
+    """For each page, the first page of its site."""
     first_before: Mapping[str, int]
-    """Its first row of before."""
+    """For each page, the first earlier row of its site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,34 +52,34 @@ class Changes:
     totals: ParquetRows
     """Pages of the later window."""
     before: ParquetRows
-    """Rows of the earlier one."""
+    """Rows of the earlier window."""
     pages: Pages
     traffic: ChangedTraffic
-    """Traffic of the changed pages."""
+    """Counts of the changed pages."""
     labels: KnownLabels
     """Labels of the later window's pages."""
 
 
 def last_shared(job: Job, earlier: Earlier) -> dt.date:
-    """Return the last day of the earlier window, which both windows have."""
+    """Return the last day of the earlier window, the last that both windows share."""
     return job.day - dt.timedelta(days=earlier.moved)
 
 
 def changed_parts(pages: Pages, at_once: int) -> list[tuple[int, int]]:
-    """Yield the range of changed pages among some pages at a time; the end is exclusive."""
+    """Yield, for pages in chunks of `at_once`, the range of changed pages; the end is exclusive."""
     bounds = np.searchsorted(pages.changed, ranges(len(pages.before), at_once))
     return [(int(low), int(high)) for low, high in bounds]
 
 
 def counted(before: pa.Table, row: Int64s) -> pa.Table:
-    """Return values of earlier rows; the value of row -1 is zero."""
+    """Return the values of some earlier rows; the value of row -1 is zero."""
     nothing = pa.Table.from_pylist([_NOTHING], before.schema)
     place = np.where(row < 0, len(before), row)
     return pa.concat_tables([before, nothing]).combine_chunks().take(pa.array(place))
 
 
 def changed_pages(counts: Sequence[pa.Table], site: Int32s, is_new: Flags) -> ChangedPages:
-    """Return the changed pages as they were, joined from the parts that `counted` returned."""
+    """Return the earlier counts of the changed pages, joined from the results of `counted`."""
     counted = pa.concat_tables(counts)
     few = pa.concat_arrays(counted["few_clients"].chunks)
     return ChangedPages(

@@ -47,16 +47,16 @@ from temporal_assets.windows.traffic.traffic_rows import (
 )
 
 _PART_VIEWS: Final = 1 << 23
-"""Views of the pages whose transits are in memory at once, 32 bytes each. All transits to one page
-are, however many they are."""
+"""Transits in memory at once, 32 bytes each; all transits to one page are, however many they
+are."""
 
 _THREADS: Final = 2
-"""Parts that are made while one is written."""
+"""Number of parts that are counted while one is written."""
 
 _COUNTED: Final = pa.schema(
     [ROWS.field(name) for name in ("visits", "referred", "clients", "few_clients", "links")]
 )
-"""Schema of the counts that wait in a file, a row for each page."""
+"""Schema of the file of counts that wait for F_out, one row per page."""
 
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -99,16 +99,16 @@ def write_counted(
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """A day, and the pages of the window that its URLs are."""
+    """A day, with the page of the window for each of its URLs."""
 
     rows: ParquetRows
     page: Int32s
-    """Pages that were opened, ascending."""
+    """Page of each opened URL, ascending."""
     source: Int64s
-    """Each URL as where one came from (`DayNumbers.sources`)."""
+    """Page of each URL as a referrer (`DayNumbers.sources`)."""
 
     def parts(self, bounds: Int64s) -> Iterator[Numbered]:
-        """Yield the transits to the pages from each bound to the next."""
+        """Yield the transits to the pages between successive bounds."""
         urls = np.searchsorted(self.page, bounds)
         target = self.rows.numbers("target", np.int32)
         read = self.rows.in_ranges([*pairwise(np.searchsorted(target, urls))], VISITS)
@@ -153,7 +153,7 @@ class _Part:
 
     first: int
     stop: int
-    """The page behind the last."""
+    """Page after the last."""
     moved: Transits
 
     def traffic(self, sites: Int64s, least_clients: int) -> Traffic:
@@ -161,7 +161,7 @@ class _Part:
 
 
 def _count(pages: ParquetRows, days: Sequence[_Day], least_clients: int, counts: Path) -> Int64s:
-    """Return F_out of every page; all other counts are written to `counts`."""
+    """Write all counts but F_out to the file `counts`, and return F_out of every page."""
     sites = np.array([*first_rows(pages).values(), len(pages)])
     referrals = np.zeros(len(pages), np.int64)
     count = partial(_Part.traffic, sites=sites, least_clients=least_clients)
@@ -173,7 +173,7 @@ def _count(pages: ParquetRows, days: Sequence[_Day], least_clients: int, counts:
 
 
 def _parts(pages: ParquetRows, days: Sequence[_Day]) -> Iterator[_Part]:
-    """Yield all pages in ranges, with the transits of all days in order."""
+    """Yield all pages in ranges, each with the sorted transits of all days to its pages."""
     parts = list(in_bytes(pages.numbers("total", np.int64), _PART_VIEWS))
     bounds = np.array([0, *(stop for _, stop in parts)])
     read = [day.parts(bounds) for day in days]
@@ -200,7 +200,7 @@ def _batch(traffic: Traffic) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Columns read for some pages."""
+    """Builder of the rows of some pages."""
 
     first: int
     pages: pa.Table

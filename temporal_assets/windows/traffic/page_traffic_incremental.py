@@ -69,9 +69,9 @@ class _Part:
 
     first: int
     stop: int
-    """The page behind the last."""
+    """Page after the last."""
     row: int
-    """The first row of before."""
+    """First earlier row."""
     pages: pa.Table
     before: pa.Table
 
@@ -85,14 +85,14 @@ def _read(changes: Changes, of_pages: Sequence[tuple[int, int]]) -> Iterator[_Pa
 
 
 def _table(traffic: ChangedTraffic) -> pa.Table:
-    """Return what is counted of the changed pages, as rows have it."""
+    """Return the counts of the changed pages as columns of `page_traffic`."""
     few = few_column(traffic.few_bounds, traffic.few)
     counts = (traffic.visits, traffic.referred, traffic.referrals, traffic.clients)
     return pa.table(dict(zip(COUNTED, (*counts, few), strict=True)))
 
 
 class _Rows:
-    """Rows of `page_traffic`, assembled from earlier rows and changes."""
+    """Builder of rows of `page_traffic` from earlier rows and changes."""
 
     def __init__(self, changes: Changes, parameters: Mapping[str, Any]) -> None:
         self._pages = changes.pages
@@ -156,7 +156,7 @@ class _Rows:
         return links_column(links.bounds, links.page, links.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
-        """Return, for each row, the first row of its site in both windows."""
+        """Return, for each row, the first row of its site in later and in the earlier window."""
         runs = list(site_runs(sites.combine_chunks()))
         sizes = [stop - start for _, start, stop in runs]
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
