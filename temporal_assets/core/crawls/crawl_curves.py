@@ -45,12 +45,12 @@ class CrawlCurve:
         return float(np.trapezoid(self.share, dx=1.0 / (len(self.share) - 1)))
 
     def at(self, throughput: ArrayLike) -> Floats:
-        """Return the share of the traffic at shares of the pages."""
+        """Return the shares of the traffic that shares of the pages have (`throughput`)."""
         scale = np.linspace(0.0, 1.0, len(self.share))
         return np.interp(np.asarray(throughput, np.float64), scale, self.share)
 
     def pages_for(self, wanted: float) -> float | None:
-        """Smallest share of the pages that has this share of the traffic; None: it is never had."""
+        """Return the smallest share of the pages with this share of the traffic, or None."""
         enough = np.flatnonzero(self.share >= wanted - 1e-12)
         if not len(enough):
             return None
@@ -63,9 +63,13 @@ class CrawlCurve:
 
 
 def curve_of(traffic: Floats, pages: int, total: float, points: int = POINTS) -> CrawlCurve:
-    """Return traffic after 0, 1, ... fetches as a curve, straight between whole fetches.
+    """Return the traffic after 0, 1, ... fetches as a curve, interpolated between fetches.
 
-    `pages`: of the mirror. `total`: traffic of all of them; 0 makes a curve of zeros.
+    Args:
+        traffic: Cumulative traffic after each number of fetches.
+        pages: Number of pages of the mirror.
+        total: Traffic of all of them; 0 makes a curve of zeros.
+        points: Points of the curve.
     """
     at = np.linspace(0.0, pages, points)
     shares = traffic / total if total > 0 else np.zeros(len(traffic))
@@ -73,26 +77,26 @@ def curve_of(traffic: Floats, pages: int, total: float, points: int = POINTS) ->
 
 
 def mean_curve(curves: list[CrawlCurve]) -> CrawlCurve:
-    """The average over sites, each counting the same (BB 5.1 reports averages over 9 sites)."""
+    """Return the average over sites, each with the same weight, as BB 5.1 does for its 9 sites."""
     return CrawlCurve(np.mean([curve.share for curve in curves], axis=0))
 
 
 def fetch_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
-    """No order has fetched more traffic after 0, 1, ... fetches than this.
+    """Return an upper bound of the fetched traffic of any order, after 0, 1, ... fetches.
 
-    The pages that can be reached, the most visited first, as if links did not matter.
+    The bound fetches the reachable pages by traffic, the most visited first, ignoring links.
     """
     pages = reachable(graph, start)
     return np.concatenate((np.zeros(1), np.cumsum(-np.sort(-traffic[pages], kind="stable"))))
 
 
 def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
-    """No order has seen more traffic after 0, 1, ... fetches than this.
+    """Return an upper bound of the seen traffic of any order, after 0, 1, ... fetches.
 
-    A page can add at most the traffic of the pages it links that were not shown before; k pages
-    add at most the k largest of these, and never more than can be reached at all (the usual bound
-    of submodular coverage). With a single start page the first fetch is known, and what it has
-    shown no other adds.
+    A page can add at most the traffic of the pages it links that were not shown before; k pages add
+    at most the k largest of these, and never more than can be reached at all (the usual bound of
+    submodular coverage). With a single start page the first fetch is known, and what it has shown
+    no other adds.
     """
     starts = distinct_numbers(np.asarray(start, np.int32))
     pages = reachable(graph, starts)

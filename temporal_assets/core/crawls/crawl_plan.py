@@ -30,13 +30,13 @@ _WORTHWHILE: Final = 10.0
 """A page of ten times the mean value is fetched anyway, so a way through it costs next to nothing.
 Chosen on the sets of `benchmarks.crawl_orders` that are not reported; 3 to 10 do alike."""
 _LEAST_COST: Final = 0.02
-"""Cost of such a page, so that of two ways the shorter one is taken."""
+"""Cost of a worthwhile page, so that of two ways the shorter one is taken."""
 _EARLIER: Final = 1e-9
-"""So much more an earlier page is worth, of equal ones."""
+"""Factor by which an earlier page is worth more than an equal later one."""
 
 
 def fetch_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:
-    """Return scores by which a crawl fetches the most value early; -1 where no way leads."""
+    """Return scores by which a crawl fetches the most value early; -1 for unreachable pages."""
     starts = np.asarray(start, np.int32)
     mean = float(value.mean()) if len(value) else 0.0
     share = value / (_WORTHWHILE * mean) if mean > 0 else value
@@ -49,7 +49,7 @@ def fetch_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:
 
 
 def discovery_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:
-    """Return scores by which a crawl shows the most value early; -1 where no way leads."""
+    """Return scores by which a crawl shows the most value early; -1 for unreachable pages."""
     starts = np.asarray(start, np.int32)
     parent, order = _ways(links.first, links.target, starts, np.ones(len(links)))
     score: Floats = _block_means(parent, order, _shown(parent, value))
@@ -75,7 +75,7 @@ def greedy_discovery(links: LinkGraph, start: ArrayLike, value: Floats) -> Float
 
 
 def _shown(parent: Int32s, value: Floats) -> Floats:
-    """Return the value of the children of each page."""
+    """Return the sum of the values of each page's children in the tree."""
     has_parent = parent >= 0
     return np.bincount(parent[has_parent], value[has_parent], len(value)).astype(np.float64)
 
@@ -230,7 +230,7 @@ def _greedy(first: Int64s, target: Int32s, start: Int32s, value: Floats) -> Int3
 
 @loop
 def _gain(first: Int64s, target: Int32s, page: np.int32, is_seen: Flags, value: Floats) -> float:
-    """Return the value that a page links and that was not seen."""
+    """Return the value of the pages that a page links and that were not seen yet."""
     gain = 0.0
     for link in range(first[page], first[page + 1]):
         if not is_seen[target[link]]:

@@ -1,9 +1,9 @@
-"""Scores of pages under every order that BB 5.3 compares, under simpler ones, and under ours.
+"""Scores of pages under the crawl orders that BB 5.3 compares, under simpler ones, and under ours.
 
 Here: from ranks of patterns, page counts and links to one score a page. Not here: the ranks
 (`behaviour_graph`), crawling by scores (`crawl_simulation`).
 
-`combined` is ours: the traffic to expect of each page, learned from the site's own past
+`combined` is ours: the expected traffic of each page, learned from the site's own past
 (`expected_traffic`), and a plan of the crawl by it (`crawl_plan`), or the same by page counts,
 whichever would have done best in that past.
 """
@@ -70,12 +70,12 @@ _STEP: Final = 1e-12
 stay just below the planned pages, and large enough for the digits of a score."""
 
 BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random")
-"""Orders that anybody can have without patterns."""
+"""Orders that need no patterns."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteKnowledge:
-    """Knowledge about a site's pages from the log of the learning period."""
+    """What the log of the learning period says about a site's pages."""
 
     pattern: Int32s
     """Row of each page's pattern in `graph`; -1 for pages that no pattern covers."""
@@ -86,7 +86,7 @@ class SiteKnowledge:
     referrals: Floats
     """F_out of each page."""
     training: Training | None = None
-    """None where the learning period has one part only."""
+    """The learning period in two parts; None if it has one part only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ def policy_scores(
     seed: int = 1,
     start: ArrayLike = (0,),
 ) -> dict[str, Floats]:
-    """Return a score a page for every policy, the highest first; NaN where nothing is known.
+    """Return one score per page for every policy; crawls fetch the highest first, NaN last.
 
     Args:
         knowledge: Knowledge about the pages of the site.
         links: Links of the mirror, between the same pages.
-        scenario: What the crawl is for.
-        seed: Of the random order.
+        scenario: Purpose of the crawl: comprehensive fetch or timely discovery.
+        seed: Seed of the random order.
         start: Pages that the crawl begins with, for orders that are made while crawling.
     """
     page_ranks = page_rank(links)
@@ -156,10 +156,10 @@ def _combined(
 ) -> Floats:
     """Return the score of `combined`: the order that would have done best in the site's own past.
 
-    The candidates each crawl the site as it was known in the first part of the learning period, and
-    are judged by the visits of the second: the mean of what they have at `THROUGHPUTS`, of which
-    half are small. The first is taken without two parts, and of equals. For fetching, the last
-    pages are left to PageRank if that would have done better.
+    Each candidate crawls the site as it was known in the first part of the learning period, and is
+    judged by the visits of the second: the mean share of traffic at `THROUGHPUTS`, half of which
+    are small. The first candidate wins ties, and is taken if there is only one part. For fetching,
+    the last pages are left to PageRank if that would have done better.
     """
     training = knowledge.training
     now = _evidence(knowledge, page_ranks)
@@ -183,9 +183,9 @@ def _combined(
 def _by_links_at_last(
     score: Floats, links: LinkGraph, page_ranks: Floats, start: ArrayLike
 ) -> Floats:
-    """Return a score with the same order up to `PLANNED_SHARE` of the pages, then by PageRank.
+    """Return a score with the same order for the first `PLANNED_SHARE` of the pages.
 
-    The log says next to nothing about the pages that come last.
+    The others follow by PageRank: the log says next to nothing about the pages that come last.
     """
     order = crawl(links, start, score).fetched
     planned = order[: int(PLANNED_SHARE * len(links))]
@@ -202,7 +202,7 @@ def _by_links_at_last(
 def _candidates(
     evidence: PageEvidence, expected: Floats, links: LinkGraph, scenario: Scenario, start: ArrayLike
 ) -> list[Floats]:
-    """Return scores by what is expected and by page counts: planned along the links, and alone."""
+    """Return scores by expected traffic and by page counts, each with and without a plan."""
     scores = []
     for value in (with_random_readers(expected, evidence.page_rank), evidence.count):
         if scenario == "fetch":

@@ -28,15 +28,15 @@ from temporal_assets.core.numerics.compiled import inlined, loop
 
 _WORD: Final = 64
 _STRIDE: Final = 6
-"""log2 of the bits of a word."""
+"""Base-2 logarithm of the bits in a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostLimit:
-    """So many pages of a host in every so many fetches, as Nutch's `generate.max.count`.
+    """At most `most` pages of a host in every `fetches` fetches, as Nutch's `generate.max.count`.
 
-    A page whose host is used up waits until the next round begins, and is where it was in the order
-    then.
+    A page whose host is used up waits until the next round begins, and then has its place in the
+    order again.
     """
 
     host: Int32s
@@ -59,17 +59,17 @@ class Crawl:
     """Shape (fetched + 1): how many pages had been seen after so many fetches."""
 
     def fetched_traffic(self, traffic: Floats) -> Floats:
-        """Traffic of the pages fetched after 0, 1, ... fetches: comprehensive fetch, BB 5.3.1."""
+        """Return the fetched traffic after 0, 1, ... fetches: comprehensive fetch (BB 5.3.1)."""
         return np.concatenate((np.zeros(1), np.cumsum(traffic[self.fetched])))
 
     def seen_traffic(self, traffic: Floats) -> Floats:
-        """Return traffic of the pages seen after 0, 1, ... fetches: timely discovery (BB 5.3.2)."""
+        """Return the seen traffic after 0, 1, ... fetches: timely discovery (BB 5.3.2)."""
         summed = np.concatenate((np.zeros(1), np.cumsum(traffic[self.seen])))
         return summed[self.seen_after]
 
 
 def levels_of(score: ArrayLike) -> tuple[Int32s, int]:
-    """The rank of each page's score, 0 for the highest, and how many different ones there are.
+    """Return the rank of each page's score, 0 for the highest, and the number of different ranks.
 
     NaN, the score of pages about which a policy knows nothing, is below all others.
     """
@@ -87,8 +87,12 @@ def crawl(
 ) -> Crawl:
     """Crawl until nothing is left to fetch, or `most` pages have been fetched.
 
-    `start`: numbers of the pages the crawl begins with. `score`: one a page; all equal is
-    breadth-first.
+    Args:
+        graph: Links of the mirror.
+        start: Numbers of the pages the crawl begins with.
+        score: One score per page; equal scores make a breadth-first crawl.
+        limit: Limit of pages per host, if any.
+        most: Most pages to fetch.
     """
     pages = len(graph)
     starts = np.asarray(start, np.int32)
@@ -156,7 +160,7 @@ def _crawl(
 
 @loop
 def _bit_tree(levels: int) -> tuple[Int64s, Int64s]:
-    """Return words of all layers, the lowest first, and where each layer begins."""
+    """Return the words of a tree of bits over the levels, lowest layer first, and layer offsets."""
     sizes = [(levels + _WORD - 1) // _WORD]
     while sizes[-1] > 1:
         sizes.append((sizes[-1] + _WORD - 1) // _WORD)

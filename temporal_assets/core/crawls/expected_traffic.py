@@ -37,13 +37,13 @@ to 1 differ by less than chance on the demo."""
 _PRIOR_FLOOR: Final = 0.02
 """Added to the prior, as a multiple of its mean: a page without any evidence may still be read."""
 _FEATURE_FLOOR: Final = 0.05
-"""The same for features, whose logarithms would otherwise run away."""
+"""Added to each feature, as a multiple of its mean, before its logarithm is taken."""
 _STEPS: Final = 50
 """Newton's method needs about ten; more only where nothing can be learned."""
 _MOVEMENT: Final = 1e-9
 """Relative change of the objective at which the fit is done."""
 _LARGEST: Final = 30.0
-"""Bound of the linear predictor while fitting; exp(30) is 10 million million."""
+"""Bound of the linear predictor while fitting; exp(30) is 10^13."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class PageEvidence:
     pattern_average: Floats
     """Mean count of the pages of its pattern; 0 for pages of no pattern."""
     page_rank: Floats
-    """On the links that the crawler knows; sums to one."""
+    """PageRank on the links that the crawler knows; sums to one."""
 
     def prior(self) -> Floats:
         """Return the mean of a page's own count and its pattern's average."""
@@ -65,11 +65,11 @@ class PageEvidence:
 def expected_traffic(
     evidence: PageEvidence, earlier: PageEvidence | None = None, later: Floats | None = None
 ) -> Floats:
-    """Return the traffic to expect of each page, in the unit of `evidence.count`.
+    """Return the expected traffic of each page, in the unit of `evidence.count`.
 
     Args:
         evidence: Evidence of the whole learning period.
-        earlier: Evidence of its first part alone. Without it the prior is the answer.
+        earlier: Evidence of its first part alone; without it the prior is returned.
         later: Traffic of each page in its second part.
     """
     if earlier is None or later is None or not later.any():
@@ -81,7 +81,7 @@ def expected_traffic(
 
 
 def with_random_readers(expected: Floats, page_rank: Floats) -> Floats:
-    """Return what is expected of a page with readers who follow links at random.
+    """Return the expected traffic with some readers added who follow links at random.
 
     The log tells little of pages that nobody opened; where they are linked says more.
     """

@@ -24,11 +24,11 @@ FORGETTING: Final = 0.98
 
 
 def choose(wins: Sequence[float], losses: Sequence[float], random: np.random.Generator) -> int:
-    """Return the place of the arm to try next."""
+    """Return the index of the arm to try next."""
     draws = random.beta(np.asarray(wins) + PRIOR[0], np.asarray(losses) + PRIOR[1])
     return int(np.argmax(draws))
 
 
 def learned(wins: float, losses: float, *, paid: bool) -> tuple[float, float]:
-    """Return wins and losses of an arm after one more fetch."""
+    """Return the wins and losses of an arm after one more fetch."""
     return FORGETTING * wins + paid, FORGETTING * losses + (not paid)

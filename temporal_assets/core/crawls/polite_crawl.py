@@ -1,12 +1,13 @@
-"""A crawl that takes so many pages of a host in a round, and no more.
+"""A crawl that fetches at most so many pages of a host in a round.
 
-Here: the frontier of such a crawl. Not here: what is crawled and why (`crawl_simulation`).
+Here: the frontier of such a crawl. Not here: the crawl without this limit, and scores
+(`crawl_simulation`).
 
 Pages of one host may wait for as many rounds as there are pages, so a round must not look at all
 that wait. Every host has a heap of its own, and one heap holds the best page of each host that has
-not been used up. A page is its key: its level, then its place among the pages seen. Of the one heap
-an entry may be out of date (a better page of its host was seen, or the host is used up): it is
-passed over, and whatever is the best page of its host instead has an entry of its own.
+not been used up. A page is represented by a key: its level, then its place among the pages seen. An
+entry of the one heap may be out of date (a better page of its host was seen, or the host is used
+up): it is skipped, and the present best page of its host has an entry of its own.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ def polite_crawl(
     most: int,
     round_of: int,
 ) -> tuple[Int32s, Int32s, Int64s]:
-    """Return pages fetched and seen, in order, and how many had been seen after 0, 1, ... fetches.
+    """Return the pages fetched and seen, in order, and the number seen after 0, 1, ... fetches.
 
-    `level`: the rank of each page's score. `most` pages of a `host` in every `round_of` fetches.
+    `level` is the rank of each page's score. In every round of `round_of` fetches, at most `most`
+    pages of one host (`host`) are fetched.
     """
     pages = len(level)
     begin, size, taken = _room(host)
@@ -92,7 +94,7 @@ def polite_crawl(
 
 @loop
 def _room(host: Int32s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return each host's start of its heap, number of pages in it, and number of fetches."""
+    """Return, for each host, the start of its heap, its size, and its fetches in the round."""
     hosts = host.max() + 1
     begin = np.zeros(hosts + 1, np.int64)
     for own in host:
@@ -111,7 +113,7 @@ def _next(
     taken: Int64s,
     most: int,
 ) -> int:
-    """Return the place of the best page that may be fetched in this round; -1 if there is none."""
+    """Return the place of the best page that may be fetched in this round, or -1."""
     while len(best) > 0:
         key = heapq.heappop(best)
         place = key & _PLACE
@@ -131,7 +133,7 @@ def _enter(
     size: Int64s,
     best: list[Any],
 ) -> None:
-    """A page that has been seen joins those of its host."""
+    """Add a page that has been seen to the heap of its host."""
     key = (np.int64(level) << _PLACES) | place
     at = size[own]
     size[own] += 1
@@ -146,7 +148,7 @@ def _enter(
 
 @loop
 def _take(own: int, heaps: Int64s, begin: Int64s, size: Int64s) -> None:
-    """The best page of a host leaves."""
+    """Remove the best page of a host from its heap."""
     size[own] -= 1
     base, length = begin[own], size[own]
     key = heaps[base + length]

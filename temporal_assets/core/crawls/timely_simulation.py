@@ -30,7 +30,7 @@ from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.rounding import rounded_down
 
 NEVER: Final = np.inf
-"""Interval of pages that are not fetched again."""
+"""Interval of pages that are not fetched again, in hours."""
 
 DECREASE: Final = 0.2
 INCREASE: Final = 0.4
@@ -40,14 +40,15 @@ the defaults of Nutch's AdaptiveFetchSchedule (`db.fetch.schedule.adaptive.dec_r
 
 SHORTEST: Final = 1.0 / 60.0
 LONGEST: Final = 365.0 * 24.0
-"""Hours; Nutch's `min_interval` of a minute and `max_interval` of a year."""
+"""Longest and shortest interval in hours: Nutch's `max_interval` of a year, `min_interval` of a
+minute."""
 
 _KNOWN_AT: Final = -np.finfo(np.float64).tiny
 """Hour at which pages born before hour 0 count as fetched: what is born at 0 is new to whoever
 looks again."""
 
 GOLDEN: Final = 0.6180339887498949
-"""Multiples of it are spread evenly over the unit interval, without chance."""
+"""Golden ratio: its multiples modulo 1 are spread evenly over the unit interval."""
 
 _DRAWS: Final = 200
 """Number of samples of the bootstrap."""
@@ -63,11 +64,11 @@ class TimelyWorld:
     shown: Int64s
     """Number of its newest links that a page shows; 0: all that are born."""
     birth: Floats
-    """Hours; before 0 for pages that the crawler knows already."""
+    """Hour of birth; below 0 for pages that the crawler knows already."""
     mu: Floats
     """Mean of the log-normal interest, in log days."""
     sigma: Floats
-    """Above 0."""
+    """Standard deviation of the log-normal interest; above 0."""
     interest: Floats
     """Visits a page draws over its life; hubs have 0."""
     is_temporal: Flags
@@ -84,16 +85,17 @@ class Strategy:
     score: Floats
     """Priority of new pages: the highest is fetched first, of equal ones the one seen first."""
     new_first: bool
-    """New pages before any page again; else all wait in one queue, the longest due first."""
+    """True if new pages come before any page is fetched again; else all wait in one queue by time
+    due."""
     is_adaptive: bool
-    """Intervals shrink when something new was found and grow when nothing was."""
+    """True if intervals shrink when something new was found and grow when nothing was."""
     is_allowed: Flags
-    """Pages that are followed at all."""
+    """Pages whose links are followed and that may be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelyResult:
-    """The score of a crawler among pages born from hour 0 on."""
+    """Result of a crawl, over the pages born from hour 0 on."""
 
     first_fetch: Floats
     """Hour of each page's first fetch; NaN if it never was."""
@@ -101,18 +103,19 @@ class TimelyResult:
     """Share of all interest that was still to come when its page was fetched, in [0, 1]."""
     remaining_low: float
     remaining_high: float
-    """95 % of it, over which pages there happened to be (bootstrap)."""
+    """Bounds of `remaining` that hold with 95 % probability over samples of pages (bootstrap)."""
     temporal_remaining: float
-    """The same of temporal pages alone."""
+    """`remaining` of the temporal pages alone."""
     temporal_fetched: float
     """Share of the temporal pages that were fetched at all."""
     median_delay: float
     """Hours from birth to first fetch of temporal pages that were fetched; NaN without any."""
     median_delay_low: float
     median_delay_high: float
-    """95 % of it, by order statistics; the shortest and the longest of fewer than six."""
+    """Bounds of `median_delay` with 95 % probability, by order statistics (the extremes below six
+    pages)."""
     delay_90: float
-    """The 90th percentile of the same."""
+    """90th percentile of these delays."""
     fetches: int
     wasted: int
     """Fetches of known pages that showed nothing new."""
@@ -198,7 +201,7 @@ def median_bounds(values: Floats) -> tuple[float, float]:
 
 
 def left_at(world: TimelyWorld, first_fetch: Floats) -> Floats:
-    """Share of each page's interest still to come at its first fetch; 0 of pages never fetched."""
+    """Return the share of each page's interest after its first fetch; 0 for pages never fetched."""
     delay = first_fetch - world.birth
     fetched = np.flatnonzero(~np.isnan(delay) & (world.birth >= 0))
     left = np.zeros(len(delay))
@@ -216,7 +219,7 @@ class Lead:
 
 
 def lead_of(world: TimelyWorld, ahead: TimelyResult, behind: TimelyResult, hours: float) -> Lead:
-    """Return what one crawl has more of the interest still to come than another.
+    """Return how much more of the interest the crawl `ahead` catches than the crawl `behind`.
 
     The interval is of a bootstrap over the pages that were born, the same ones in both crawls.
     """
@@ -337,10 +340,10 @@ def _look(
     is_seen: Flags,
     is_allowed: Flags,
 ) -> tuple[bool, list[Any]]:
-    """Return if a page has changed since its last fetch, and the pages first seen on it.
+    """Return True if a page has changed since its last fetch, and the pages first seen on it.
 
-    The newest first. What was born before its last fetch was seen then, or before hour 0, or had
-    made room for others on its list: it is not looked at again.
+    The list is read from the newest link on. What was born before the last fetch was seen then, or
+    had left the list before: reading stops there.
     """
     unseen = [np.int64(0) for _ in range(0)]
     changed = False

@@ -1,9 +1,7 @@
-"""Ways in which crawlers that want to be in time spend their fetches.
-
-Four that exist, and two of ours.
+"""Strategies of crawlers that want to fetch new pages in time: four that exist, and two of ours.
 
 Here: from what is known at the start of a crawl to a `Strategy` for each. Not here: the crawl
-(`timely_simulation`), how often hubs should be visited (`revisits`), where knowledge comes from.
+(`timely_simulation`), how often hubs should be visited (`revisits`), the source of the knowledge.
 """
 
 from __future__ import annotations
@@ -30,27 +28,27 @@ found."""
 
 _HOURS: Final = 24.0
 _LONGEST_DAYS: Final = 7.0
-"""Between visits of a hub."""
+"""Longest interval between visits of a hub, in days."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubFacts:
-    """Facts about hubs, an entry each."""
+    """Facts about hubs, one entry per hub."""
 
     page: Int64s
     rate: Floats
-    """New pages a day."""
+    """New pages per day."""
     views: Floats
-    """Views of such a page."""
+    """Views of such a page over its life."""
     half_life: Floats
-    """Days."""
+    """Half-life of the interest in such a page, in days."""
     leave: Floats
-    """Rate a day at which links leave."""
+    """Rate per day at which links leave the hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Knowledge at the start of the simulation; arrays have an entry a page."""
+    """What a crawler knows at the start of the simulation; arrays have one entry per page."""
 
     hub_hours: Floats
     """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count, and
@@ -101,7 +99,7 @@ def strategies(world: TimelyWorld, knowledge: Knowledge, budget: float) -> dict[
 
 
 def _links_at_start(world: TimelyWorld) -> LinkGraph:
-    """Return links between pages that are there at hour 0: later ones nobody can have ranked by."""
+    """Return the links between pages that exist at hour 0; nobody can rank by later ones."""
     pages = len(world.birth)
     source = np.repeat(np.arange(pages, dtype=np.int32), np.diff(world.links.first))
     target = world.links.target
@@ -110,7 +108,7 @@ def _links_at_start(world: TimelyWorld) -> LinkGraph:
 
 
 def _hub_hours(knowledge: Knowledge, visits: float) -> Floats:
-    """Return hours between visits of each hub, so many visits an hour to all of them together."""
+    """Return the hours between visits of each hub, for a total of `visits` an hour."""
     facts = knowledge.hubs
     if facts is None:
         return stretched(knowledge.hub_hours, visits)
@@ -124,7 +122,7 @@ def _hub_hours(knowledge: Knowledge, visits: float) -> Floats:
 
 
 def stretched(hours: Floats, visits: float) -> Floats:
-    """Return the intervals in the same ratios, with so many visits an hour to all of them together.
+    """Return intervals scaled by one factor, for a total of `visits` an hour.
 
     Where interest fades slowly against the intervals, the best ones for another number of visits
     are these (`revisits`: P(2, x) is x²/2 for small x).
@@ -137,7 +135,7 @@ def stretched(hours: Floats, visits: float) -> Floats:
 
 
 def _split(knowledge: Knowledge, hubs: HubFacts, budget: float) -> Strategy:
-    """Return hubs at the intervals of the split, and new pages that are worth its price."""
+    """Return the strategy of `revisits.split`: its hub intervals, and new pages worth its price."""
     pages = len(knowledge.hub_hours)
     best = split(
         hubs.rate,

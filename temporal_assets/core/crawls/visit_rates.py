@@ -45,18 +45,18 @@ def days_watched(pages: float, pages_a_day: float) -> float:
 
 
 def interval(pages: float, hours: float) -> float:
-    """Return the seconds until the next visit of a source is worth it."""
+    """Return the seconds until the next visit of a source pays."""
     wanted = 3600.0 / (VISITS_PER_PAGE * pages_an_hour(pages, hours))
     return min(max(wanted, SHORTEST), LONGEST)
 
 
 def stretch(expected: float, found: float) -> float:
-    """Return how many times longer the interval of a hub becomes by what it brought.
+    """Return the factor by which the interval of a hub grows for what it has brought.
 
     `expected` pages were promised since it is watched, and `found` came that no other source had
     shown before. The best interval goes with 1 / sqrt(rate) (`core.hubs.revisits`, for intervals
-    that are short beside the life of interest), and one page on both sides stands for what is
-    believed before. Never below 1: shorter intervals are for whoever sets the budget.
+    that are short beside the life of interest); one page is added to both counts as a prior. The
+    factor is never below 1: the policy's budget decides about shorter intervals.
     """
     return min(max(sqrt((1.0 + expected) / (1.0 + found)), 1.0), MOST_STRETCH)
 

@@ -59,11 +59,12 @@ _ENOUGH: Final = 1e-5
 """Relative gain that is too small to go on for."""
 _NO_PEAK_OF_MASS: Final = 0.5
 _NO_PEAK_OF_DOTS: Final = 0.2
-"""Patience with a start beside which the grid has a better one: most are in another's valley."""
+"""Factor on a descent's patience for a start beside which the grid has a better one: most of these
+end in another start's valley."""
 _CHUNK: Final = 2048
 """Pages a thread takes at once: small enough to share the work evenly."""
 _ABREAST: Final = 16
-"""Pages that are compared with the grid at a time."""
+"""Pages that are compared with the grid together."""
 _LANES: Final = 16
 """Days are padded (with weight 0) to a multiple of what the processor works on at once: a
 remainder of 12 days would take as long as the 48 before it."""
@@ -73,7 +74,7 @@ confidence."""
 
 
 class Reason(IntEnum):
-    """The ways in which a page's fit ends. The first two are convergence."""
+    """Ways in which the fit of a page ends. The first two are convergence."""
 
     CONVERGED = 0
     AT_BOUND = 1
@@ -92,7 +93,7 @@ class Options:
     """Options of a fit: the method, and what it may assume."""
 
     method: Method = "likelihood"
-    """The winner of docs/interest-curves.md; `least_squares` is the paper's."""
+    """`likelihood` is the better one (docs/interest-curves.md); `least_squares` is the paper's."""
     n: float = 3.0
     """Days after birth at which accumulated interest is reported."""
 
@@ -108,7 +109,7 @@ class Curves:
     mu: Floats
     sigma: Floats
     objective: Floats
-    """Sum of squares, or deviance."""
+    """Sum of squares, or deviance, at the fitted curve."""
     goodness: Floats
     """R squared, or share of the deviance explained; 0 if no better than a constant."""
     phi_1: Floats
@@ -116,7 +117,7 @@ class Curves:
     """Accumulated interest after 1 and n days, in [0, 1]."""
     phi_low: Floats
     phi_high: Floats
-    """95 % interval of phi_n."""
+    """Bounds of the 95 % interval of `phi_n`."""
     birth: NDArray[np.int32]
     """First day with views, from 1; 0 for pages without views."""
     life: NDArray[np.int32]
@@ -128,24 +129,21 @@ class Curves:
 
     @property
     def converged(self) -> NDArray[np.bool_]:
-        """Return whether the descent ended at a minimum."""
+        """True where the descent ended at a minimum."""
         return self.reason <= Reason.AT_BOUND
 
     @property
     def tells_interest(self) -> NDArray[np.bool_]:
-        """Return whether Phi says something of the page.
-
-        It has a best curve, or all views on one day.
-        """
+        """True where Phi is known: a curve converged, or all views are on one day."""
         tells: NDArray[np.bool_] = self.converged | (self.reason == Reason.ONE_DAY)
         return tells
 
     def is_above(self, q: float | Floats) -> NDArray[np.bool_]:
-        """Return label pages temporal if Phi(n) > q (TW 4.2); false where no curve tells."""
+        """Return True for temporal pages: Phi(n) > q (TW 4.2); false where Phi is not known."""
         return self.tells_interest & (self.phi_n > q)
 
     def accumulated(self, n: ArrayLike) -> Floats:
-        """Return the accumulated interest after n days for any n, as `phi_n` is defined."""
+        """Return the accumulated interest after any number of days, defined as `phi_n`."""
         return accumulated(n, self.mu, self.sigma)
 
 
@@ -179,13 +177,13 @@ def fit(
     """Fit every page of a batch.
 
     Args:
-        views: pages x days, counts or any non-negative numbers.
-        options: What to fit.
-        observed: days; False where the day is missing from the data. Such days count for nothing.
+        views: Shape (pages, days): counts or any non-negative numbers.
+        options: Method and n.
+        observed: Shape (days): False for days that are missing from the data; they are ignored.
         workers: Threads; all cores when None.
 
-    Memory is a few numbers per page besides `views`; give batches as large as `views` may be.
-    A page's row depends on nothing but its own views, `observed` and `options`.
+    Memory is a few numbers per page besides `views`; give batches as large as `views` may be. A
+    page's row depends on nothing but its own views, `observed` and `options`.
     """
     options = options or Options()
     table = np.asarray(views)
@@ -233,7 +231,7 @@ def _weights(observed: ArrayLike | None, days: int) -> Floats:
 
 
 class _Plan:
-    """Everything the compiled loop needs that is the same for all pages of a batch."""
+    """Everything that the compiled loop needs for all pages of a batch alike."""
 
     def __init__(self, options: Options, days: int) -> None:
         if options.n <= 0:
@@ -241,7 +239,7 @@ class _Plan:
         self._options, self._days = options, days
 
     def of(self, born_inside: bool) -> tuple[Model, Grid, Floats]:
-        """Return model, grid and shares of its cells for pages born in the window, or before it."""
+        """Return model, grid and interest of its cells, for pages born in or before the window."""
         options, days = self._options, self._days
         mass = options.method == "likelihood"
         cells = grid(days, mass=mass, born_inside=born_inside)
@@ -268,7 +266,7 @@ def _cell_shares(cells: Grid, n: float) -> Floats:
 
 
 class _Batch(NamedTuple):
-    """The pages of a batch, and which of them are fitted."""
+    """Views of a batch, and which of its pages are fitted."""
 
     views: Floats
     births: NDArray[np.int64]
@@ -341,7 +339,7 @@ def _fit_rows(
 
 @kernel
 def _pad(y: Floats, w: Floats, padded: Floats) -> int:
-    """Copy views and weights, and pad them with weight 0; returns the padded length."""
+    """Copy views and weights and pad them with weight 0; return the padded length."""
     length = _LANES * ((len(y) + _LANES - 1) // _LANES)
     for i in range(length):
         padded[0, i] = y[i] if i < len(y) else 0.0
@@ -361,7 +359,7 @@ def _tell(
     top: float,
     numbers: Floats,
 ) -> None:
-    """Write the numbers of a page that was fitted."""
+    """Write the output numbers of a fitted page into its row."""
     numbers[0] = theta[AMPLITUDE]
     numbers[1] = birth + 1.0 - offset_of(likelihood, theta)
     numbers[2] = theta[MU]
@@ -386,9 +384,10 @@ def _degenerate(
     numbers: Floats,
     state: NDArray[np.int32],
 ) -> bool:
-    """Write the defined answer for a page that no fit is for; False if a fit is for it.
+    """Write the defined answer for a page that cannot be fitted; return False if it can be.
 
-    With `unseen`, views on one day may be the last of a long life: they bound nothing from below.
+    With `unseen`, the page may be older than the window: views on one day may be the last of a long
+    life and give no lower bound of its interest.
     """
     views = observed = 0.0
     active = 0
@@ -423,10 +422,10 @@ def _degenerate(
 
 @kernel
 def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
-    """Shares of the views by day, a missing day as the day before it; returns the views.
+    """Write the share of views of each day to `singles`, missing days filled; return total views.
 
-    Only starts and grid support see the filled days. Of `none` there are no views, as there are
-    none beyond the page's life.
+    A missing day gets the share of the day before it. Only the start grid and its support use the
+    filled days. `none` is set for days without views, and for those beyond the page's life.
     """
     total = last = 0.0
     for i in range(len(singles)):
@@ -444,7 +443,7 @@ def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
 
 @kernel
 def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
-    """Return the objective of the best constant, and what turns -2 log-likelihood into deviance."""
+    """Return objective of the best constant, and the shift from -2 log-likelihood to deviance."""
     views = observed = 0.0
     for i in range(len(y)):
         views += w[i] * y[i]
@@ -471,10 +470,10 @@ def _best_of(
     scratch: Scratch,
     best: Floats,
 ) -> tuple[int, int]:
-    """Descend from every start that may yet lead further than the best so far, into `best`.
+    """Descend from every start that may still beat the best curve so far; keep it in `best`.
 
-    `gains` are of the cells, in single precision, and of a page of `total` views whose missing
-    days were filled. Returns how the fit ended, and how often the objective was evaluated.
+    `gains` are those of the grid's cells, in single precision. `total` is the number of views with
+    missing days filled. Returns how the fit ended, and the number of evaluations.
     """
     likelihood, y, w = model.likelihood, page.views, page.weight
     theta = np.empty(PARAMETERS)

@@ -1,6 +1,8 @@
-"""Expected views of each day of a window under a fitted curve, in the terms of its method.
+"""Expected views of each day of a window under a fitted interest curve.
 
-Here: that sum. Not here: fitting (`curves`), drawing.
+Here: that sum, as each fitting method defines it. Not here: fitting (`curves`), drawing. The
+parameters are those of f(x) = amplitude * density(x - b; mu, sigma), see `lognormal`: b is the time
+of birth ("activation") in days of the window, mu and sigma are of the log-normal density.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ Floats = NDArray[np.float64]
 def expected_views(
     days: int, amplitude: float, b: float, mu: float, sigma: float, method: Method
 ) -> Floats:
-    """Return views on each of the window's `days`, of which day i ends at time i.
+    """Return the expected views on each of the window's `days`; day i ends at time i.
 
-    The likelihood gives a day the mass of the curve; least squares its height at the day's end.
-    Days that end before the activation have none.
+    The likelihood gives a day the mass of the curve within it, least squares the height of the
+    curve at the day's end. Days that end before the birth have no views.
     """
     age = np.arange(days + 1) - b
     if method == "likelihood":

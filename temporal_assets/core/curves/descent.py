@@ -30,28 +30,29 @@ from temporal_assets.core.numerics.compiled import exp, kernel
 Floats = NDArray[np.float64]
 
 ROOM: Final = 18
-"""Rows of scratch that a descent needs: two matrices, g, step, trial, g less what is held, what
-`solve` needs, and steps to the edge of the box."""
+"""Rows of scratch that a descent needs: two matrices, the gradient g, step, trial, the part of g
+that is free, what `solve` needs, and steps to the edge of the box."""
 
 _ROOT_HALF: Final = math.sqrt(0.5)
 _FIRST_DAMPING: Final = 1e-3
 _FREE_DAMPING: Final = 1e-3
-"""With more, a step that promises little may have been cut short."""
+"""Damping above which a small promised step may be due to the damping and does not end the
+descent."""
 _MOST_DAMPING: Final = 1e7
 _SINGULAR: Final = 1e-14
-"""A pivot, relative to its diagonal, that is nothing but rounding."""
+"""Pivot, relative to its diagonal, below which it is rounding noise."""
 _STILL: Final = 5e-4
-"""Change of accumulated interest in a round that shows the page is not settled."""
+"""Change of accumulated interest in a round above which the page is not settled."""
 _SETTLED: Final = 1e-9
-"""Relative gain that ends the descent even if it does move."""
+"""Relative gain below which the descent ends even if accumulated interest still changes."""
 _NEAR_OF_MASS: Final = (0.25, 0.3, 0.2)
 _NEAR_OF_DOTS: Final = (0.8, 0.5, 0.33)
-"""Descents that have come so close to the best in offset, mu and log sigma are in its valley."""
+"""Distances in offset, mu and log sigma within which a descent is in the valley of the best one."""
 _EXACT: Final = 1e-3
 """Gains are compared with at least this share of what a constant leaves: a curve through every
 point leaves nothing, and nothing would be a small gain."""
 _HEATS: Final = 5
-"""Rounds after which what is allowed to a descent stays the same."""
+"""Rounds after which the allowed distance stays the same."""
 _FACTOR_OF_MASS: Final = (0.4, 0.2, 0.11, 0.05, 0.025)
 _SHARE_OF_MASS: Final = (0.02, 0.01, 0.005, 0.002, 0.001)
 _PROMISES_OF_MASS: Final = 5.0
@@ -124,7 +125,7 @@ def solve(
 
 @kernel
 def _is_near(likelihood: bool, theta: Floats, other: Floats) -> bool:
-    """Return whether two parameter vectors lie in one valley."""
+    """Return True if two parameter vectors lie in one valley."""
     near = _NEAR_OF_MASS if likelihood else _NEAR_OF_DOTS
     return bool(
         abs(theta[OFFSET] - other[OFFSET]) < near[0]
@@ -143,7 +144,7 @@ def descend(
     rounds: int,
     enough: float,
 ) -> tuple[float, bool, int]:
-    """Improve theta in place; returns the objective, whether it stopped by itself, evaluations.
+    """Improve theta in place; return the objective, whether it converged, and the evaluations.
 
     It stops when the next step promises less than `enough` of the deviance and leaves the interest
     accumulated after n days where it is, when steps gain no more, and when it is not worth going
@@ -210,7 +211,7 @@ def _equations(
 
 @kernel
 def _damped(damping: float, gain: float, promised: float) -> float:
-    """Return the damping of the next step, from what the last one kept of its promise."""
+    """Return damping of the next step, from the ratio of the gained to the promised decrease."""
     if gain > 0.75 * promised:
         return max(damping * 0.2, 1e-9)
     return damping if gain > 0.25 * promised else damping * 4.0
@@ -232,7 +233,7 @@ def allowed(likelihood: bool, done: int, patience: float, goal: float, flat: flo
 def _is_hopeless(
     model: Model, page: PageViews, rival: Rival, best: float, promised: float, done: int
 ) -> bool:
-    """Return whether a descent so far behind its rival will not overtake it."""
+    """Return True if a descent so far behind its rival will not overtake it."""
     behind, goal = best - rival.value, rival.value + page.shift
     if behind > allowed(model.likelihood, done, rival.patience, goal, page.flat):
         return True
@@ -252,7 +253,7 @@ def _promise(
     step: Floats,
     room: Floats,
 ) -> tuple[float, float]:
-    """The first damping from `damping` on with a step, and the gain that it promises, or -1."""
+    """Raise the damping until there is a step; return it and the promised gain, or -1 if none."""
     while damping < _MOST_DAMPING:
         if _step(theta, newton, metric, g, low, high, free, damping, step, room):
             promised = 0.0
@@ -280,7 +281,7 @@ def _step(
     step: Floats,
     room: Floats,
 ) -> bool:
-    """Return a step inside the box into `step`, or False if h is not good for one.
+    """Write a step inside the box to `step`; return False if h is not positive definite.
 
     A parameter that the step would take out of the box goes to its edge, and the others take the
     best step given that: cutting the step as a whole would go astray along the edge.
@@ -306,7 +307,7 @@ def _step(
 def _furthest_out(
     theta: Floats, low: Floats, high: Floats, open_: NDArray[np.bool_], step: Floats
 ) -> int:
-    """Return the open parameter that the step takes furthest out of the box, or -1."""
+    """Return the free parameter that the step takes furthest out of the box, or -1."""
     worst, excess = -1, 1e-12
     for k in range(1, PARAMETERS):
         if open_[k]:
@@ -318,7 +319,7 @@ def _furthest_out(
 
 @kernel
 def _moved(before: Floats, after: Floats, n: float) -> bool:
-    """Return whether the interest accumulated after n days differs."""
+    """Return True if the interest accumulated after n days differs between two curves."""
     z0 = (math.log(n) - before[MU]) * exp(-before[LOG_SIGMA])
     z1 = (math.log(n) - after[MU]) * exp(-after[LOG_SIGMA])
     return abs(math.erf(z1 * _ROOT_HALF) - math.erf(z0 * _ROOT_HALF)) > 2 * _STILL

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """Lives of pages, one row per page."""
+    """Birth, life and views of pages, one row per page."""
 
     birth: NDArray[np.int64]
     """First observed day with views, from 1; 0 for pages without views."""
@@ -23,9 +23,9 @@ class Lives:
     observed_days: NDArray[np.float64]
     """Number of days of the life that are in the data."""
     total: NDArray[np.float64]
-    """Views on them."""
+    """Total views on these days."""
     may_be_older: NDArray[np.bool_]
-    """Seen on the first observed day: the page may have been born before the window."""
+    """True for pages seen on the first observed day, which may have been born before the window."""
 
 
 def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
@@ -49,10 +49,9 @@ def lives(views: ArrayLike, *, observed: ArrayLike | None = None) -> Lives:
 
 
 def births_known(observed: ArrayLike) -> NDArray[np.bool_]:
-    """Return days of a window on which whatever is seen for the first time was born.
+    """Return flags of the days on which a first view means a birth: the day before is observed too.
 
-    They and the day before them are there. What is first seen on another day may be older: from
-    before the window, or from the days that are missing.
+    A page first seen on another day may be older: from before the window, or from a missing day.
     """
     there = np.asarray(observed, np.bool_)
     has_birth = there.copy()
@@ -62,6 +61,6 @@ def births_known(observed: ArrayLike) -> NDArray[np.bool_]:
 
 
 def births_a_day(births: ArrayLike, observed: ArrayLike) -> float:
-    """Mean births a day, given how many pages are first seen on each; 0 where none is known."""
+    """Return mean births a day, from the pages first seen on each day; 0 where none is known."""
     has_birth = births_known(observed)
     return float(np.asarray(births)[has_birth].mean()) if has_birth.any() else 0.0

@@ -48,27 +48,27 @@ _SPREAD_OF_BOX: Final = 1.0 / 12.0
 
 
 class Support(NamedTuple):
-    """The cells of the start grid, and how well each fits one page."""
+    """Cells of the start grid, with the gain of each for one page."""
 
     gains: Singles
     peaks: Singles
-    """The most that a cell of each group gains."""
+    """Largest gain of a cell in each group."""
     groups: NDArray[np.int64]
-    """First cell of each group, and the number of cells."""
+    """First cell of each group; the number of cells at the end."""
     shares: Floats
     """Accumulated interest after n days of each cell's curve."""
 
 
 @part
 def phi(n: float, mu: float, log_sigma: float) -> float:
-    """Return the accumulated interest after n days."""
+    """Return the accumulated interest after n days of the curve (mu, log sigma)."""
     z = (math.log(n) - mu) / math.exp(log_sigma)
     return 0.5 * math.erfc(-z * math.sqrt(0.5))
 
 
 @part
 def scatter(y: Floats, weight: Floats, expected: Floats, life: int) -> float:
-    """Return the variance of the views per expected view; at least 1, what chance alone makes."""
+    """Return the variance of the views relative to Poisson noise, at least 1."""
     total = 0.0
     informative = 0.0
     for i in range(life):
@@ -80,7 +80,7 @@ def scatter(y: Floats, weight: Floats, expected: Floats, life: int) -> float:
 
 @part
 def expected_views(likelihood: bool, theta: Floats, work: Floats, life: int, out: Floats) -> None:
-    """Expected daily views of the curve that `objective` left in `work`."""
+    """Write to `out` the expected daily views of the curve that `objective` left in `work`."""
     for i in range(life):
         if likelihood:
             out[i] = theta[AMPLITUDE] * work[2, i]
@@ -98,7 +98,7 @@ def interval(
     support: Support,
     unseen: bool,
 ) -> tuple[float, float]:
-    """Return the lowest and highest credible accumulated interest after n days.
+    """Return the bounds of the 95 % interval of the accumulated interest after n days.
 
     `unseen` says that the page may have been born before the window: then it may be slower than
     anything its views show, and nothing bounds the answer from below. `value` and `work` are what
@@ -139,7 +139,7 @@ def interval(
 def _supported(
     gains: Singles, cell_shares: Floats, first: int, last: int, least: float
 ) -> tuple[float, float]:
-    """Return the lowest and highest share of the cells that gain as much as `least`."""
+    """Return the lowest and highest interest among the cells that gain at least `least`."""
     low, high = 1.0, 0.0
     for k in range(first, last):
         share_ = cell_shares[k]

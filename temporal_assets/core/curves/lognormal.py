@@ -23,14 +23,15 @@ MIN_OFFSET: Final = 1.0 / 24.0
 hour before the day ends. At 0 the first dot could be any spike."""
 
 MAX_OFFSET: Final = 1.0
-"""The same at most, for pages born inside the window: TW 3.1 starts a page's life on the day of
-its first view."""
+"""Largest offset of pages born inside the window, in days: TW 3.1 starts a page's life on the day
+of its first view."""
 
 BEFORE: Final = 7.0
-"""A page seen on the window's first day that is there may have been born up to so many days before
-it. TW 5.1 makes up the missing part of a life most of which lies in the window. Labels of pages cut
-by the window's start get better up to a week and hardly after it (docs/interest-curves.md); with a
-whole window, a page of constant interest is fitted as well by the far tail of a page long dead."""
+"""Largest number of days before the window that a page seen on its first observed day may have been
+born. TW 5.1 makes up the missing part of a life most of which lies in the window. Labels of pages
+cut by the window's start get better up to a week and hardly after it (docs/interest-curves.md);
+with a whole window, a page of constant interest is fitted as well by the far tail of a page long
+dead."""
 
 MIN_MU: Final = -math.log(24.0)
 """Half of the interest within an hour: daily views tell nothing faster."""
@@ -44,8 +45,8 @@ MAX_SIGMA: Final = 3.0
 an almost symmetric hump. Wider and narrower curves look the same on daily views."""
 
 STRAY: Final = 1e-6
-"""Share of a page's views that come whenever, under the likelihood. Without it a single late view
-would be impossible and outweigh all others."""
+"""Share of a page's views that are spread evenly over its life, under the likelihood. Without it a
+single late view would be impossible and outweigh all others."""
 
 
 def bounds(days: int, *, born_inside: bool) -> tuple[Floats, Floats]:

@@ -1,12 +1,14 @@
-"""The cost of a curve on a page and its derivatives, for both methods: compiled.
+"""The cost of a curve on a page and its derivatives, for both fitting methods: compiled.
 
 Here: objective, normal equations and curvature at one parameter vector of one page. Not here: the
 steps that they lead to (`descent`).
 
-A page's parameters are a vector: A, offset, mu, log sigma. A has a closed form given the rest, so
-steps are taken in all of them and it is then put right. For the dots the offset is taken by its
-logarithm, in which their valleys are straighter: a descent needs a fifth fewer steps than by the
-offset, and ends in a worse valley a third as often. The likelihood gains nothing by it.
+`dots` are the functions of least squares, which fits the density to daily views as to dots; `mass`
+are those of the likelihood, which fits the mass of each day. A page's parameters are a vector: A,
+offset, mu, log sigma. A has a closed form given the rest, so steps are taken in all of them and A
+is then recomputed. The dots take the logarithm of the offset, in which their valleys are
+straighter: a descent needs a fifth fewer steps than by the offset, and ends in a worse valley a
+third as often. The likelihood gains nothing by it.
 """
 
 from __future__ import annotations
@@ -40,14 +42,14 @@ _PEAK: Final = 1.0 / math.sqrt(2.0 * math.pi)
 _NARROW: Final = 0.125
 """Width in z of a day below which tails are not subtracted from each other."""
 _NO_AGE: Final = 1e-12
-"""Stands for age 0, whose logarithm is no number; the curve is zero there."""
+"""Stands for age 0, whose logarithm is not finite; the curve is zero there."""
 _LEAST: Final = 1e-9
-"""Share of a curve inside the page's life below which the curve is none of this page."""
+"""Share of a curve within the page's life below which the curve does not describe this page."""
 
 
 @part
 def offset_of(likelihood: bool, theta: Floats) -> float:
-    """Return the offset in days, which the dots' parameters hold by its logarithm."""
+    """Return the offset in days; the dots' parameter is its logarithm."""
     return theta[OFFSET] if likelihood else math.exp(theta[OFFSET])
 
 
@@ -55,7 +57,7 @@ def offset_of(likelihood: bool, theta: Floats) -> float:
 def objective(
     likelihood: bool, theta: Floats, y: Floats, weight: Floats, life: int, work: Floats
 ) -> float:
-    """Return the method's objective at theta's shape; sets theta's A."""
+    """Return the method's objective for theta's offset, mu and sigma; sets theta's A."""
     if likelihood:
         return _mass(theta, y, weight, life, work)
     return _dots(theta, y, weight, life, work)
@@ -72,7 +74,7 @@ def equations(
     h: Floats,
     g: Floats,
 ) -> None:
-    """The method's normal equations at the point last given to `objective` with this `work`.
+    """Write the normal equations h, g at the point last given to `objective` with this `work`.
 
     h is Gauss and Newton's of the dots, Fisher's of the mass, and g points downhill. Leaves
     residuals (of the mass: per expected view, and shifted by one) and weights in the last rows of
@@ -88,7 +90,7 @@ def equations(
 
 @part
 def _products(work: Floats, life: int, h: Floats, g: Floats) -> None:
-    """Weighted products of all rows of derivatives.
+    """Write the weighted products of all rows of derivatives to h and g.
 
     One loop for all sums: each loop costs as much as sixteen days.
     """
@@ -131,7 +133,7 @@ def _symmetric(
     ms: float,
     ss: float,
 ) -> None:
-    """Fill h."""
+    """Fill the symmetric matrix h from its upper triangle."""
     h[0, 0] = aa
     h[0, 1] = h[1, 0] = ao
     h[0, 2] = h[2, 0] = am
@@ -144,7 +146,7 @@ def _symmetric(
 
 @part
 def _dots(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
-    """Sum of squares of the best A for theta's shape; puts it into theta.
+    """Return the sum of squares with the best A, which is written to theta.
 
     Leaves z and the curve in work[0] and work[1].
     """
@@ -176,7 +178,7 @@ def _dots(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
 
 @part
 def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
-    """Derivatives, residuals and weights at the curve that `_dots` left in `work`."""
+    """Write derivatives, residuals and weights at the curve that `_dots` left in `work`."""
     height = theta[AMPLITUDE]
     offset, narrow = exp(theta[OFFSET]), exp(-theta[LOG_SIGMA])
     for i in range(life):
@@ -192,7 +194,7 @@ def _dots_slopes(theta: Floats, y: Floats, weight: Floats, life: int, work: Floa
 
 @part
 def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats) -> None:
-    """Add to the normal equations' h what makes it half the second derivative of the squares.
+    """Add to the normal equations' h the terms that make it half the squares' second derivative.
 
     `work` and `g` are as `equations` left them. f being the exponential of u, its second
     derivatives are f * (u_j u_k + u_jk).
@@ -222,7 +224,7 @@ def dots_curvature(theta: Floats, life: int, work: Floats, g: Floats, h: Floats)
 
 @part
 def _subtract(h: Floats, oo: float, om: float, os_: float, mm: float, ms: float, ss: float) -> None:
-    """Subtract from the part of offset, mu and log sigma."""
+    """Subtract values from the rows and columns of offset, mu and log sigma."""
     h[1, 1] -= oo
     h[1, 2] -= om
     h[1, 3] -= os_
@@ -241,7 +243,7 @@ def _mass_between(
     beyond_low: float,
     beyond_high: float,
 ) -> float:
-    """Return standard normal mass between two points, given density and outer tail at both.
+    """Return the standard normal mass between two points, from density and outer tail at both.
 
     Wide intervals are a difference of tails, the nearer ones. Narrow ones, where that difference
     loses its digits, are the trapezoid with Euler and Maclaurin's corrections (relative error below
@@ -267,7 +269,7 @@ def _mass_between(
 
 @part
 def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> float:
-    """-2 * log-likelihood (up to a constant) of the best A for theta's shape; puts it into theta.
+    """Return -2 * log-likelihood (up to a constant) with the best A, which is written to theta.
 
     Leaves z and its density at the edges of the days in work[0] and work[1], the daily mass with
     stray views in work[2].
@@ -310,7 +312,7 @@ def _mass(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> 
 
 @part
 def _mass_residuals(theta: Floats, y: Floats, weight: Floats, life: int, work: Floats) -> None:
-    """Residuals and weights at the curve that `_mass` left in `work`.
+    """Write residuals and weights at the curve that `_mass` left in `work`.
 
     Replaces the tails at the edges in work[3] by density per age.
     """
@@ -327,10 +329,10 @@ def _mass_residuals(theta: Floats, y: Floats, weight: Floats, life: int, work: F
 
 @exact
 def _mass_slope(work: Floats, i: int, height: float, slope: float) -> tuple[float, float, float]:
-    """Return derivatives of day i's expected views by offset, mu and log sigma.
+    """Return the derivatives of day i's expected views by offset, mu and log sigma.
 
-    Whoever needs them takes them anew: stored, they would cost a loop whose many rows the compiler
-    must first prove to be apart, which takes longer than the days of a page.
+    They are computed anew by each caller: stored, they would cost a loop whose many rows the
+    compiler must first prove to be apart, which takes longer than the days of a page.
     """
     by_offset = slope * (work[3, i + 1] - work[3, i])
     by_mu = slope * (work[1, i] - work[1, i + 1])
@@ -340,7 +342,7 @@ def _mass_slope(work: Floats, i: int, height: float, slope: float) -> tuple[floa
 
 @part
 def _mass_products(theta: Floats, life: int, work: Floats, h: Floats, g: Floats) -> None:
-    """`_products` of what `_mass` and `_mass_residuals` left in `work`."""
+    """Write `_products` of what `_mass` and `_mass_residuals` left in `work`."""
     height = theta[AMPLITUDE]
     slope = height * exp(-theta[LOG_SIGMA])
     ga = go = gm = gs = 0.0
@@ -369,11 +371,11 @@ def _mass_products(theta: Floats, life: int, work: Floats, h: Floats, g: Floats)
 
 @part
 def mass_curvature(theta: Floats, life: int, work: Floats, h: Floats) -> None:
-    """Add to Fisher's h what makes it the second derivative of the likelihood.
+    """Add to Fisher's h the terms that make it the second derivative of the likelihood.
 
-    `work` is as `equations` left it. The second derivatives of a day's mass are differences
-    between its edges; summed by parts, every edge is visited once. Those that involve A vanish,
-    A being the best for the shape.
+    `work` is as `equations` left it. The second derivatives of a day's mass are differences between
+    its edges; summed by parts, every edge is visited once. Those that involve A vanish, A being the
+    best for the shape.
     """
     height, offset = theta[AMPLITUDE], theta[OFFSET]
     narrow = exp(-theta[LOG_SIGMA])

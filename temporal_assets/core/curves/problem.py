@@ -35,7 +35,7 @@ class PageViews(NamedTuple):
     shift: float
     """Constant that turns -2 log-likelihood into a deviance; 0 for least squares."""
     flat: float
-    """Objective of the best constant."""
+    """Objective of the best constant, the reference of relative gains."""
 
 
 class Rival(NamedTuple):
@@ -50,7 +50,7 @@ class Rival(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory that descents write to: asking for it each time would take longer than they do."""
+    """Working memory of descents: allocating it each time would take longer than they do."""
 
     works: Floats
     """2 x ROWS x days."""

@@ -39,11 +39,12 @@ _SIGMAS: Final = (MIN_SIGMA, 0.17, 0.29, 0.48, 0.75, 1.1, 1.6, 2.2, MAX_SIGMA)
 _OFFSETS_INSIDE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0)
 _OFFSETS_BEFORE: Final = (MIN_OFFSET, 0.17, 0.4, 0.7, 1.0, 1.6, 2.5, 4.5, 8.0)
 _NARROW: Final = 0.3
-"""Below this sigma a curve is a hump of its own day, and mu outside the window shows nothing."""
+"""Sigma below which a curve is a hump of its own day, so that mu outside the window shows
+nothing."""
 
 
 class Grid(NamedTuple):
-    """Curves of a grid and what comparing them with a page of any life needs.
+    """Curves of a grid, and tables for comparing them with a page of any life.
 
     Cells are sorted by group: cells of one group have similar sigma, mu and offset.
     """
@@ -95,7 +96,7 @@ def grid(days: int, *, mass: bool, born_inside: bool) -> Grid:
 
 
 def _in_tiles(table: Singles) -> Singles:
-    """Return tiles x days x cells of a tile, from days x cells."""
+    """Return a table of shape (tiles, days, cells per tile) from one of shape (days, cells)."""
     days, cells = table.shape
     padded = np.zeros((days, -(-cells // _TILE) * _TILE), np.float32)
     padded[:, :cells] = table
@@ -103,11 +104,11 @@ def _in_tiles(table: Singles) -> Singles:
 
 
 _VISIBLE: Final = 1e-6
-"""Share of its interest that a curve of the grid has inside a page's life, at least."""
+"""Least share of its interest that a curve of the grid has inside a page's life."""
 _NEVER: Final = 1e30
-"""Logarithm of a sum that no page is compared with."""
+"""Logarithm of a sum that excludes a cell from comparison."""
 _LATE: Final = (0.1, 0.5)
-"""Birth at the end of the first day, later on it, or earlier are often different valleys."""
+"""Offsets of the grid: births late, later or early on the first day are often different valleys."""
 
 
 def _cells(days: int, *, born_inside: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -129,7 +130,7 @@ def _cells(days: int, *, born_inside: bool) -> tuple[NDArray[np.float64], NDArra
 
 
 def _neighbours(cells: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Cells beside each cell: one step away in offset or in sigma, and in mu at the same time."""
+    """Return cells next to each cell: one step in offset or in sigma, each also with one in mu."""
     offset, mu, log_sigma = cells.T
     offset_rank = np.unique(offset, return_inverse=True)[1]
     sigma_rank = np.unique(log_sigma, return_inverse=True)[1]
@@ -151,7 +152,7 @@ def _mu_step(sigma: float) -> float:
 
 @kernel
 def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
-    """Return whether no neighbour of the cell is better."""
+    """Return True if no neighbour of the cell is better."""
     best = cell
     for other in neighbours[cell]:
         best = other if gains[other] > gains[best] else best
@@ -160,7 +161,7 @@ def is_peak(gains: Singles, neighbours: NDArray[np.int64], cell: int) -> bool:
 
 @making
 def compare(values: Singles, pages: int, tiles: Singles, products: Singles) -> None:
-    """products[p, k] = sum over the days of values[p, day] * the day's value of cell k.
+    """Write products[p, k], the sum over days of page p's views times the day's value of cell k.
 
     Days without views are skipped; most pages have many.
     """
@@ -214,7 +215,7 @@ def best_cells(
     cells: NDArray[np.int64],
     values: Singles,
 ) -> int:
-    """The best cell of each of the best groups, best first; returns how many.
+    """Write the best cell of each of the best groups, best first; return how many there are.
 
     `peaks` gets the gain of every group's best cell.
     """

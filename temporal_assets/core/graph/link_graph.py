@@ -19,12 +19,12 @@ from scipy import sparse
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 
 _GIVEN: Final = 32
-"""Bits of the number of times that a link is given; above them that of times with its flag."""
+"""Bits that count how often a pair is given; the bits above count how often its flag is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """Links of page u are `target[first[u]:first[u + 1]]`, in the order they stand on the page."""
+    """CSR adjacency: links of page u are `target[first[u]:first[u + 1]]`, in their order on it."""
 
     first: Int64s
     """Shape (pages + 1)."""
@@ -67,7 +67,7 @@ def link_graph(pages: int, source: Int32s, target: Int32s) -> LinkGraph:
 
 
 def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> LinkGraph:
-    """Links of some pages, in ascending order of `source`, which link to `count` pages each."""
+    """Return a graph whose sources are given in ascending order, each with its number of links."""
     counts = np.zeros(pages, np.int64)
     counts[np.asarray(source, np.int64)] = count
     first = np.concatenate(([0], np.cumsum(counts)))
@@ -79,7 +79,7 @@ def distinct_links(
 ) -> tuple[LinkGraph, Flags]:
     """Return the graph of pairs in any order: every pair once, links of a page by target.
 
-    The flag of a pair that is given several times is set where it is set each time.
+    Returned flags are set for pairs whose flag is set every time they are given.
     """
     times = 1 + (flag.astype(np.int64) << _GIVEN)
     summed = sparse.coo_array((times, (source, target)), (pages, pages)).tocsr()
@@ -88,13 +88,13 @@ def distinct_links(
 
 
 def reverse(graph: LinkGraph) -> LinkGraph:
-    """Return the same links from target to source."""
+    """Return the graph with every link reversed."""
     back = _matrix(graph).tocsc()
     return _graph(back.indptr, back.indices)
 
 
 def part(graph: LinkGraph, start: int, stop: int) -> LinkGraph:
-    """Return pages start to stop - 1 and the links among them, numbered from 0."""
+    """Return the graph of the pages from `start` up to `stop`, renumbered from 0."""
     inside = _matrix(graph)[start:stop, start:stop]
     return _graph(inside.indptr, inside.indices)
 

@@ -1,18 +1,18 @@
-"""Authority and hub: what two matrices leave unchanged but for length (BB eqs 9 and 10).
+"""Authority and hub scores of patterns: the fixed point of BB eqs 9 and 10.
 
-Here: how the two are found. Not here: the graph, and the ranks (`behaviour_graph`).
+Here: how the two are computed. Not here: the graph, and the ranks (`behaviour_graph`).
 
     auth(i) = sum over j of p_out(j -> i) * hub(j)      p_out(j -> i) = transits(j, i) / F_out(j)
     hub(i)  = sum over j of p_in(i -> j) * auth(j)      p_in(i -> j)  = transits(i, j) / F_in(j)
 
-both from the values of the round before. Two rounds take a hub score to M hub, and M is symmetric
-where a product of two scores weighs each pattern by 1 / F_out: hub is its first eigenvector. Of a
-site in one piece there is one such vector, whatever the rounds begin with, and Lanczos' method
-finds it in a quarter of the rounds: each adds a dimension to the space that the best vector is
-taken from. It is done when a round of eq 10 moves nothing, as where all are gone one by one.
+both from the values of the round before. Two rounds multiply a hub score by a matrix M. M is
+symmetric where a product of two scores weighs each pattern by 1 / F_out, so hub is its first
+eigenvector. A connected site has one such vector, whatever the rounds begin with, and Lanczos'
+method finds it in a quarter of the rounds: each adds a dimension to the space that the best vector
+is taken from. It ends when a plain round of eq 10 moves nothing.
 
-Of a site in several pieces rounds keep what the weaker ones began with, the less of it the more
-rounds there are, and in their own order. Nothing else does, so there they are gone one by one.
+On a site with several components, the limit of the rounds depends on where they begin and on their
+number. No other method gives the same result, so plain rounds are computed there one by one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, making
 
 _DIMENSIONS: Final = 24
-"""Dimensions of the space that a vector is taken from, until it is begun anew with the best one: a
-vector of each is held, and a million patterns take 8 MB."""
+"""Dimensions of the Krylov space before the method restarts with the best vector: one vector is
+held for each, and a million patterns take 8 MB."""
 
 _CLOSER: Final = 0.1
-"""Factor on the movement that a round may have: it measures both scores, and in other units."""
+"""Factor on the tolerance for Lanczos' method: a plain round measures both scores, in other
+units."""
 
 
 class Links(NamedTuple):
@@ -57,7 +58,7 @@ def settle(
     done: Int64s,
     movement: Floats,
 ) -> None:
-    """Write the scores of each site over those of eq 9, which stay where there are no transits.
+    """Replace the scores of eq 9 by those of eq 10; they stay where there are no transits.
 
     `first` has the number of each site's first pattern and, at its end, the number of all patterns;
     `pieces` has the connected components of each site. Also writes, for each site, the iterations
@@ -89,7 +90,7 @@ def _go_round(
     done: int,
     rounds: int,
 ) -> tuple[int, float]:
-    """Iterate eq 10 until nothing moves."""
+    """Iterate eq 10 until the scores do not move any more."""
     next_authority, next_hub = np.empty_like(authority), np.empty_like(hub)
     room = np.empty_like(authority)
     moved = np.inf
@@ -105,7 +106,7 @@ def _go_round(
 
 @making
 def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int) -> int:
-    """Write M's first eigenvector, by Lanczos' method, over a hub score.
+    """Replace a hub score by M's first eigenvector, found by Lanczos' method.
 
     Returns the number of iterations.
     """
@@ -140,7 +141,7 @@ def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int)
 
 @making
 def _best(inner: Floats, beside: Floats) -> tuple[float, Floats]:
-    """Return the largest eigenvalue in the Krylov space and its vector's coordinates."""
+    """Return the largest eigenvalue in the Krylov space, and the coordinates of its vector."""
     size = len(inner)
     matrix = np.zeros((size, size))
     for i in range(size):
@@ -153,7 +154,7 @@ def _best(inner: Floats, beside: Floats) -> tuple[float, Floats]:
 
 @kernel
 def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
-    """Write the linear combination of some vectors. Scores are positive, but for rounding."""
+    """Write the linear combination of some vectors; negative rounding errors become 0."""
     # The sign of an eigenvector is anybody's; what it has of the one begun with is positive.
     sign = 1.0 if share[0] > 0 else -1.0
     _scale(sign * share[0], basis[0], mixed)
@@ -196,7 +197,7 @@ def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Flo
 
 @kernel
 def _replace(old: Floats, new: Floats) -> float:
-    """Replace a vector by another and return how far it moved."""
+    """Copy a vector into another and return how far it moved."""
     square = 0.0
     for i in range(len(old)):
         square += (new[i] - old[i]) ** 2

@@ -44,7 +44,7 @@ class PageRank:
 def page_rank(
     graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = ROUNDS
 ) -> Floats:
-    """Return one score a page; they sum to one."""
+    """Return one PageRank score per page; they sum to one."""
     return page_rank_run(graph, damping, tolerance, rounds).scores
 
 
@@ -75,10 +75,10 @@ def _scores(
     tolerance: float,
     rounds: int,
 ) -> tuple[Floats, int, float]:
-    """Return Gauss-Seidel on the links into each page: a round uses what it has found so far.
+    """Return scores, rounds and last movement of a Gauss-Seidel iteration over the links.
 
-    It needs about half the rounds of the power method. `sent` is what each link of a page passes
-    on.
+    A round uses the values it has computed so far, and so needs about half the rounds of the power
+    method. `sent` is what each link of a page passes on.
     """
     pages = len(inverse)
     score = np.full(pages, 1.0 / pages)

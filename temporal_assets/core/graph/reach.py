@@ -1,10 +1,10 @@
-"""Pages within one and two hops of a list of seeds, and the lead of one list over another.
+"""Wanted pages within one and two hops of a list of seeds, and the lead of one list over another.
 
-Not here: which seeds to take (`hubs.coverage`), and where links come from
-(`windows.hubs.link_graph`).
+Wanted pages are those that a crawl should find, mostly new temporal ones. Not here: which seeds to
+take (`hubs.coverage`), and where links come from (`windows.hubs.link_graph`).
 
-Pages are numbered from 0. A link is a transit between two pages (NP 4.2): what nobody clicked is
-not known.
+Pages are numbered from 0. A link is a transit between two pages (NP 4.2): links that nobody clicked
+are not known.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from temporal_assets.core.numerics.compiled import loop
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Wanted pages within reach of the first 1, 2, ... seeds."""
+    """Number of wanted pages within reach of the first 1, 2, ... seeds."""
 
     one_hop: Int64s
-    """Linked by one of the seeds."""
+    """Wanted pages that one of the seeds links to."""
     two_hops: Int64s
-    """Linked by one of them, or by any page that one of them links to."""
+    """Wanted pages that a seed links to, or a page that a seed links to."""
     linked_by: Int64s
-    """The place in the list, from 1, of the first seed that links each page; 0 where none does."""
+    """For each page of the graph, the rank (from 1) of the first seed that links to it, or 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Lead of the first 1, 2, ... seeds of a list over as many of another, in pages linked."""
+    """Lead of the first 1, 2, ... seeds of one list over as many of another, in wanted pages."""
 
     pages: Int64s
     low: Floats
     high: Floats
-    """Bounds of it that hold with 95 % probability, over which pages there happened to be."""
+    """Bounds of the lead that hold with 95 % probability over samples of wanted pages."""
 
 
 _NORMAL: Final = 1.959964
@@ -47,10 +47,12 @@ _NORMAL: Final = 1.959964
 
 
 def lead(ours: Int64s, theirs: Int64s, longest: int) -> Lead:
-    """Compare two lists of up to so many seeds by the places that first link each wanted page.
+    """Return the lead of the list `ours` over the list `theirs`, for up to `longest` seeds.
 
-    Only pages that one list alone links to tell which is better. Half a page more on either side
-    keeps the interval open where there are none (Agresti and Min 2005).
+    Both arguments have, for each wanted page, the rank of the first seed that links to it (0:
+    none), as in `Reach.linked_by`. Only pages that one list alone links to tell which is better;
+    half a page is added on either side, so that the interval stays open where there are none
+    (Agresti and Min 2005).
     """
     by_ours, by_theirs = _linked(ours, longest), _linked(theirs, longest)
     by_both = _linked(np.where((ours > 0) & (theirs > 0), np.maximum(ours, theirs), 0), longest)
@@ -62,16 +64,16 @@ def lead(ours: Int64s, theirs: Int64s, longest: int) -> Lead:
 
 
 def _linked(places: Int64s, longest: int) -> Int64s:
-    """Return pages linked by the first 1, 2, ... seeds."""
+    """Return how many wanted pages the first 1, 2, ... seeds link to, from their ranks."""
     there = places[(places > 0) & (places <= longest)]
     return np.cumsum(np.bincount(there, minlength=longest + 1))[1:]
 
 
 def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
-    """Return how many wanted pages a crawler finds from the first seeds of a list (NP 5.1).
+    """Return how many wanted pages a crawler finds from the first 1, 2, ... seeds (NP 5.1).
 
-    Linear: whatever the seeds, every link is followed at most twice, once as the first hop and
-    once as the second.
+    The time is linear: whatever the seeds, every link is followed at most twice, once as the first
+    hop and once as the second.
     """
     order = np.asarray(seeds, np.int64)
     return Reach(*_reach(links.first, links.target, wanted, order))

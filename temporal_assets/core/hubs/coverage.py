@@ -1,9 +1,7 @@
-"""Pages that the hubs of a list lead to together.
-
-Each hub counts for pages no earlier hub leads to.
+"""Coverage of a list of hubs: each hub counts for the pages that no earlier hub leads to.
 
 Here: what each hub of an order adds, one order of the hubs of several sites, and that of lazy
-greedy maximum coverage. Not here: the graph (`core.graph.link_graph`), what a hub will lead to
+greedy maximum coverage. Not here: the graph (`core.graph.link_graph`), the expected yield of a hub
 (`yields`).
 
 Greedy takes the hub that adds the most pages that no hub before it links to. It is lazy (Minoux
@@ -34,10 +32,10 @@ _AGAIN: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class HubOrder:
-    """Hubs, best first."""
+    """Hubs in an order, best first."""
 
     hub: Int64s
-    """Numbers of the pages."""
+    """Page number of each hub."""
     gain: Int64s
     """Pages linked by the hub and by none before it."""
 
@@ -51,7 +49,7 @@ class HubOrder:
 
 
 def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
-    """Return candidates by the pages they link to (NP 5.1), most first; ties by number.
+    """Return the candidates by the number of pages they link to (NP 5.1); ties by number.
 
     Candidates that link to nothing are left out.
     """
@@ -63,7 +61,7 @@ def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = Non
 
 
 def greedy_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
-    """Return candidates by what they add to those before them; ties in the order of the paper.
+    """Return the candidates in greedy order, by the pages each adds; ties in the paper's order.
 
     Ends where no candidate adds anything.
     """
@@ -74,17 +72,17 @@ def greedy_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = No
 
 
 def gains(links: LinkGraph, hubs: ArrayLike) -> Int64s:
-    """Return pages that each hub of a list links to and none before it does."""
+    """Return how many pages each hub of a list links to that no hub before it does."""
     return _gains(links.first, links.target, np.asarray(hubs, np.int64))
 
 
 def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> Int64s:
-    """Return the hubs 0, 1, ... of several sites in one order; those of a site stay as they are.
+    """Return one order of the hubs 0, 1, ... of several sites, keeping the order within each site.
 
     Of the hubs of one site the second leads to much the same pages as the first, and the first of
     another site to none of them. So a hub counts for the evidence (one number a link) that it adds
-    to the hubs before it, and for a tenth of all it has, because not all that was linked twice will
-    be. Where a hub of a site counts more than the one before it, both count their mean.
+    to the hubs before it, and for a tenth of all its evidence, because not all that was linked
+    twice will be. Where a hub of a site counts more than the one before it, both count their mean.
     """
     hubs = len(sites)
     added, whole = _added(links.first, links.target, evidence, hubs)
@@ -97,9 +95,10 @@ def across_sites(links: LinkGraph, evidence: Int64s, sites: Sequence[str]) -> In
 
 
 def first_shares(links: LinkGraph, evidence: Int64s, hubs: int) -> Floats:
-    """Return the share of the evidence of the hubs 0, 1, ... that is theirs.
+    """Return, for each hub of a list, the share of its evidence that no earlier hub has.
 
-    A link to a page that a hub before leads to as well counts a tenth. 1 for hubs without evidence.
+    A link to a page that an earlier hub leads to as well counts a tenth. The share is 1 for hubs
+    without evidence.
     """
     added, whole = _added(links.first, links.target, evidence, hubs)
     own = added + _AGAIN * (whole - added)
@@ -108,7 +107,7 @@ def first_shares(links: LinkGraph, evidence: Int64s, hubs: int) -> Floats:
 
 @loop
 def _added(start: Int64s, target: Int32s, evidence: Int64s, hubs: int) -> tuple[Floats, Floats]:
-    """Return evidence of each hub for pages that no hub before it leads to, and all of it."""
+    """Return each hub's evidence for pages that no hub before it leads to, and all its evidence."""
     covered = np.zeros(start.size - 1, np.bool_)
     added, whole = np.zeros(hubs), np.zeros(hubs)
     for hub in range(hubs):
@@ -133,9 +132,9 @@ def _gains(start: Int64s, target: Int32s, hubs: Int64s) -> Int64s:
 
 @loop
 def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int64s, Int64s]:
-    """Return places of the hubs taken, and the pages that are new with each.
+    """Return the indices of the hubs taken, and the number of pages that each adds.
 
-    The heap holds a key of every hub, smallest first: by the most it can add, and then by place.
+    The heap holds a key for every hub, smallest first: by the most it can add, and then by index.
     """
     count = hubs.size
     taken = np.zeros(most, np.int64)
@@ -169,7 +168,7 @@ def _greedy(start: Int64s, target: Int32s, hubs: Int64s, most: int) -> tuple[Int
 
 @loop
 def _sink(heap: Int64s) -> None:
-    """Put the first key of a heap, which has grown, where it belongs."""
+    """Restore the heap after its first key has grown."""
     key = heap[0]
     at = 0
     while True:

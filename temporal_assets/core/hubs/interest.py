@@ -35,15 +35,15 @@ from scipy.special import log_ndtr, ndtr
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 
 _SHORTEST: Final = 1.0 / 24
-"""Days: what is shorter cannot be told from daily views."""
+"""Shortest half-life in days: shorter ones cannot be told from daily views."""
 _LONGEST: Final = 60.0
 _UNKNOWN: Final = 0.5
 """Half-life in days where no page of the window is complete: news (docs/hubs.md)."""
 _UNKNOWN_MISSED: Final = 0.1
-"""`L` in the same case: that of the front page with hourly truth."""
+"""`L` where no page is complete: that of the front page with hourly truth."""
 _MOST_MISSED: Final = 0.9
 _PAGES_BEHIND: Final = 5.0
-"""Average pages that every hub is drawn towards."""
+"""Number of average pages that are added to every hub (shrinkage)."""
 
 _SIGMAS: Final = np.exp(np.linspace(np.log(0.25), np.log(4.0), 61))
 _MUS: Final = np.linspace(np.log(_SHORTEST) - 1.5, np.log(_LONGEST), 241)
@@ -56,7 +56,7 @@ class HubInterest:
     views: Floats
     """Views of a temporal page over its life."""
     half_life: Floats
-    """Days."""
+    """Half-life of the interest, in days."""
     missed: Floats
     """Share of the interest that comes after the link has left (`L`)."""
 
@@ -66,15 +66,12 @@ class HubInterest:
         return np.asarray(np.log(2) / self.half_life * self.missed / (1 - self.missed))
 
     def of(self, some: Flags) -> HubInterest:
-        """Return those of some hubs."""
+        """Return the entries of some hubs."""
         return HubInterest(self.views[some], self.half_life[some], self.missed[some])
 
 
 def interest_of(sums: Mapping[str, Int64s]) -> HubInterest:
-    """Return the interest of hubs from sums over the pages that each hub links to.
-
-    Columns of `hub_facts`.
-    """
+    """Return interest of hubs from columns of `hub_facts`: sums over the pages each links to."""
     pages, views = sums["temporal_pages"], sums["views"]
     usual = _ratio(views.sum(), pages.sum(), 1.0)
     behind = _PAGES_BEHIND * usual
@@ -104,7 +101,7 @@ def _ratio(part: float, whole: float, unknown: float) -> float:
 
 
 def half_lives(one_day: Floats, three_days: Floats) -> Floats:
-    """Days at which half of the interest is over, by the shares of the first day and of three."""
+    """Return half-lives in days, from the shares of the views on the first and first three days."""
     # The median given a sigma, by the first day; then the sigma that says the third day best. One
     # whose medians do not reach the share of the first day misses that one as well.
     best, nearest = np.full(len(one_day), _UNKNOWN), np.full(len(one_day), np.inf)
@@ -119,7 +116,7 @@ def half_lives(one_day: Floats, three_days: Floats) -> Floats:
 
 
 def share_of_day(days: int, mu: Floats, sigma: float) -> Floats:
-    """Share of the views of the first days (`P_k`), of pages born at any moment of the first."""
+    """Return share `P_k` of the views within the first `days` days, over births within a day."""
     return np.asarray(_area(days, mu, sigma) - _area(days - 1, mu, sigma))
 
 

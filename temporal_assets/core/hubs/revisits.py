@@ -56,19 +56,18 @@ from scipy.special import gammainc, gammaincinv
 from temporal_assets.core.numerics.arrays import Floats
 
 _EXACT: Final = 1e-14
-"""Relative error at which a search for log L, or for a share of it, ends: a few steps of a
-float."""
+"""Relative error at which a search for log L, or for a share of it, ends."""
 
 _SMALLEST: Final = 1e-9
 """Share of the largest gain of a visit below which every interval is the shortest."""
 
 _SLOW: Final = 1e-5
-"""Below it P(2, x) is x squared by 2 to all digits that matter."""
+"""Argument below which P(2, x) equals x²/2 to all digits that matter."""
 
 _HALVINGS: Final = 60
 
 _NOTHING: Final = float(np.finfo(np.float64).tiny)
-"""Less has no full digits, and soon no logarithm."""
+"""Smallest number with full precision; smaller ones count as 0."""
 
 
 def intervals(
@@ -80,12 +79,17 @@ def intervals(
     longest: float,
     leave: ArrayLike = 0.0,
 ) -> Floats:
-    """Return days between visits of each hub: the best for `visits` a day to all of them together.
+    """Return the best days between visits of each hub, for `visits` a day to all of them together.
 
-    `rate` is new pages a day, `views` the views of such a page in all, `half_life` in days, `leave`
-    the rate a day at which links leave. Hubs on which nothing new appears get the longest interval.
-    Where even that takes more than `visits`, it is the longest everywhere; where the shortest takes
-    fewer, the shortest.
+    Args:
+        rate: New pages a day on each hub.
+        views: Views of such a page in all.
+        half_life: Half-life of its interest in days.
+        visits: Visits a day to all hubs together.
+        shortest: Shortest interval in days; used for all hubs if that takes fewer than `visits`.
+        longest: Longest interval in days, for hubs on which nothing new appears; used for all hubs
+            if even that takes more than `visits`.
+        leave: Rate a day at which links leave each hub.
     """
     value = np.asarray(rate, np.float64) * np.asarray(views, np.float64)
     decay = np.log(2) / np.asarray(half_life, np.float64) + np.asarray(leave, np.float64)
@@ -121,10 +125,10 @@ def priced_intervals(
     longest: float,
     leave: ArrayLike = 0.0,
 ) -> Floats:
-    """Return days between visits of each hub at which one more visit a day gains `price`.
+    """Return the days between visits of each hub at which one more visit a day gains `price`.
 
-    `price` is a share of the interest in a new page, that of the average page of all hubs; the
-    others are as for `intervals`.
+    `price` is a share of the interest in a new page, averaged over all hubs; the other arguments
+    are as for `intervals`.
     """
     rates, worth = np.asarray(rate, np.float64), np.asarray(views, np.float64)
     decay = np.log(2) / np.asarray(half_life, np.float64) + np.asarray(leave, np.float64)
@@ -136,19 +140,19 @@ def priced_intervals(
 
 
 def _dearer(log_price: float) -> float:
-    """On the side of fewer visits, whatever was rounded."""
+    """Return a price that is slightly higher, so that rounding errs to the side of fewer visits."""
     return log_price + 2 * _EXACT * (1 + abs(log_price))
 
 
 def _at(price: float, worth: Floats, decay: Floats, shortest: float, longest: float) -> Floats:
-    """Return intervals at which one more visit a day gains `price`, within their bounds."""
+    """Return the intervals at which one more visit a day gains `price`, within their bounds."""
     share = np.divide(price, worth, out=np.ones(len(worth)), where=worth > price)
     wanted = np.where(share < 1, gammaincinv(2, np.minimum(share, 1 - 1e-15)) / decay, longest)
     return np.clip(wanted, shortest, longest)
 
 
 def found_share(leave: ArrayLike, days: ArrayLike) -> Floats:
-    """Share of new pages whose links are still there at the next of visits so many days apart."""
+    """Return the share of new pages whose link is still there at the next visit, `days` apart."""
     x = np.asarray(leave, np.float64) * np.asarray(days, np.float64)
     return np.asarray(np.where(x > _SMALLEST, -np.expm1(-x) / np.maximum(x, _SMALLEST), 1.0))
 
@@ -160,7 +164,7 @@ class Split:
     interval: Floats
     """Days between visits of each hub."""
     price: float
-    """Views to come for which a page is worth its fetch."""
+    """Number of views still to come from which on a page is worth its fetch."""
 
 
 def split(
@@ -172,7 +176,7 @@ def split(
     shortest: float,
     longest: float,
 ) -> Split:
-    """Return the best use of so many fetches a day, visits of hubs and their new pages together.
+    """Return the best division of `fetches` a day between visits of hubs and their new pages.
 
     Hubs at which no visit is worth its price get the longest interval.
     """
@@ -206,7 +210,7 @@ def _priced(
     shortest: float,
     longest: float,
 ) -> tuple[Floats, Floats]:
-    """Intervals at which a further fetch gains `price`; the age from which pages are left."""
+    """Return the intervals at which a further fetch gains `price`, and the age limit of pages."""
     oldest = np.log(np.maximum(views / price, 1.0)) / fade
     low, high = np.full(len(rate), shortest), np.full(len(rate), longest)
     for _ in range(_HALVINGS):
@@ -219,7 +223,7 @@ def _priced(
 def _gain(
     days: Floats, price: float, rate: Floats, views: Floats, fade: Floats, leave: Floats
 ) -> Floats:
-    """Return what a visit more a day gains at an interval, less the fetches it leads to."""
+    """Return the gain of one more visit a day at an interval, less the fetches it leads to."""
     both = fade + leave
     is_slow = leave * days < _SLOW
     left = np.where(is_slow, 1.0, leave)

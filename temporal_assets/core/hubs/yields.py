@@ -49,7 +49,7 @@ HALF_LIVES: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 7.0, 14.0, 28.0)
 
 _PRIORS: Final = (0.01, 0.03, 0.1, 0.3, 1.0)
 _FIRST_PRIOR: Final = 0.1
-"""With which half-lives are compared."""
+"""Prior `a` under which the half-lives are compared."""
 
 _OUTCOMES: Final = 14
 """Last days of the window that are predicted from the days before them."""
@@ -69,25 +69,25 @@ _CONFIDENCE: Final = 0.95
 
 @dataclass(frozen=True, slots=True)
 class NewLinks:
-    """Links to new pages by hub and day, those of a hub together and in the order of days."""
+    """New links by hub and day; those of a hub are together, in the order of days."""
 
     hub: Int64s
     day: Int64s
     """Day of the window, from 0."""
     new: Int64s
-    """Temporal pages that are expected among them, in millionths."""
+    """Expected temporal pages among them, in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubYield:
-    """The factors that turn decayed counts into expected numbers."""
+    """Model that turns decayed counts of new links into expected new pages a day."""
 
     half_life: float
     """Days after which evidence counts half."""
     prior: float
-    """Pages that a hub is believed to have led to before anything is seen (`a`)."""
+    """New pages that every hub has a priori (`a`)."""
     level: float
-    """Factor by which all hubs together are expected to yield more or less (`s`)."""
+    """Factor on all expected numbers (`s`)."""
     scatter: float
     """`f`: variance of a day's number by its mean, at least 1."""
     weights: Int64s
@@ -95,15 +95,15 @@ class HubYield:
     evidence_days: float
     """`E` at the end of the window."""
     outcomes: int
-    """Days that were predicted to learn this; 0: the half-life is a default."""
+    """Number of days that the model was fitted to; 0 if the half-life is a default."""
 
     def expected(self, counts: Int64s) -> Floats:
-        """Return the new temporal pages a day to expect of decayed counts, in `UNIT` squared."""
+        """Return the expected new temporal pages a day, from decayed counts in `UNIT` squared."""
         pages = np.asarray(counts, np.float64) / UNIT**2
         return np.asarray(self.level * (self.prior + pages) / self.evidence_days)
 
     def interval(self, expected: Floats) -> tuple[Floats, Floats]:
-        """Return the bounds between which the numbers are with 95 % probability."""
+        """Return the bounds of the expected numbers with 95 % probability."""
         scale = max(self.scatter - 1.0, self.level / self.evidence_days)
         tail = (1 - _CONFIDENCE) / 2
         low, high = (gammaincinv(expected / scale, p) * scale for p in (tail, 1 - tail))
@@ -112,7 +112,7 @@ class HubYield:
 
 
 def known_births(observed: Flags) -> Flags:
-    """Return days whose new pages count as new: all that are there but the first.
+    """Return flags of the days whose new pages count as new: all observed days but the first.
 
     After a missing day they may be a day older. Left out, hubs would have no evidence of the day
     that says most where yesterday follows a gap.
@@ -123,7 +123,7 @@ def known_births(observed: Flags) -> Flags:
 
 
 def day_weights(days: int, half_life: float) -> Int64s:
-    """Return what a link that was first followed on each day of a window counts, in millionths."""
+    """Return the weight of a link first followed on each day of a window, in millionths."""
     return np.asarray(np.rint(np.exp2(-np.arange(days)[::-1] / half_life) * UNIT), np.int64)
 
 
@@ -131,8 +131,8 @@ def learn(links: NewLinks, observed: Flags) -> HubYield:
     """Return the model under which the last days were most probable given the days before.
 
     Args:
-        links: Those of all hubs, or of a sample of them that is drawn by hub.
-        observed: Which days of the window are there.
+        links: New links of all hubs, or of a sample of hubs.
+        observed: For each day of the window, True if it is published.
     """
     has_birth = known_births(observed)
     outcomes = _outcomes(has_birth) if len(links.hub) else np.zeros(0, np.int64)
@@ -155,7 +155,7 @@ def learn(links: NewLinks, observed: Flags) -> HubYield:
 
 
 def _outcomes(has_birth: Flags) -> Int64s:
-    """Return days to predict: the last, no more than half of those that are known."""
+    """Return the days to predict: the last ones, at most half of those with known births."""
     days = np.flatnonzero(has_birth)
     if len(days) < _LEAST_DAYS:
         return np.zeros(0, np.int64)
@@ -163,7 +163,7 @@ def _outcomes(has_birth: Flags) -> Int64s:
 
 
 _Fit = tuple[float, float, float, float, float]
-"""Log-likelihood, half-life, prior, new pages of hubs that were known before, scatter."""
+"""Log-likelihood, half-life, prior, new pages of hubs known before, and scatter of one fit."""
 
 
 def _likelihood(fit: _Fit) -> float:
@@ -189,7 +189,7 @@ def _fitted(
 
 
 def _evidence_before(has_birth: Flags, decay: float) -> Floats:
-    """Return days of evidence on the evening before each day."""
+    """Return the days of evidence E on the evening before each day."""
     days = np.zeros(len(has_birth) + 1)
     for day, is_known in enumerate(has_birth):
         days[day + 1] = days[day] * decay + is_known
@@ -227,7 +227,7 @@ def _sums(
     decay: float,
     prior: float,
 ) -> tuple[float, float, float, float, float, float]:
-    """Return sums of y log m, y, m, m squared, y m, and y squared, over hubs with an earlier link.
+    """Return the sums of y log m, y, m, m², y m and y², over hubs with an earlier link.
 
     y is the number of an outcome day, m its mean for s = 1. Days without a link are many: their m
     and m squared are geometric and summed by day.

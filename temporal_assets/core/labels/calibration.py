@@ -1,10 +1,11 @@
-"""Thresholds from annotated pages (TW 4.2, 5.2; NP 6.1).
+"""Thresholds of labels, chosen from annotated pages (TW 4.2, 5.2; NP 6.1).
 
 Here: the grid over (days, threshold), its outcomes in sample and cross-validated, and the choice.
 Not here: reading annotations, computing the scores.
 
-A score table holds one column per candidate number of days: Phi(n) for n in `days`, or the
-concentration over m days. A page is called temporal where its score exceeds the threshold.
+There are two kinds of score: accumulated interest Phi(n) with a threshold q, and concentration over
+m days with a threshold p. A score table holds one column per candidate number of days n (or m). A
+page is labelled temporal where its score exceeds the threshold.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ HIT: Final = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Outcomes of every (days, threshold); arrays are days x thresholds."""
+    """Outcomes of every cell of the grid; arrays have shape (days, thresholds)."""
 
     days: tuple[float, ...]
     thresholds: NDArray[np.float64]
@@ -53,13 +54,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The chosen thresholds and how they do."""
+    """The chosen cell of the grid, with its outcomes."""
 
     days: float
     threshold: float
     in_sample: Outcome
     cross_validated: Outcome
-    """Every page labelled by thresholds chosen without it."""
+    """Outcome where every page is labelled by thresholds chosen without it."""
     performance: float
     """Weighted performance, in sample."""
     table: Table
@@ -72,7 +73,7 @@ def tabulate(
     thresholds: ArrayLike,
     weights: Weights = HIT,
 ) -> Table:
-    """Return hit, miss and false alarm of every cell of the grid."""
+    """Return hit, miss and false alarm of every cell of the grid; arguments as for `calibrate`."""
     t, s = _checked(truth, scores, days)
     levels = np.asarray(thresholds, np.float64)
     temporal, untemporal = _above(s[t], levels), _above(s[~t], levels)
@@ -91,11 +92,12 @@ def calibrate(
     *,
     folds: int = FOLDS,
 ) -> Calibration:
-    """Choose (days, threshold) by performance, and say what to expect of it on other pages.
+    """Choose the cell (days, threshold) with the best performance, and cross-validate the choice.
 
     Args:
-        truth: pages; whether each is temporal.
-        scores: pages x days.
+        truth: Shape (pages): True for temporal pages.
+        scores: Shape (pages, days): a page is called temporal where its score exceeds the
+            threshold.
         days: The candidates for n (or m).
         thresholds: The candidates for q (or p), ascending.
         weights: The objective.
@@ -135,7 +137,7 @@ def calibrate_groups(
     folds: int = FOLDS,
     least: int = MIN_GROUP,
 ) -> dict[Hashable, Calibration]:
-    """Thresholds for each site or section with at least `least` annotated pages of both kinds."""
+    """Calibrate each group (site or section) with at least `least` pages of both kinds."""
     t, s = _checked(truth, scores, days)
     members: dict[Hashable, list[int]] = {}
     for row, group in enumerate(groups):
@@ -159,17 +161,17 @@ def _checked(
 
 
 def _above(scores: NDArray[np.float64], levels: NDArray[np.float64]) -> Counts:
-    """Return days x levels: how many scores exceed the level."""
+    """Return how many scores exceed each level, shape (days, levels)."""
     ordered = np.sort(scores, axis=0)
     counts = [len(ordered) - np.searchsorted(column, levels, "right") for column in ordered.T]
     return np.array(counts, dtype=np.int64)
 
 
 def _choose(table: Table) -> tuple[int, int]:
-    """Return the best cell.
+    """Return the indices (day, threshold) of the best cell.
 
-    Of equals, the middle of the longest run of neighbouring thresholds: one at the edge of a
-    plateau is one page away from a worse one.
+    Of equally good cells it is the middle of the longest run of neighbouring thresholds: one at the
+    edge of a plateau is one page away from a worse one.
     """
     best = table.performance.max()
     runs = [_longest_run(row == best) for row in table.performance]
@@ -178,7 +180,7 @@ def _choose(table: Table) -> tuple[int, int]:
 
 
 def _longest_run(flags: NDArray[np.bool_]) -> range:
-    """Positions of the longest run of True, the first of equals; empty where there is none."""
+    """Return indices of the longest run of True, the first of equals; empty if there is none."""
     edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
     starts, stops = edges[::2], edges[1::2]
     if not len(starts):

@@ -20,7 +20,7 @@ from temporal_assets.core.curves.histories import lives
 from temporal_assets.core.numerics.arrays import Int64s
 
 DEFAULT_M: Final = 3
-"""NP does not give m; TW's n, the same idea, is 3."""
+"""Default m: NP does not give one; TW's n, the same idea, is 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Concentration:
 def concentration(
     views: ArrayLike, m: int | Int64s = DEFAULT_M, *, observed: ArrayLike | None = None
 ) -> Concentration:
-    """Return the concentration of each row of views (pages x days).
+    """Return the concentration of each row of views, shape (pages, days).
 
-    `m` may be of each page. Days that `observed` (days) calls missing count neither as days nor as
-    views.
+    `m` may differ from page to page. Days that `observed` calls missing count neither as days nor
+    as views.
     """
     if np.any(np.asarray(m) < 1):
         raise ValueError(f"m must be at least 1 day, not {m}")
@@ -63,7 +63,7 @@ def of_lives(
     m: Int64s,
     before: Int64s,
 ) -> Concentration:
-    """Return the same of pages of which it is known when they were born.
+    """Return the concentration of pages whose births are known already.
 
     `views` (pages x days) are 0 on missing days, and `total` is their sum; `born` are days of the
     window before the first with views, and `m` may differ from page to page. `before`: see
@@ -86,7 +86,7 @@ def of_lives(
 
 
 def days_before(observed: NDArray[np.bool_]) -> Int64s:
-    """Shape (days + 1): how many days of a window are there before each of them, and in all."""
+    """Return the number of observed days before each day, and in all: shape (days + 1)."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(observed, dtype=np.int64)))
 
 

@@ -1,21 +1,22 @@
-"""True if a page will turn out temporal, from its first days and its site's history.
+"""Early labels: the probability that a page will turn out temporal, from its first days.
 
-Here: what the first k days say (features), learning from pages that are known, the probability for
-young ones, and scores. Not here: the site's share (`priors`), the two regressions (`logistic`,
-`boosting`), what the known pages are (`windows.known_pages`).
+Here: features of the first k days, learning from pages whose label is known, the probability for
+young pages, and scores. Not here: the site's share (`priors`), the two regressions (`logistic`,
+`boosting`), which pages are known (`windows.labels.first_days`).
 
-A crawler decides on a page's first or second day. For each number of days seen there is a model of
-its own: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
-features. The first is safe where few pages are known, the second sees what is not a straight line;
-their mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). The
-trees count for more where a page has few views, whose counts are far from any straight line. Both
-are drawn towards the site's and section's history, the more so the fewer pages are known, so that
-there is no number of pages at which anything begins.
+A crawler decides on a page's first or second day. For each number of days seen there is a separate
+model: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
+features. The first is safe where few pages are known, the second learns nonlinear effects; their
+mean was ahead of both on the real sets that it was chosen on (docs/early-labels.md). The trees
+count for more where a page has few views. Both are shrunk towards the site's and section's history,
+the more so the fewer pages are known, so that there is no number of pages below which nothing
+works.
 
-A page whose share has fallen to the cut after its first n days is untemporal for good: the share
-can only fall. And what a page of k days will do is learned from pages that have been seen for some
-days longer: of a page of exactly k days the share so far would be the truth itself. Where no page
-has been seen longer, as in windows of a week, the model of a day before answers.
+A page whose share of early views has fallen below the threshold ("cut") after its first n days is
+untemporal for good: the share can only fall. The model of age k is learned from pages that have
+been seen for some days longer: of a page of exactly k days the share so far would be the truth
+itself. Where no page has been seen longer, as in windows of a week, the model of a day before
+answers.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ AGES: Final = (1, 2, 3, 4, 5, 6, 7)
 """Days seen so far that a model is learned for."""
 _FOLDS: Final = 5
 _SURE: Final = 1e-3
-"""Priors as features stay this far from 0 and 1."""
+"""Distance of the prior from 0 and 1, at least, when it is a feature."""
 _LATER_DAYS: Final = 7
 """Days after its age k for which a page should have been seen to be learned from, if k > n."""
 _FEWEST: Final = 50
-"""Pages that are learned from, and half of all, even if they have not been seen as long."""
+"""Pages that are learned from (at least half of all) even if they have not been seen as long."""
 _MANY_VIEWS: Final = 20.0
 """Views from which on the regression counts as much as the trees."""
 _TREES_OF_FEW: Final = 0.75
@@ -70,12 +71,12 @@ class _Model:
 
 @dataclass(frozen=True, slots=True)
 class Early:
-    """The models of early labels, as they were learned."""
+    """The learned models of early labels."""
 
     prior: Prior
     ages: tuple[int, ...]
     learned_from: int
-    """Known pages."""
+    """Number of known pages that were learned from."""
     cut: float
     """Share of the first days above which a page is temporal, q."""
     n_days: int
@@ -84,7 +85,7 @@ class Early:
 
     @property
     def knows_views(self) -> bool:
-        """Return whether views were learned from, and not only the history of sites."""
+        """True if views were learned from, and not only the history of sites."""
         return bool(self._models)
 
     def probability(
@@ -93,17 +94,18 @@ class Early:
         """Return the probability that each page is temporal.
 
         Args:
-            first_views: pages x days; views on the day of birth, the day after and so on. Days at
-                or beyond a page's age are not looked at.
-            age: pages; days seen so far, the day of birth included. Pages of age 0 get the prior,
-                pages older than the oldest model what that one says of their first days.
-            sites: pages.
-            sections: pages, named as in `learn`.
+            first_views: Shape (pages, days): views on the day of birth, the day after and so on.
+                Days at
+                or beyond a page's age are ignored.
+            age: Shape (pages): days seen so far, the day of birth included. Pages of age 0 get the
+                prior, pages older than the oldest model what that model says of their first days.
+            sites: Shape (pages).
+            sections: Shape (pages), named as in `learn`.
         """
         return self.given(first_views, age, self.prior.of(sites, sections))
 
     def given(self, first_views: ArrayLike, age: ArrayLike, prior: Floats) -> Floats:
-        """Return the same, given the prior of each page."""
+        """Return the same probability, with the prior of each page given."""
         views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
         result = prior.copy()
         for position, (k, model) in enumerate(zip(self.ages, self._models, strict=False)):
@@ -128,15 +130,16 @@ def learn(
     cut: float = PAPERS.q,
     n_days: int = round(PAPERS.n),
 ) -> Early:
-    """Learn from known pages, however few.
+    """Learn the models from known pages, however few.
 
     Args:
-        first_views: pages x days (at least max(ages)), from the day of birth on.
-        truth: pages; whether each turned out temporal.
-        sites: pages.
-        sections: pages; names unique over all sites.
-        ages: Ascending.
-        seen_days: pages; days since the birth of each that `truth` is from. Unset: long enough.
+        first_views: Shape (pages, days), with at least max(ages) days from the day of birth on.
+        truth: Shape (pages): True for pages that turned out temporal.
+        sites: Shape (pages).
+        sections: Shape (pages): names unique over all sites.
+        ages: Ages to learn a model for, ascending.
+        seen_days: Shape (pages): days since the birth of each that `truth` is from. Unset: long
+            enough.
         cut: Share of the views of the first `n_days` days above which a page is temporal.
         n_days: See `cut`.
     """
@@ -161,11 +164,11 @@ def learn(
 
 
 def filled(views: Floats, observed: NDArray[np.bool_]) -> Floats:
-    """Return views with those of missing days as the observed days around them suggest.
+    """Return views in which missing days are filled in from the observed days around them.
 
     Args:
-        views: pages x days.
-        observed: days; the first is there.
+        views: Shape (pages, days).
+        observed: Shape (days); the first day is observed.
 
     Returns:
         The geometric mean of the days before and after, by their distance; the day before where
@@ -182,7 +185,7 @@ def filled(views: Floats, observed: NDArray[np.bool_]) -> Floats:
 
 
 def _seen_longer(seen_days: Int64s, truth: NDArray[np.bool_], age: int) -> NDArray[np.bool_]:
-    """Return which pages were seen for some days after an age; half of all at least, of any age."""
+    """Return flags of the pages seen for some days beyond an age; at least half of all pages."""
     kept = max(-(-len(seen_days) // 2), min(_FEWEST, len(seen_days)))
     at_least = np.sort(seen_days)[len(seen_days) - kept]
     rows: NDArray[np.bool_] = seen_days >= min(age + _LATER_DAYS, at_least)
@@ -199,7 +202,7 @@ def _has_fallen(views: Floats, cut: float, n_days: int) -> NDArray[np.bool_]:
 
 
 def _unseen_priors(truth: NDArray[np.bool_], sites: NDArray[Any], sections: NDArray[Any]) -> Floats:
-    """Return the prior of each page from the other folds.
+    """Return the prior of each page, computed from the other folds.
 
     Were only the page itself left out, its label could be told from what is missing: of a section,
     all temporal pages would have the one prior, and all others a slightly higher one.
@@ -231,7 +234,7 @@ def _learn_age(
 
 
 def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
-    """Pages x features of the first k days: level, fall and share of the views, and the prior."""
+    """Return the features of each page: level, fall and early share of its views, and the prior."""
     k = views.shape[1]
     total = views.sum(axis=1)
     level = np.log1p(total)
@@ -255,7 +258,7 @@ def features(views: Floats, prior: Floats, cut: float, n_days: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The quality of one answer at one age."""
+    """Quality of one method at one age."""
 
     age: int
     answer: str
@@ -263,13 +266,13 @@ class Score:
     accuracy: float
     f_measure: float
     brier: float | None
-    """None for answers that are no probabilities, and so the next two."""
+    """Brier score; None, like the next two, for methods that give no probabilities."""
     log_loss: float | None
     reliability: Reliability | None
 
 
 def score_probability(age: int, answer: str, truth: ArrayLike, probability: ArrayLike) -> Score:
-    """Return score probabilities; a page counts as labelled temporal above one half."""
+    """Score probabilities; a page counts as labelled temporal above one half."""
     p = np.asarray(probability, np.float64)
     result = outcome(truth, p > 0.5)
     return Score(
@@ -285,6 +288,6 @@ def score_probability(age: int, answer: str, truth: ArrayLike, probability: Arra
 
 
 def score_label(age: int, answer: str, truth: ArrayLike, label: ArrayLike) -> Score:
-    """Return score plain labels."""
+    """Score plain labels."""
     result = outcome(truth, label)
     return Score(age, answer, result.pages, result.accuracy, result.f_measure, None, None, None)

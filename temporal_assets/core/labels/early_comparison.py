@@ -1,6 +1,6 @@
-"""Early labels beside the simpler answers, on pages whose truth is known.
+"""Early labels compared with simpler methods, on pages whose true label is known.
 
-Here: every answer at every age, scored. Not here: the model (`early`), what the truth is.
+Here: every method at every age, scored. Not here: the model (`early`), the true labels.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def compare(
     ages: Sequence[int] = AGES,
     thresholds: Thresholds = PAPERS,
 ) -> list[Score]:
-    """Return scores of every answer at every age, for pages the model has not learned from.
+    """Return the scores of every method at every age, for pages the model has not learned from.
 
     Args:
-        model: What was learned.
-        first_views: pages x days from the day of birth on, at least max(ages).
-        truth: pages; whether each turned out temporal.
-        sites: pages.
-        sections: pages, named as the model knows them.
-        ages: Days seen.
-        thresholds: Of the curve and of concentration.
+        model: The learned model of early labels.
+        first_views: Shape (pages, days) from the day of birth on, at least max(ages) days.
+        truth: Shape (pages): True for pages that turned out temporal.
+        sites: Shape (pages).
+        sections: Shape (pages), named as the model knows them.
+        ages: Numbers of days seen.
+        thresholds: Thresholds of the curve and of concentration.
     """
     views, t = np.asarray(first_views, np.float64), np.asarray(truth, np.bool_)
     prior = model.prior.of(sites, sections)
@@ -65,10 +65,7 @@ def compare(
 
 
 def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
-    """Return the label that `page_labels` would give.
-
-    False where the page is too young for a curve.
-    """
+    """Return label that `page_labels` would give; False where the page is too young for a curve."""
     window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
     label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
     return label

@@ -1,4 +1,4 @@
-"""True if the interest in pages passes or stays, from as little as two days of views.
+"""Fading and steady pages, told apart by as little as two days of views.
 
 Here: a mixture of two kinds of pages, fitted by expectation maximisation to the views of a site by
 day. Not here: which pages and days are given (`windows.policy.provisional_lists`), what becomes of
@@ -6,13 +6,13 @@ the shares (`core.lists.provisional`), labels of pages whose life was observed (
 
 A steady page gets each of its views on any day, in proportion to the traffic of the site. A fading
 page is born on some day, perhaps before the first, and its views follow the usual curve of news
-since. How much likelier its views are under the one than under the other is the evidence of a page;
-the share of fading pages of a site, and the probability of each page, follow together:
+since. The evidence of a page is how much likelier its views are under the second than under the
+first; the share of fading pages of a site, and the probability q of each page, follow together:
 
     share = (sum of q + 1) / (pages + 2)        odds of q = evidence * share / (1 - share)
 
-What is temporal by TW 4.2 is fading for certain only once its life was observed. This says less,
-and says it days earlier: a site of two days is told from an encyclopedia.
+A page that is temporal by TW 4.2 is known to be fading only once its life was observed. This says
+less, but days earlier: a site of two days is told from an encyclopedia.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scipy.special import expit, logsumexp, ndtr
 from temporal_assets.core.numerics.arrays import Floats, Int64s
 
 LEAST_VIEWS: Final = 4
-"""Views of a page that says something: of fewer, all fall on one day by chance."""
+"""Views that a page needs to be evidence: fewer fall on one day by chance."""
 
 _MU: Final = 0.3
 _SIGMA: Final = 1.0
@@ -38,7 +38,7 @@ that days differ by more than chance. Chosen with the curve on the sets that par
 on (docs/evidence.md)."""
 
 _ANY_DAY: Final = 0.02
-"""Share of the views of a fading page that come as those of a steady one do."""
+"""Share of the views of a fading page that are spread like those of a steady one."""
 
 _BORN_BEFORE: Final = 4
 """Days before the first one on which a fading page may have been born."""
@@ -47,11 +47,11 @@ _ROUNDS: Final = 50
 
 
 def fading_evidence(views: Floats, days: Int64s) -> Floats:
-    """Return by how much the views of each page speak for fading interest (log-odds).
+    """Return the log-odds that the views of each page are evidence of fading interest.
 
     Args:
-        views: pages x days; of all pages of a site that say something.
-        days: Numbers of the days, ascending; days that are missing are left out.
+        views: Shape (pages, days), of all pages of a site with enough views.
+        days: Numbers of the observed days, ascending.
     """
     traffic = views.sum(axis=0) + 0.5
     steady = traffic / traffic.sum()
@@ -67,7 +67,7 @@ def fading_evidence(views: Floats, days: Int64s) -> Floats:
 
 
 def _usual_interest(age: Int64s) -> Floats:
-    """Share of a page's interest on the days of its life; next to none before it was born."""
+    """Return share of a page's interest on days of the given age; next to 0 before its birth."""
     lived = np.maximum(age, 0).astype(np.float64)
     with np.errstate(divide="ignore"):
         start, end = ((np.log(days_lived) - _MU) / _SIGMA for days_lived in (lived, lived + 1))
@@ -81,7 +81,7 @@ def fading_share(evidence: Floats) -> tuple[float, Floats]:
     Without evidence both are a half.
 
     Args:
-        evidence: Of `fading_evidence`; may be empty.
+        evidence: Result of `fading_evidence`; may be empty.
     """
     share = 0.5
     probability: Floats = np.full(len(evidence), share)

@@ -1,8 +1,8 @@
-"""Temporal pages: by what was observed, by the curve, and by concentration.
+"""Labels of pages as temporal: by the observed views, by the curve, and by concentration.
 
 Here: the labels, their thresholds, and how far two of them agree. Not here: the scores themselves
-(`curves`, `concentration`), choosing thresholds (`calibration`). `page_labels` defines the same
-labels for tables, in SQL.
+(`curves`, `concentration`), choosing thresholds (`calibration`). sql/labels/page_labels.sql defines
+the same labels for tables.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ class Thresholds:
     """A page is temporal if Phi(n) > q, and news if its concentration over m days > p."""
 
     n: float = 3.0
-    """TW 4.2."""
+    """Days of life whose accumulated interest decides (TW 4.2)."""
     q: float = 0.7
-    """TW 4.2."""
+    """Accumulated interest above which a page is temporal (TW 4.2)."""
     m: int = 3
-    """NP does not give it."""
+    """Days of life that concentration looks at; NP does not give a number."""
     p: float = 1.91
-    """NP 6.1. (NP 5.1 says "less than" once; its experiment says greater.)"""
+    """Concentration above which a page is news (NP 6.1; NP 5.1 says "less than" once, wrongly)."""
 
 
 PAPERS: Final = Thresholds()
 
 
 Rule = Literal["observed", "curve", "concentration"]
-"""Rules of labels: `observed` knows when not to fit, the others are the papers'."""
+"""Rules of labels: `observed` fits curves only where too little was observed; the others are the
+papers'."""
 
 LEAST_DAYS: Final = MIN_LIFE
 """Days of life from which the share of the views so far decides, if one of those after the first n
@@ -59,7 +60,7 @@ from 0.7 to 0.8 are much the same (docs/interest-curves.md)."""
 
 
 def cut_of_older(q: ArrayLike) -> NDArray[np.float64]:
-    """Return the threshold of the share of pages that may be older than the data."""
+    """Return the threshold for the share of pages that may be older than the data (`CUT_PART`)."""
     cut = np.asarray(q, np.float64)
     return np.asarray(cut + (1 - cut) / CUT_PART)
 
@@ -109,11 +110,11 @@ def label(
     """Label the pages of one window.
 
     Args:
-        views: pages x days.
-        thresholds: Of all rules.
-        rule: Which evidence decides `is_temporal`.
-        observed: days; False where the day is missing from the data.
-        options: Of the curve; its `n` is that of the thresholds.
+        views: Shape (pages, days).
+        thresholds: Thresholds of all rules.
+        rule: Rule that decides `is_temporal`.
+        observed: Shape (days): False where the day is missing from the data.
+        options: Options of the curve; its `n` is replaced by that of the thresholds.
     """
     table = np.asarray(views)
     there = np.ones(table.shape[1], np.bool_) if observed is None else np.asarray(observed, bool)
@@ -154,7 +155,7 @@ def label(
 def _is_sure(
     share: NDArray[np.float64], cut: float | NDArray[np.float64], total: NDArray[np.number]
 ) -> Flags:
-    """Return whether a threshold is outside of the share's 95 % interval (Wilson)."""
+    """Return True where the share's 95 % interval (Wilson) does not contain the threshold."""
     sure: Flags = (share - cut) ** 2 > _CHI_SQUARE * cut * (1 - cut) / total
     return sure
 
@@ -181,7 +182,7 @@ class Agreement:
 
 
 def by_both(rows: Iterable[Mapping[str, Any]]) -> Agreement:
-    """Agreement of the papers' labels, from counts of `page_labels` by both of them and more."""
+    """Return the agreement of both papers' labels, from rows of counts by the two labels."""
     cells = dict.fromkeys(((a, b) for a in (True, False) for b in (True, False)), 0)
     for row in rows:
         cells[row["is_temporal_by_curve"], row["is_news"]] += int(row["pages"])
@@ -189,7 +190,7 @@ def by_both(rows: Iterable[Mapping[str, Any]]) -> Agreement:
 
 
 def agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
-    """Count where two labels agree."""
+    """Count the pages on which two labels agree and differ."""
     a, b = np.asarray(first, np.bool_), np.asarray(second, np.bool_)
     return Agreement(
         int((a & b).sum()), int((a & ~b).sum()), int((~a & b).sum()), int((~a & ~b).sum())

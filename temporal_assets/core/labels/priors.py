@@ -25,7 +25,7 @@ _STRENGTHS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Counts of one grouping, by sorted name."""
+    """Counts of one grouping (sections, or sites), sorted by name."""
 
     names: NDArray[Any]
     pages: Floats
@@ -46,7 +46,7 @@ class Prior:
     """Learned shares of temporal pages."""
 
     rate: float
-    """Over all pages."""
+    """Share of temporal pages among all pages."""
     _sites: _Level
     _sections: _Level
 

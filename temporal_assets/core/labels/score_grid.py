@@ -1,4 +1,4 @@
-"""Scores of pages for many numbers of days at once: what a grid of thresholds is laid over.
+"""Scores of pages for many numbers of days at once, as columns of a grid of thresholds.
 
 Here: accumulated interest of known curves over several n, concentration over several m. Not here:
 fitting the curves (`curves`), choosing thresholds (`calibration`).
@@ -32,7 +32,7 @@ class FittedCurves:
 
 
 def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
-    """Return Phi(n): pages x numbers of days."""
+    """Return Phi(n) for each number of days, shape (pages, numbers of days)."""
     is_fitted = np.isfinite(curves.mu)
     mu, sigma = (
         np.where(is_fitted, values, instead)[:, None]
@@ -46,6 +46,6 @@ def interest(curves: FittedCurves, n: Sequence[float]) -> Floats:
 def concentrations(
     views: ArrayLike, m: Sequence[int], *, observed: ArrayLike | None = None
 ) -> Floats:
-    """Return the concentration over m days (NP 4.1): pages x numbers of days."""
+    """Return the concentration over m days (NP 4.1), shape (pages, numbers of days)."""
     scores = [concentration(views, days, observed=observed) for days in m]
     return np.column_stack([np.where(score.is_defined, score.value, 0.0) for score in scores])

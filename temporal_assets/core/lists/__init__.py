@@ -1,1 +1,1 @@
-"""Lists of sites, sections and prefixes: what new pages of each will probably be."""
+"""Lists of sites, sections and prefixes by the expected label of their new pages."""

@@ -30,10 +30,7 @@ _YEARLY: Final = re.compile(f"/{_YEAR}/\\Z")
 
 
 def passing_sections(names: Iterable[str]) -> Flags:
-    """Return one flag for each section.
-
-    Folders of a month or a day, under which soon nothing is born.
-    """
+    """Return flags of the folders of a month or a day: soon they get no new pages."""
     return np.array(
         [_DATED.search(name) is not None and _YEARLY.search(name) is None for name in names],
         np.bool_,
@@ -41,5 +38,5 @@ def passing_sections(names: Iterable[str]) -> Flags:
 
 
 def dated_sections(names: Iterable[str]) -> Flags:
-    """Return one flag for each section, written like `a.example/2026/03/14/`."""
+    """Return flags of the sections that are folders of a date, like `a.example/2026/03/14/`."""
     return np.array([_DATED.search(name) is not None for name in names], np.bool_)

@@ -55,11 +55,11 @@ FLOW, STOCK, ABOVE, EVERYWHERE, NOTHING = range(len(BASES))
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Pages of sections; arrays of one length."""
+    """Pages of sections, by kind; arrays of one length."""
 
     flow: Floats
     flow_temporal: Floats
-    """Expected ones: young pages count with their probability."""
+    """Expected temporal pages of the flow: young pages count with their probability."""
     stock: Floats
     """Reliable pages that are not of the flow."""
     stock_temporal: Floats
@@ -73,7 +73,7 @@ class FlowPrior:
     """Strength with which shares are drawn towards what is known otherwise."""
 
     everywhere: float
-    """Share of temporal pages in all of it; NaN where there is nothing to learn from."""
+    """Share of temporal pages in all sections; NaN where there is nothing to learn from."""
     root_strength: float = 4.0
     """Pages that the share of everything counts for at a root."""
     strength: float = 4.0
@@ -94,7 +94,7 @@ class FlowShares:
 
 
 def stock_weight(flow_pages: float, old_pages: float) -> float:
-    """Return for how many pages of the flow an old page counts at least, given all there are.
+    """Return the least weight of an old page in units of flow pages, given the numbers of both.
 
     It is 1 without flow. Where flow and stock are large all old pages together count for few.
     """
@@ -137,7 +137,7 @@ def fit_prior(roots: Evidence, sections: Evidence, above: Evidence, total: Evide
 
 
 def _most_likely(evidence: Evidence, centre: Floats, weight: float) -> tuple[float, float]:
-    """Return the largest beta-binomial likelihood over all strengths, and its strength."""
+    """Return the maximum beta-binomial likelihood over all strengths, and its strength."""
     if not len(evidence):
         return 0.0, _STRENGTHS[2]
     n, k = evidence.flow, evidence.flow_temporal

@@ -1,12 +1,12 @@
-"""Lists that are learned from some pages and judged by others (TW Table 1, NP Table 2).
+"""Lists that are made from some pages and judged by others (TW Table 1, NP Table 2).
 
 Here: which sections each way of making a list chooses, and what the choice covers. Not here: the
-rules themselves (`site_scores`, `whole_sections`, `prefix_tree`), intervals (`site_bootstrap`),
-and which pages are learned from (`windows.evaluation.seed_evaluation`).
+rules themselves (`site_scores`, `whole_sections`, `prefix_tree`), intervals (`site_bootstrap`), and
+which pages are learned from (`windows.evaluation.seed_evaluation`).
 
 A list is a set of sections: whole hosts, or folders and programs. It covers the pages that lie in
-them. Every list is made from the pages that are known, and judged by those that are judged: the
-same in sample, others out of time.
+them. Every list is made from the known pages and judged by the judged pages: the same pages in
+sample, others out of time.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.text.url_sections import SectionTrees
 
 THRESHOLDS: Final = tuple(round(0.05 * n, 2) for n in range(1, 20))
-"""Thresholds of the curve of prefixes."""
+"""Thresholds at which the curve of prefix lists is computed."""
 
 _LONGEST: Final = 200
-"""Sites of the curve of sites: twice TW's list."""
+"""Longest list on the curve of sites: twice TW's list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Pages known and judged; arrays have one entry for every page."""
+    """Known and judged pages; arrays have one entry per page."""
 
     trees: SectionTrees
     is_known: Flags
@@ -64,24 +64,24 @@ class Choice:
     """A list to judge."""
 
     method: str
-    """baseline, sites, sections, prefixes, policy."""
+    """How the list is made: baseline, sites, sections, prefixes or policy."""
     rule: str
-    """list, everything or majority of a baseline; paper or confident; published."""
+    """Variant of the method: list, everything or majority; paper or confident; published."""
     setting: float | None
     """Length of the list, or threshold of prefixes."""
     is_used: bool
-    """Made as the settings say; the others are points of curves."""
+    """True if made as the settings say; the others are points of curves."""
     sections: Flags
     covered: Flags | None = None
-    """Flags of covered pages, if something else than a list of sections decides."""
+    """Flags of the covered pages, for a list that is not a set of sections."""
 
     def covers(self, trees: SectionTrees) -> Flags:
-        """Return which pages it covers."""
+        """Return flags of the pages that the list covers."""
         return trees.covered(self.sections) if self.covered is None else self.covered
 
 
 def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
-    """Yield all lists; baselines first, of these the list in use, if there is one."""
+    """Yield all lists; baselines first, beginning with the list in use if there is one."""
     if baseline is not None:
         yield Choice("baseline", "list", None, True, baseline)
     counts = _counts(pages)
@@ -108,9 +108,10 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
 
 
 def majority(pages: Pages) -> Flags:
-    """Return top folders and programs of which most known pages are wanted; of flat sites the root.
+    """Return the top folders and programs with a majority of wanted pages among the known ones.
 
-    What anybody can do without statistics: the baseline that learned lists must beat.
+    Sites without folders count as a whole. It needs no statistics: a baseline that learned lists
+    must beat.
     """
     trees, settled = pages.trees, pages.is_known & pages.is_settled
     settled_pages = trees.total(settled.astype(np.int64))
@@ -123,7 +124,7 @@ def majority(pages: Pages) -> Flags:
 
 
 def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
-    """Return what is covered of the judged pages, site by site."""
+    """Return the counts of judged pages that a list covers, by site."""
     number = len(pages.trees)
     covered = covered & pages.is_judged
     wanted = pages.truth & pages.is_judged
@@ -154,7 +155,7 @@ def _counts(pages: Pages) -> Counts:
 
 
 def _lists(method: str, rule: str, order: Int64s, sections: int, length: int) -> Iterator[Choice]:
-    """The first K of a ranking, for every K up to the longest, and for that of the settings."""
+    """Yield first K of a ranking, for each K up to the longest and for the configured length."""
     lengths = sorted({*range(1, min(_LONGEST, len(order)) + 1), length})
     for k in lengths:
         chosen = np.zeros(sections, np.bool_)

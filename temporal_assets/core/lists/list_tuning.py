@@ -1,8 +1,9 @@
-"""Weights, lengths and thresholds with the best F (TW 4.3), on pages that were not learned from.
+"""Choice of weights, lengths and thresholds by F (TW 4.3), on pages that were not learned from.
 
-Here: trying a grid, on pages that the caller splits into those to learn from and those to judge
-by; by the flow of new pages (`core.lists.flow`) and by the stock of all, as the papers do. Not
-here: where the pages come from, and that they are not of the reported window (`cli.trial.rules`).
+Here: trying a grid, on pages that the caller splits into those to learn from and those to judge by;
+rules by the flow of new pages (`core.lists.flow`) and, as in the papers, by the stock of all pages.
+Not here: where the pages come from, and that they are not of the reported window
+(`cli.trial.rules`).
 
 Judged by the pages it was learned from, every list wants the smallest support: with a folder a
 page, all is found. So the two sets of pages must differ.
@@ -36,7 +37,7 @@ THRESHOLDS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 _CONFIDENCE: Final = 0.95
-"""Confidence of bounds of flow shares, which no rule here looks at."""
+"""Confidence of the bounds of flow shares; no rule here uses them."""
 
 Kind = Literal["flow", "confident", "paper"]
 
@@ -56,18 +57,18 @@ class LearnedFlow:
 
     @property
     def merit(self) -> Floats:
-        """New temporal pages to expect, less those that as many pages have to bring to pay."""
+        """Expected new temporal pages, less those that make so many pages worth a place."""
         return self.pages * (self.score - self.worth)
 
 
 @dataclass(frozen=True, slots=True)
 class SiteTrial:
-    """A ratio of alpha and beta, or the flow, with its best length; or the list in use."""
+    """Result of one way to rank sites: a ratio of alpha and beta, the flow, or the list in use."""
 
     scoring: Scoring | None
-    """None: sites are ranked by what the flow makes them worth."""
+    """Scoring of the stock; None if the flow ranks the sites."""
     top_k: int
-    """Length of the list; that of the settings if no other length is better."""
+    """Length with the best F; that of the settings if no other is better."""
     precision: float
     recall: float
     f: float
@@ -75,11 +76,11 @@ class SiteTrial:
 
 @dataclass(frozen=True, slots=True)
 class ShareTrial:
-    """The first K sites under one additional weight of the page share."""
+    """Result of the first K sites under one additional weight of the page share."""
 
     weight: float
     changed: int
-    """Sites that the first weight does not list."""
+    """Number of sites that the first weight does not list."""
     views: int
     """Views of the judged pages that the list covers."""
     precision: float
@@ -145,16 +146,16 @@ def tune_sites(
     merit: Floats,
     alphas: Sequence[float] = ALPHAS,
 ) -> list[SiteTrial]:
-    """The list in use, the flow with its best K, and every alpha with its best, in this order.
+    """Return trials of the list in use, of the flow and of every alpha, each with its best K.
 
     Args:
-        learned: Pages to learn from, by site.
-        judged: Other pages of the same sites.
-        names: Of the sites.
-        in_use: None where the flow is in use.
+        learned: Counts of the pages to learn from, by site.
+        judged: Counts of other pages of the same sites.
+        names: Names of the sites.
+        in_use: Scoring in use; None where the flow is in use.
         top_k: Length of the list in use.
-        merit: What the flow makes each site worth (`LearnedFlow.merit`).
-        alphas: Of the grid; the last is alpha and beta together.
+        merit: Merit of each site by the flow (`LearnedFlow.merit`).
+        alphas: Weights to try; the last is alpha and beta together.
     """
     all_temporal = int(judged.temporal_pages.sum())
     plain = in_use or Scoring()
@@ -176,7 +177,7 @@ def tune_sites(
 
 
 def _by_merit(merit: Floats) -> Int64s:
-    """Return sites that are worth a place, the best first."""
+    """Return the sites with a positive merit, the best first."""
     order = np.argsort(-merit, kind="stable")
     return np.asarray(order[merit[order] > 0], np.int64)
 
@@ -189,7 +190,7 @@ def page_share_effect(
     top_k: int,
     weights: Sequence[float] = PAGE_SHARES,
 ) -> list[ShareTrial]:
-    """Return what the additional weight of the page share does to the first K sites (TW 5.2)."""
+    """Return trials of additional weights of the page share, for the first K sites (TW 5.2)."""
     all_temporal = int(judged.temporal_pages.sum())
     trials: list[ShareTrial] = []
     plain: set[int] = set()
@@ -214,16 +215,16 @@ def tune_prefixes(
     flow: LearnedFlow,
     thresholds: Sequence[float] = THRESHOLDS,
 ) -> list[PrefixTrial]:
-    """Try the rule in use, the paper's, those of the flow and those of the stock.
+    """Return trials of prefix rules: the one in use, the paper's, by the flow and by the stock.
 
     Args:
         trees: The sections of all pages.
-        label: One flag a page: whether a prefix is to cover it.
-        learned: One flag a page: those that the stock is learned from.
-        judged: One flag a page, of other pages.
-        in_use: Which kind of rule, and its numbers.
-        flow: What is learned from new pages.
-        thresholds: Of both kinds of rules; the flow has one of its own besides.
+        label: Shape (pages): True for pages that a prefix should cover.
+        learned: Shape (pages): True for pages that the stock is learned from.
+        judged: Shape (pages): True for the other pages, which judge.
+        in_use: Kind and numbers of the rule in use.
+        flow: The flow, learned from new pages.
+        thresholds: Thresholds to try for both kinds; the flow also has one of its own.
     """
     names = trees.names()
     dated = dated_sections(names)
@@ -249,9 +250,10 @@ def tune_prefixes(
 
 
 def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
-    """The largest F; of equals that in use, then the flow, then the nearest to equal weights.
+    """Return the trial with the largest F.
 
-    Equal weights depend on neither share alone.
+    Of equal ones it is the one in use, then the flow, then the one nearest to equal weights, which
+    depend on neither share alone.
     """
     in_use = trials[0]
 
@@ -264,9 +266,10 @@ def best_sites(trials: Sequence[SiteTrial]) -> SiteTrial:
 
 
 def best_prefixes(trials: Sequence[PrefixTrial]) -> PrefixTrial:
-    """The rule in use or of a grid with the largest F; of equals that in use, or one of the flow.
+    """Return the trial with the largest F among the rule in use and the grid.
 
-    Of others that are equal the most careful; the paper's is shown beside them.
+    Of equal ones it is the one in use, then one of the flow, then the most careful. The paper's
+    rule is only shown beside them.
     """
     in_use = trials[0]
     return max(

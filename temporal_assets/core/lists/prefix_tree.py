@@ -43,7 +43,7 @@ class PrefixRule:
     min_pages: int = 3
     confidence: float = 0.8
     splits_mixed: bool = True
-    """A section is no prefix while one beneath it is certainly not worth it."""
+    """True if a section is no prefix while a section below it is certainly not worth it."""
 
 
 PAPER_RULE: Final = PrefixRule(0.8, 1, PLAIN, splits_mixed=False)
@@ -57,7 +57,7 @@ class PrefixScores:
     score: Floats
     bound: Floats
     is_prefix: Flags
-    """The walk stops here."""
+    """True for sections where the walk stops: the news prefixes."""
 
 
 def score_sections(
@@ -117,15 +117,15 @@ def news_prefixes(
     learned_from: ArrayLike | None = None,
     dated: Flags | None = None,
 ) -> Flags:
-    """Return which sections are news prefixes, one flag a section of `trees`.
+    """Return flags of the sections of `trees` that are news prefixes.
 
     Args:
         trees: The sections of all pages (`url_sections.section_trees`).
-        is_news: One flag a page.
+        is_news: Shape (pages).
         rule: What a prefix needs.
-        learned_from: One flag a page: those to learn from; all by default.
-            `trees.covered(result)` then says which of all pages the prefixes reach, those learned
-            from or not.
+        learned_from: Shape (pages): pages to learn from; all by default. `trees.covered(result)`
+            then
+            says which of all pages the prefixes reach, learned from or not.
         dated: Folders of a date, where the caller knows them already.
     """
     news = np.asarray(is_news, np.bool_)
@@ -147,15 +147,15 @@ def flow_prefixes(
     rule: PrefixRule,
     names: Sequence[str],
 ) -> Flags:
-    """Return which sections are prefixes by their flow, one flag a section of `trees`.
+    """Return flags of the sections of `trees` that are prefixes by their flow.
 
     Args:
         trees: The sections of all pages.
         score: Expected share of temporal pages among the new ones of each (`core.lists.flow`).
-        pages: Pages of each that count: of the flow, and older ones with their weight.
-        temporal: Those of them that are temporal.
+        pages: Weighted pages of each section: those of the flow, and older ones with their weight.
+        temporal: Temporal pages among them.
         rule: `threshold` for `score`; `min_pages` and `confidence` for splitting.
-        names: Those of the sections.
+        names: Names of the sections.
     """
     enough = pages >= rule.min_pages
     chance = chance_of_less(share(temporal, pages), pages, rule.threshold)
@@ -169,7 +169,7 @@ def flow_prefixes(
 
 @loop
 def _least_beneath(parent: Int32s, value: Floats) -> Floats:
-    """Return the smallest value of the sections beneath each; infinite where there are none."""
+    """Return the smallest value among the sections below each; infinity where there are none."""
     least = np.full(len(parent), np.inf)
     for section in range(len(parent) - 1, -1, -1):
         above = parent[section]
@@ -180,7 +180,7 @@ def _least_beneath(parent: Int32s, value: Floats) -> Floats:
 
 @loop
 def _walk(parent: Int32s, good: Flags) -> Flags:
-    """Return good sections that lie under no good one."""
+    """Return flags of the good sections that do not lie below another good one."""
     prefixes = np.zeros(len(parent), np.bool_)
     above = np.zeros(len(parent), np.bool_)  # the section or one above it is good
     for section in range(len(parent)):

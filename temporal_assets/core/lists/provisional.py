@@ -21,19 +21,19 @@ URGENT_SHARE: Final = 0.4
 (Lipton et al. 2014), as `prefixes.threshold` has it for `confident`."""
 
 STRENGTH: Final = 4.0
-"""Pages that the share above counts for."""
+"""Number of pages that the share of the section above counts for (shrinkage)."""
 
 _RULE: Final = PrefixRule(threshold=URGENT_SHARE)
 
 
 def section_shares(parent: Int32s, pages: Floats, fading: Floats, site_share: float) -> Floats:
-    """Return the share of each section.
+    """Return the expected share of fading pages of each section.
 
     Args:
         parent: The section above each, -1 for a root; parents come before their children.
-        pages: Pages in each section and beneath.
-        fading: How many of them to expect to fade.
-        site_share: Of all pages of the site.
+        pages: Number of pages in each section and below.
+        fading: Expected number of fading pages among them.
+        site_share: Share of all pages of the site.
     """
     nothing = np.zeros(len(pages))
     prior = FlowPrior(site_share, root_strength=STRENGTH, strength=STRENGTH)
@@ -44,14 +44,14 @@ def section_shares(parent: Int32s, pages: Floats, fading: Floats, site_share: fl
 def sections_to_list(
     parent: Int32s, pages: Floats, share: Floats, dated: Flags, passing: Flags
 ) -> Flags:
-    """Return which sections to list: worth it as a whole, and with none above that is.
+    """Return flags of the sections to list: worth it as a whole, and with none above that is.
 
     Args:
         parent: See `section_shares`.
         pages: See `section_shares`.
-        share: See `section_shares`.
+        share: Result of `section_shares`.
         dated: Folders of a date, which split nothing.
-        passing: Folders of a month or a day, beneath which soon nothing is born.
+        passing: Folders of a month or a day, below which soon no page is born.
     """
     return listed_sections(parent, pages, share, (share > URGENT_SHARE) & ~passing, _RULE, dated)
 
@@ -59,13 +59,13 @@ def sections_to_list(
 def pattern_shares(
     pattern: NDArray[np.int64], probability: Floats, patterns: int, site_share: float
 ) -> tuple[Floats, Floats]:
-    """Return the pages of each pattern that say something, and its share.
+    """Return the number of judged pages of each pattern, and the pattern's share of fading ones.
 
     Args:
-        pattern: Of each page; -1 for none.
-        probability: Of each page to fade.
-        patterns: How many there are.
-        site_share: Of all pages of the site.
+        pattern: Pattern of each page; -1 for none.
+        probability: Probability of each page to fade.
+        patterns: Number of patterns.
+        site_share: Share of all pages of the site.
     """
     has_pattern = pattern >= 0
     pages = np.bincount(pattern[has_pattern], minlength=patterns).astype(np.float64)

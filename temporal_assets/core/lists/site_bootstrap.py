@@ -22,12 +22,12 @@ ROUNDS: Final = 1000
 
 _SEED: Final = 1
 _AT_ONCE: Final = 1 << 22
-"""Weights in memory at once."""
+"""Weights in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteCounts:
-    """Counts of what a list covers of each site."""
+    """Numbers of pages of each site that decide the measures of a list."""
 
     found: Int64s
     """Wanted pages that the list covers."""
@@ -39,7 +39,7 @@ class SiteCounts:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Measures of a list in every draw; shape (rounds)."""
+    """Measures of a list in every draw, shape (rounds)."""
 
     precision: Floats
     recall: Floats
@@ -47,7 +47,10 @@ class Draws:
 
 
 def draw(counts: SiteCounts, rounds: int = ROUNDS) -> Draws:
-    """Return measures in `rounds` draws of the sites; the same draws for as many sites."""
+    """Return the measures of a list in `rounds` draws of the sites.
+
+    The draws are the same for all lists over the same number of sites.
+    """
     table = np.stack([counts.found, counts.pages, counts.wanted], axis=1).astype(np.float64)
     sites = len(table)
     dice = np.random.default_rng(_SEED)
@@ -66,16 +69,13 @@ def draw(counts: SiteCounts, rounds: int = ROUNDS) -> Draws:
 
 
 def interval(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the middle part of the draws."""
+    """Return the bounds of the middle part of the draws, by `confidence`."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Return `part / whole` as `metrics.precision` does: 0 of nothing.
-
-    F = 2 found / (pages + wanted).
-    """
+    """Return `part / whole`, or 0 if `whole` is 0; F = 2 found / (pages + wanted)."""
     zeros: NDArray[np.float64] = np.zeros(len(whole))
     return np.divide(part, whole, out=zeros, where=whole > 0)

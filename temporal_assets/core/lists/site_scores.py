@@ -35,11 +35,11 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """The parameters that turn pages into a score and a rank."""
+    """Parameters of the score and the ranking."""
 
     alpha: float = 3.0
     beta: float = 2.0
-    """TW 4.3: F is best at 3:2."""
+    """Weight of the share of views; TW 4.3 finds the best F at alpha : beta = 3 : 2."""
     page_share_weight: float = 1.0
     """w: above 1, a site that everybody reports the same event on counts for less (TW 5.2)."""
     confidence: float = 0.95
@@ -49,7 +49,7 @@ class Scoring:
 
     @property
     def page_share(self) -> float:
-        """Weight of Score1 in Score; that of Score2 is what is left to 1."""
+        """Weight of Score1 in Score; Score2 has the rest."""
         pages = self.alpha * self.page_share_weight
         return pages / (pages + self.beta)
 
@@ -59,7 +59,7 @@ PAPER: Final = Scoring(confidence=PLAIN, min_pages=1)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of each site; arrays of one length."""
+    """Counts of the pages of each site; arrays of one length."""
 
     pages: Int64s
     temporal_pages: Int64s
@@ -85,7 +85,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class ListCurve:
-    """Coverage of a list of the first K sites, for every K from 1."""
+    """Precision, recall and F of the first K sites, for every K from 1."""
 
     temporal: Int64s
     total: Int64s
@@ -94,18 +94,18 @@ class ListCurve:
     f: Floats
 
     def best(self) -> int:
-        """Return the K with the largest F; the shortest of equals; 0 of an empty list."""
+        """Return the smallest K with the largest F; 0 for an empty list."""
         return int(np.argmax(self.f)) + 1 if len(self.f) else 0
 
 
 def count(sites: ArrayLike, is_temporal: ArrayLike, views: ArrayLike, number: int) -> Counts:
-    """Return counts of the sites 0 to `number - 1` from their pages.
+    """Count the pages of the sites 0 to `number - 1`.
 
     Args:
-        sites: pages; the number of each page's site.
-        is_temporal: pages.
-        views: pages; views in the window.
-        number: Sites.
+        sites: Shape (pages): number of each page's site.
+        is_temporal: Shape (pages).
+        views: Shape (pages): views in the window.
+        number: Number of sites.
     """
     of, v = np.asarray(sites, np.int64), np.asarray(views, np.int64)
     temporal = np.asarray(is_temporal, np.bool_)
@@ -123,7 +123,7 @@ def count(sites: ArrayLike, is_temporal: ArrayLike, views: ArrayLike, number: in
 
 
 def score(counts: Counts, scoring: Scoring) -> Scores:
-    """Return scores of sites; 0 where there are no pages."""
+    """Score the sites; the scores are 0 where there are no pages."""
     a = scoring.page_share
     score_1 = share(counts.temporal_pages, counts.pages)
     score_2 = share(counts.temporal_views, counts.views)
@@ -142,9 +142,9 @@ def score(counts: Counts, scoring: Scoring) -> Scores:
 def ranking(
     counts: Counts, names: Sequence[str], scoring: Scoring, among: ArrayLike | None = None
 ) -> Int64s:
-    """Return sites that can be listed, the best first: by bound, then temporal pages, then name.
+    """Return the sites that can be listed, best first: by bound, then temporal pages, then name.
 
-    `among`, one flag a site, leaves sites out.
+    `among` has a flag for each site and leaves sites out.
     """
     bound = score(counts, scoring).bound
     listed = counts.pages >= max(scoring.min_pages, 1)
@@ -158,8 +158,8 @@ def ranking(
 def list_curve(order: Int64s, judged: Counts, all_temporal: int) -> ListCurve:
     """Return precision, recall and F (TW 4.3) of the first K sites of `order`, for every K.
 
-    `judged` counts the pages that the list is judged by; `all_temporal` is how many temporal pages
-    there are, those of no listed site included.
+    `judged` counts the pages that the list is judged by; `all_temporal` is the number of all
+    temporal pages, including those of sites that are not listed.
     """
     temporal = np.cumsum(judged.temporal_pages[order])
     total = np.cumsum(judged.pages[order])

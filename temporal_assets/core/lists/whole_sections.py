@@ -1,12 +1,12 @@
-"""Sections that stand for a site in a ranked list: as much of it as is of one kind.
+"""Choice of the sections that represent a site in a ranked list, so that none overlap.
 
 Here: where a tree is split. Not here: scores (`site_scores`), trees (`url_sections`).
 
-All sections of a site overlap, from the root to the last folder, so that a list of them would
-count pages many times. A section is split when one beneath it is certainly better: when that
-one's bound is above the score of the whole. Sections that are not split, while all above them are,
-are listed as a whole. A site of one kind is its root; a mixed site is its news section, and its
-others apart from it.
+All sections of a site are nested, from the root to the last folder, so that a list of all of them
+would count pages many times. A section is split when a section below it is certainly better: when
+the lower bound of that one's score is above the score of the whole. The sections listed are those
+that are not split while all above them are. A homogeneous site is listed as its root; a mixed site
+as its news section, and its other sections apart from it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from temporal_assets.core.numerics.compiled import loop
 
 
 def whole_sections(parent: Int32s, score: Floats, bound: Floats, counts: Flags) -> Flags:
-    """Return which sections are listed as a whole.
+    """Return flags of the sections to list.
 
     Args:
         parent: The section above each, -1 for a root; parents come before their children.
-        score: One a section.
-        bound: Its lower bound.
-        counts: Whether a section has enough pages to be a reason for a split.
+        score: Score of each section.
+        bound: Lower bound of each score.
+        counts: True for sections with enough pages to split the sections above them.
     """
     flags: Flags = _whole(parent, score, bound, counts)
     return flags

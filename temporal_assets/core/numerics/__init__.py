@@ -1,1 +1,1 @@
-"""Numerical tools that no subject owns: compiled loops, regressions, measures, trees as arrays."""
+"""Numerical tools without a subject: compiled loops, regressions, measures, trees as arrays."""

@@ -1,10 +1,11 @@
-"""Gradient boosting of small trees for a yes-or-no question: compiled and deterministic.
+"""Gradient boosting of small trees for binary classification: compiled and deterministic.
 
-Here: learning and asking as pure functions of arrays. Not here: which features (`early`).
+Here: fitting and predicting as pure functions of arrays. Not here: which features (`early`).
 
-Each round fits a complete tree of `_DEPTH` levels to the slope of the logistic loss (Newton's step
-in every leaf, Friedman 2001). Features are cut into bins once, so that a split is found from sums
-by bin. Sums are taken in the order of the rows: the same rows give the same trees on every machine.
+Each round fits a complete tree of `_DEPTH` levels to the gradient of the logistic loss (Newton's
+step in every leaf, Friedman 2001). Features are cut into bins once, so that a split is found from
+sums by bin. Sums are taken in the order of the rows: the same rows give the same trees on every
+machine.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ Int64s = NDArray[np.int64]
 
 _ROUNDS: Final = 100
 _RATE: Final = 0.06
-"""Share of a tree's answer that is taken; what it leaves, later trees answer."""
+"""Learning rate: share of a tree's prediction that is added."""
 _DEPTH: Final = 3
 _LEAST: Final = 10
-"""Rows on each side of a split."""
+"""Least rows on each side of a split."""
 _RIDGE: Final = 1.0
-"""Added to the curvature in a leaf: draws the answers of small leaves towards none."""
+"""Added to the curvature in a leaf: shrinks the values of small leaves towards 0."""
 _BINS: Final = 64
 _INNER: Final = 2**_DEPTH - 1
 _LEAVES: Final = 2**_DEPTH
@@ -36,7 +37,7 @@ _LEAVES: Final = 2**_DEPTH
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Trees that were learned.
+    """Fitted trees.
 
     Node k of a tree has the children 2k + 1 (up to the cut) and 2k + 2.
     """
@@ -44,11 +45,12 @@ class Trees:
     start: float
     """Log-odds that all rows begin with."""
     features: Int64s
-    """trees x inner nodes; -1 where everything goes to the first child."""
+    """Shape (trees, inner nodes): feature of each cut; -1 where everything goes to the first
+    child."""
     cuts: Floats
-    """trees x inner nodes."""
+    """Shape (trees, inner nodes): largest value that goes to the first child."""
     values: Floats
-    """trees x leaves: log-odds that each adds."""
+    """Shape (trees, leaves): log-odds that each leaf adds."""
 
     def log_odds(self, rows: Floats) -> Floats:
         """Return log-odds of each row of features."""
@@ -58,9 +60,9 @@ class Trees:
 
 
 def fit_trees(rows: Floats, truth: NDArray[np.bool_], start: float) -> Trees:
-    """Learn the log-odds of `truth` from rows of features, none of which is NaN.
+    """Fit trees that predict the log-odds of `truth` from rows of features, none of which is NaN.
 
-    `start` is what is believed before any feature is looked at.
+    `start` has the log-odds before any feature is looked at.
     """
     edges = [np.unique(np.quantile(column, _levels(len(rows)))) for column in rows.T]
     width = max((len(column_edges) for column_edges in edges), default=0)
@@ -83,7 +85,7 @@ def fit_trees(rows: Floats, truth: NDArray[np.bool_], start: float) -> Trees:
 
 
 def _levels(rows: int) -> Floats:
-    """Return quantiles at which features are cut: no more than there are rows."""
+    """Return the quantiles at which features are cut, no more than there are rows."""
     cuts = min(_BINS, max(rows, 2)) - 1
     return np.arange(1, cuts + 1) / (cuts + 1)
 
@@ -189,7 +191,7 @@ def _best_split(sums: Floats) -> tuple[int, int]:
 
 @leaf
 def _leave(node: Int64s, slope: Floats, bend: Floats, sums: Floats, values: Floats) -> None:
-    """Newton's step of each leaf; `sums` is scratch."""
+    """Write Newton's step of each leaf to `values`; `sums` is scratch."""
     for own in range(len(values)):
         sums[own, 0] = sums[own, 1] = 0.0
     for i in range(len(node)):

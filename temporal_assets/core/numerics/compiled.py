@@ -31,7 +31,7 @@ R = TypeVar("R")
 Values = TypeVar("Values", bound=np.generic)
 
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
-"""Freedoms of the compiler with sums: any order. None about infinities or NaN."""
+"""Fast-math flags: the compiler may reorder sums, but assumes nothing about infinities or NaN."""
 
 _COMPILED: Final[dict[str, Any]] = {
     "nogil": True,
@@ -41,7 +41,7 @@ _COMPILED: Final[dict[str, Any]] = {
 
 _COUNTED: Final[dict[str, Any]] = {"_nrt": True}
 _UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
-"""True if references to arrays are counted; numba has no public name for it."""
+"""Flag that turns reference counting of arrays off; numba has no public name for it."""
 
 _WITHIN: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True}
 _LEAF: Final[dict[str, Any]] = {
@@ -52,16 +52,16 @@ _LEAF: Final[dict[str, Any]] = {
 
 
 class _SeldomCollected(event.Listener):
-    """A search for garbage that is seldom made while the compiler runs.
+    """Makes garbage collection rarer while the compiler runs.
 
-    The compiler makes objects by the million and keeps most: searching took a tenth of its time.
+    The compiler makes objects by the million and keeps most: collecting took a tenth of its time.
     """
 
     _AT_ONCE: Final = 50_000
-    """Objects made from one search to the next; 300 MB less memory than without any search."""
+    """Objects between two collections; 300 MB less memory than without any collection."""
 
     def __init__(self) -> None:
-        """Begin while nothing is compiled."""
+        """Start with no compilation running."""
         self._depth = 0
         self._usual = gc.get_threshold()
 
@@ -85,7 +85,7 @@ event.register("numba:compile", _SeldomCollected())
 
 
 class KeptLoops(FunctionCache):
-    """Compiled code of a loop on disk, in one or two folders.
+    """Cache of a loop's compiled code on disk, in one or two folders.
 
     An installation compiles ahead (`machine.compile_ahead`) into a folder beside the code, where
     the user who runs it may not be allowed to write. What is missing there, or was compiled for
@@ -94,7 +94,7 @@ class KeptLoops(FunctionCache):
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Name both folders; nothing is read yet."""
+        """Set the paths of both folders; nothing is read yet."""
         super().__init__(function)  # type: ignore[no-untyped-call]
         beside = InTreeCacheLocator(function, inspect.getfile(function))
         self._brought = IndexDataCacheFile(
@@ -120,17 +120,17 @@ class KeptLoops(FunctionCache):
 
 
 def _compiled(function: Callable[P, R], **options: Any) -> Any:
-    """Return numba's dispatcher of a function, with the cache of ours."""
+    """Return numba's dispatcher of a function, with our cache."""
     dispatcher = njit(**options)(function)
     dispatcher._cache = KeptLoops(dispatcher.py_func)
     return dispatcher
 
 
 class _Part(CPUDispatcher):
-    """A function for compiled callers alone, without what lets Python call it.
+    """A function for compiled callers alone, without the wrapper that lets Python call it.
 
-    That would hold its body once more, with the conversion of every argument. A call from Python
-    is for tests: it goes through a loop compiled for it, in every process anew.
+    The wrapper would hold its body once more, with the conversion of every argument. Tests call it
+    from Python, through a loop that is compiled in every process anew.
     """
 
     def __call__(self, *arguments: Any) -> Any:
@@ -148,15 +148,15 @@ def _part(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 
 def exact(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile arithmetic whose order matters, into the loop that uses it.
+    """Decorate arithmetic whose order of operations matters, inlined into its callers.
 
-    `fastmath=False` is said because a function that says nothing inherits its caller's freedom.
+    `fastmath=False` is explicit because a function without it inherits its caller's flags.
     """
     return _part(function, **_COMPILED, **_UNCOUNTED, fastmath={"contract"})
 
 
 def loop(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop of the usual kind: without the interpreter lock, and kept on disk.
+    """Decorate a loop of the usual kind: compiled without the interpreter lock, cached on disk.
 
     Threads run it in parallel, and only the first run on a machine waits for the compiler.
     """
@@ -164,7 +164,7 @@ def loop(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def leaf(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop that makes no array, and calls none that does.
+    """Decorate a loop that allocates no array, and calls none that does.
 
     A compiled function counts a reference to each array that it is handed, atomically, and even
     where it has become part of its caller. Whoever called it holds them all: of the time in which
@@ -175,7 +175,7 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a leaf into the loop that uses it.
+    """Decorate a `leaf` that is inlined into its callers.
 
     A call costs more than what a part does for one line of a log: an array is passed as seven
     numbers.
@@ -184,51 +184,51 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a leaf whose sums may be taken in any fixed order."""
+    """Decorate a `leaf` whose sums may be reordered by the compiler (fast math)."""
     return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE))
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile such a leaf into the loop that uses it, where the last digit of a sum shows.
+    """Decorate a `kernel` that is inlined, for results whose last digits must not vary.
 
-    What is called is looked up by its name among all that the process holds, and in another loop it
-    may take its sums in another order: a process that compiles holds other copies than one that
-    loads what was compiled, and would tell other digits.
+    A function that is called is looked up by its name among all that the process holds, and in
+    another loop it may take its sums in another order: a process that compiles holds other copies
+    than one that loads compiled code, and would compute other last digits.
     """
     return _part(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE)
 
 
 def numbers(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as `part`, for a least or greatest of values none of which is NaN.
+    """Decorate a `part` that takes a minimum or maximum of values, none of which is NaN.
 
-    What may be NaN is compared one by one, in order.
+    Values that may be NaN are compared one by one, in order.
     """
     return _part(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE | {"nnan"})
 
 
 def making(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as `kernel`, for a loop that makes arrays itself or by a call.
+    """Decorate a `kernel` that allocates arrays, itself or by a call.
 
-    That is said for the reason for which `exact` says its `fastmath`.
+    Counting references is explicit for the reason for which `exact` sets its `fastmath`.
     """
     return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_COUNTED, fastmath=_FREE))
 
 
 def making_part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as `part` does, for a function that makes arrays."""
+    """Decorate a `part` that allocates arrays."""
     return _part(function, **_COMPILED, **_COUNTED, fastmath=_FREE)
 
 
 def constant(value: int) -> int:
-    """Return a constant that is a number like any other to the compiler.
+    """Return a number that the compiler does not treat as a literal.
 
-    Of a function that is given a plain 10 it makes a variant for 10.
+    A function called with the literal 10 would be compiled once more for 10.
     """
     return cast("int", np.int64(value))
 
 
 def readonly(values: NDArray[Values]) -> NDArray[Values]:
-    """Return the same values as one type of array, of the two that loops would be compiled for."""
+    """Return the same values as a read-only array, so that loops are compiled for one type only."""
     view = np.ascontiguousarray(values).view()
     view.flags.writeable = False
     return view
@@ -261,16 +261,16 @@ def _low_zeros(_context: Any, x: Any) -> Any:
 bits_of = cast("Callable[[float], int]", intrinsic(_to_bits))
 float_of = cast("Callable[[int], float]", intrinsic(_from_bits))
 low_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_low_zeros))
-"""Zeros below the lowest bit of a number that is one."""
+"""Number of zero bits below the lowest set bit."""
 _LOG2E: Final = 1.4426950408889634
 _LN2_HIGH: Final = 0.693147180369123816490
 _LN2_LOW: Final = 1.90821492927058770002e-10
 _ROUND: Final = 6755399441055744.0
 """1.5 * 2**52: adding it leaves the nearest integer in the low bits."""
 _SMALLEST: Final = -700.0
-"""exp of less is no normal number; it is as good as zero here."""
+"""Smallest argument of exp: the exponential of less is not a normal number, and counts as zero."""
 _INTEGER: Final = 4503599627370496.0
-"""2**52: its bits with an integer in the low ones are 2**52 plus that integer."""
+"""2**52: adding an integer to its bits gives the float 2**52 plus that integer."""
 _INTEGER_BITS: Final = 0x4330000000000000
 _MANTISSA: Final = 0x000FFFFFFFFFFFFF
 _ONE: Final = 0x3FF0000000000000
@@ -280,7 +280,7 @@ _SQRT2: Final = 1.4142135623730951
 
 @exact
 def exp(x: float) -> float:
-    """Return the exponential of x <= 700; that of -700 for anything below."""
+    """Return the exponential of x <= 700; below -700, that of -700."""
     x = max(x, _SMALLEST)
     shifted = x * _LOG2E + _ROUND
     k = shifted - _ROUND

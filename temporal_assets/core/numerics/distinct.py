@@ -1,4 +1,4 @@
-"""The distinct ones of many integers.
+"""Distinct values among many integers.
 
 NumPy's own `unique` (2.3 and later) looks each up in a hash table, which takes six times as long as
 sorting where there are few different ones, and seventy times where most are.
@@ -15,7 +15,7 @@ Integer = TypeVar("Integer", bound=np.integer)
 
 
 def distinct_numbers(values: NDArray[Integer]) -> NDArray[Integer]:
-    """Return each value once, ascending."""
+    """Return the distinct values, ascending."""
     ordered = np.sort(values)
     is_new = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])

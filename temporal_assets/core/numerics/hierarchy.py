@@ -17,7 +17,7 @@ from temporal_assets.core.numerics.compiled import loop
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Node 0 is the root; nodes are numbered in preorder, so that a subtree is a range."""
+    """A rooted tree. Node 0 is the root; in preorder, a subtree is a range of nodes."""
 
     parent: Int32s
     """-1 for the root."""
@@ -36,7 +36,7 @@ class Hierarchy:
 
     @property
     def is_leaf(self) -> Flags:
-        """Return one flag a node."""
+        """Flags of the nodes without children."""
         flags: Flags = self.end == np.arange(1, len(self) + 1)
         return flags
 
@@ -50,13 +50,13 @@ class Hierarchy:
         return children
 
     def cut(self, leaf: Flags) -> Flags:
-        """Return which nodes remain when the flagged ones become leaves."""
+        """Return flags of the nodes that remain when the flagged ones become leaves."""
         kept: Flags = _kept(self.end, leaf)
         return kept
 
 
 def hierarchy(parent: ArrayLike) -> Hierarchy:
-    """Return the tree of the parents of its nodes. Refuses nodes that are not in preorder."""
+    """Return the tree with the given parents. Raises `ValueError` if nodes are not in preorder."""
     parents = np.asarray(parent, np.int32)
     if len(parents) == 0 or parents[0] != -1:
         raise ValueError("node 0 must be the root, with parent -1")

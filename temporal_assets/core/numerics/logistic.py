@@ -34,7 +34,7 @@ class Logistic:
     centre: Floats
     scale: Floats
     coefficients: Floats
-    """First the constant."""
+    """Intercept, then one coefficient per feature."""
 
     def log_odds(self, features: Floats) -> Floats:
         """Return log-odds of each row."""
@@ -74,7 +74,7 @@ def _add_rows(rows: Floats, weights: Floats, result: Floats) -> None:
 
 
 def fit_logistic(features: Floats, truth: NDArray[np.bool_]) -> Logistic:
-    """Newton's method on the penalised likelihood, which has one maximum."""
+    """Fit the regression by Newton's method; the penalised likelihood has one maximum."""
     centre = features.mean(axis=0)
     spread = features.std(axis=0)
     scale = np.where(spread > 1e-9, spread, 1.0)

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def precision(found_right: float, found: float) -> float:
-    """Return the share of what was found that is right; 0 if nothing was found."""
+    """Return the share of the found items that are right; 0 if nothing was found."""
     return found_right / found if found else 0.0
 
 
 def recall(found_right: float, right: float) -> float:
-    """Return the share of what is right that was found; 0 if nothing is right."""
+    """Return the share of the right items that were found; 0 if nothing is right."""
     return found_right / right if right else 0.0
 
 
@@ -29,16 +29,16 @@ def f_measure(precision: float, recall: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Labels against the truth, in TW's words (4.2)."""
+    """Counts of labels against the truth, in TW's words (4.2)."""
 
     temporal: int
-    """Temporal pages labelled so."""
+    """Temporal pages labelled temporal."""
     miss: int
     """Temporal pages labelled untemporal."""
     false_alarm: int
     """Untemporal pages labelled temporal."""
     untemporal: int
-    """Untemporal pages labelled so."""
+    """Untemporal pages labelled untemporal."""
 
     @property
     def hit(self) -> int:
@@ -57,12 +57,12 @@ class Outcome:
 
     @property
     def precision(self) -> float:
-        """Share of the pages labelled temporal that are."""
+        """Share of the pages labelled temporal that are temporal."""
         return precision(self.temporal, self.temporal + self.false_alarm)
 
     @property
     def recall(self) -> float:
-        """Share of the temporal pages labelled so."""
+        """Share of the temporal pages that are labelled temporal."""
         return recall(self.temporal, self.temporal + self.miss)
 
     @property
@@ -71,12 +71,12 @@ class Outcome:
         return f_measure(self.precision, self.recall)
 
     def performance(self, a: float = 1.0, b: float = 0.0, c: float = 0.0) -> float:
-        """A * hit - B * miss - C * false alarm (TW 5.2); the defaults are the paper's hit."""
+        """Return a * hit - b * miss - c * false alarm (TW 5.2); by default the paper's hit."""
         return a * self.hit - b * self.miss - c * self.false_alarm
 
 
 def outcome(truth: ArrayLike, label: ArrayLike) -> Outcome:
-    """Compare labels with the truth, page by page."""
+    """Count how the labels of pages compare with the truth."""
     t, g = np.asarray(truth, np.bool_), np.asarray(label, np.bool_)
     return Outcome(
         int((t & g).sum()), int((t & ~g).sum()), int((~t & g).sum()), int((~t & ~g).sum())
@@ -84,7 +84,7 @@ def outcome(truth: ArrayLike, label: ArrayLike) -> Outcome:
 
 
 def cohen_kappa(both: int, only_first: int, only_second: int, neither: int) -> float:
-    """Agreement of two labels beyond what their shares make likely; 1 if neither ever varies."""
+    """Return Cohen's kappa, the agreement beyond chance; 1 if neither label ever varies."""
     n = both + only_first + only_second + neither
     if n == 0:
         return 1.0
@@ -95,13 +95,13 @@ def cohen_kappa(both: int, only_first: int, only_second: int, neither: int) -> f
 
 
 def brier(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Return the mean squared distance of probabilities from what happened."""
+    """Return the Brier score: the mean squared error of the probabilities."""
     t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
     return float(np.mean((p - t) ** 2))
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Return the mean surprise in nats; probabilities are held 1e-6 away from certainty."""
+    """Return the mean negative log-likelihood in nats; probabilities are clipped by 1e-6."""
     t = np.asarray(truth, np.bool_)
     p = np.clip(np.asarray(probability, np.float64), 1e-6, 1 - 1e-6)
     return float(-np.mean(np.where(t, np.log(p), np.log1p(-p))))
@@ -109,12 +109,12 @@ def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """Promised against observed shares, in bins of the promised probability."""
+    """Promised and observed shares, in bins of the promised probability."""
 
     promised: NDArray[np.float64]
     """Mean probability of each bin."""
     observed: NDArray[np.float64]
-    """Share of true pages of each bin."""
+    """Share of positive pages in each bin."""
     pages: NDArray[np.int64]
 
     @property
@@ -124,7 +124,7 @@ class Reliability:
 
 
 def reliability(truth: ArrayLike, probability: ArrayLike, bins: int = 10) -> Reliability:
-    """Return the reliability plot's numbers; empty bins are left out."""
+    """Return the numbers of a reliability plot; empty bins are left out."""
     t, p = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
     which = np.minimum((p * bins).astype(np.int64), bins - 1)
     pages = np.bincount(which, minlength=bins)

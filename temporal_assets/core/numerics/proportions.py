@@ -18,24 +18,24 @@ from scipy.special import ndtr, ndtri
 Floats = NDArray[np.float64]
 
 PLAIN: Final = 0.5
-"""The confidence at which a bound is the plain share."""
+"""Confidence at which a bound is the plain share."""
 
 
 def quantile(confidence: float) -> float:
-    """Return the z of a one-sided bound; 0 for a confidence of 0.5."""
+    """Return the normal quantile z of a one-sided bound; 0 for a confidence of 0.5."""
     if not PLAIN <= confidence < 1:
         raise ValueError(f"confidence must be at least 0.5 and below 1, not {confidence}")
     return 0.0 if confidence == PLAIN else float(ndtri(confidence))
 
 
 def share(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """Return `part / whole`; 0 of nothing."""
+    """Return `part / whole`, or 0 where `whole` is 0."""
     p, n = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     return np.divide(p, n, out=np.zeros(np.broadcast(p, n).shape), where=n > 0)
 
 
 def lower_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats:
-    """Wilson's one-sided lower bound of a share seen in `count` independent cases; 0 for none.
+    """Return Wilson's one-sided lower bound of a share in `count` independent cases; 0 for none.
 
     E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
     (1927). It stays in [0, 1], and is no more than the share.
@@ -57,7 +57,7 @@ def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
 
 
 def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
-    """Return how likely so small a share is by chance where it is `truth`; 1 for no cases.
+    """Return probability of a share this small or smaller where `truth` is true; 1 for no cases.
 
     It is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
     """

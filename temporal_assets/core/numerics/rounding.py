@@ -1,7 +1,7 @@
-"""Whole numbers of a budget, whatever was rounded before.
+"""Rounding of budgets to whole numbers, robust against floating-point errors.
 
 0.175 fetches an hour for 360 hours are 63 fetches, though a computer multiplies them to
-62.99999999999999: what is that near to a whole number is one.
+62.99999999999999: a result that near to a whole number counts as one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ them."""
 
 
 def rounded_down(values: ArrayLike) -> Int64s:
-    """Return the largest whole numbers that are no larger."""
+    """Return the largest whole numbers that are no larger than the values."""
     return np.asarray(np.floor(_decimal(values)), np.int64)
 
 
 def rounded_up(values: ArrayLike) -> Int64s:
-    """Return the smallest whole numbers that are no smaller."""
+    """Return the smallest whole numbers that are no smaller than the values."""
     return np.asarray(np.ceil(_decimal(values)), np.int64)
 
 
