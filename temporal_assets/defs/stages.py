@@ -36,7 +36,7 @@ STAGES: Final = (
     Stage(DAILY_GROUP, "canonical-urls", ("requests", "rejects", "page_views", "transits")),
     Stage(
         "3_pages",
-        "interest-curves",
+        "labels",
         (
             *("page_totals", "page_histories", "interest_curves"),
             *("calibration", "page_labels", "early_labels", "page_flow"),
@@ -75,12 +75,8 @@ _PAGES: Final[Mapping[str, str]] = {
     "sources": "crawl-results",
     "rejects": "troubleshooting",
     "landed_days": "running-daily",
-    "calibration": "calibration",
-    "early_labels": "early-labels",
     "page_flow": "sites-and-prefixes",
     "page_traffic": "url-patterns",
-    "crawl_simulation": "crawl-simulation",
-    "timely_simulation": "crawl-simulation",
     "evaluation_report": "report",
 }
 """Assets with a page of their own."""

@@ -23,9 +23,9 @@ neither in the same run nor in a later one, and crawlers go on with the policy b
 checks say that somebody should look. Drifts compare a day with up to 28 days before it, or a week
 with eight weeks, and say nothing before there are seven days or three weeks. They know the noise of
 counting, which is most of what small sites show, and they speak once in sixty days unless it gets
-worse ([calm checks](calm-checks.md)). Checks that need referrers say nothing of days whose logs
-have none. The UI shows up to twenty of the rows that break a rule, escaped and without clients;
-`temporal-assets status` shows the last judgement of everything that is published.
+worse ([what is unusual](running-daily.md#what-is-unusual)). Checks that need referrers say nothing
+of days whose logs have none. The UI shows up to twenty of the rows that break a rule, escaped and
+without clients; `temporal-assets status` shows the last judgement of everything that is published.
 
 Not in the table is what is compared whenever something is read: the digest of its files
 ([how-it-works.md](how-it-works.md#what-is-built-upon-is-what-was-written)).

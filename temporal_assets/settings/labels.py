@@ -26,11 +26,11 @@ class Window(Section):
 
 
 class Curves(Section):
-    """Fits of interest curves (docs/interest-curves.md)."""
+    """Fits of interest curves (docs/labels.md)."""
 
     method: Literal["likelihood", "least_squares"] = "likelihood"
     """`least_squares` is the paper's (TW 4.1); `likelihood` labels better
-    (docs/interest-curves.md)."""
+    (docs/labels.md)."""
 
     weekdays: Literal["keep", "remove"] = "keep"
     """`remove`: views are divided by the weekday factor of their site before they are fitted (TW
@@ -65,7 +65,7 @@ class Labels(Section):
 
 
 class Calibration(Section):
-    """Thresholds chosen from pages that people annotated, TW 4.2 and 5.2 (docs/calibration.md)."""
+    """Thresholds chosen from pages that people annotated, TW 4.2 and 5.2 (docs/labels.md)."""
 
     annotated: Path | None = None
     """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""

@@ -58,9 +58,9 @@ _EXPERT_INTRODUCTION: Final = """\
 # Settings for experts
 
 All settings that [settings.md](settings.md) does not list: thresholds of the papers, bounds on
-memory and time, and choices between methods. Their defaults are the ones that won on real data,
-where data can decide. TW, NP and BB are the papers ([notices.md](notices.md)). Both pages are
-written by `python -m temporal_assets.settings.page` from `temporal_assets/settings/`.
+memory and time, and choices between methods. TW, NP and BB are the papers
+([words.md](words.md#the-papers)). Both pages are written by
+`python -m temporal_assets.settings.page` from `temporal_assets/settings/`.
 """
 
 _WORDS: Final[Mapping[Any, str]] = {

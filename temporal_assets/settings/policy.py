@@ -58,7 +58,7 @@ class Evaluation(Section):
 
 
 class Simulation(Section):
-    """Simulated crawls (docs/crawl-simulation.md)."""
+    """Simulated crawls (docs/evaluation.md)."""
 
     mirror: Path | None = None
     """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one

@@ -1,6 +1,6 @@
 """Docstrings are sentences or name a thing: none merely completes the name above it.
 
-How to write is in docs/contributing.md; here is what can be held mechanically.
+How to write is in docs/testing.md; here is what can be held mechanically.
 """
 
 from __future__ import annotations

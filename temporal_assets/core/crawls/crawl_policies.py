@@ -64,7 +64,7 @@ POLICIES: Final[Mapping[Scenario, tuple[str, ...]]] = {
 PLANNED_SHARE: Final = 0.4
 """Share of the pages, those fetched first, that `combined` never leaves to PageRank. Chosen on demo
 seed 11, the first six days of the portal's clicks and the first 120 days of the encyclopaedia's
-views, where 0.1 to 0.6 differ by less than 0.05 points of traffic (docs/crawl-simulation.md)."""
+views, where 0.1 to 0.6 differ by less than 0.05 points of traffic (docs/evaluation.md)."""
 _STEP: Final = 1e-12
 """Difference of two scores of the other pages, as a multiple of the mean score: small enough to
 stay just below the planned pages, and large enough for the digits of a score."""

@@ -28,7 +28,7 @@ from temporal_assets.core.numerics.arrays import Floats
 RIDGE: Final = 100.0
 """Weight of the penalty. Chosen on demo seed 11, the first six days of the portal's clicks and the
 first 120 days of the encyclopaedia's views, where 30 to 300 differ by less than a point of traffic
-(docs/crawl-simulation.md)."""
+(docs/evaluation.md)."""
 
 RANDOM_READERS: Final = 0.5
 """Readers who follow links at random, for each reader that is expected. Chosen as `RIDGE` was; 0.2

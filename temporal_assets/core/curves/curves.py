@@ -93,7 +93,7 @@ class Options:
     """Options of a fit: the method, and what it may assume."""
 
     method: Method = "likelihood"
-    """`likelihood` is the better one (docs/interest-curves.md); `least_squares` is the paper's."""
+    """`likelihood` is the better one (docs/labels.md); `least_squares` is the paper's."""
     n: float = 3.0
     """Days after birth at which accumulated interest is reported."""
 

@@ -6,7 +6,7 @@ their order: pages have one, tables have none, so that here links of a page stan
 
 Distinct URLs are made canonical once each. What is in memory at a time: the engine within its
 limit, or the pairs of numbers, 9 bytes a link, and the arrays of the mirror. Ten million pages
-with a hundred million links stay under 6 GB (docs/benchmarks.md).
+with a hundred million links stay under 6 GB (docs/performance.md).
 """
 
 from __future__ import annotations
