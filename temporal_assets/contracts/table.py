@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -150,6 +149,17 @@ class Table:
         return pa.schema([pa.field(column.name, column.type.arrow) for column in self.columns])
 
 
-def passing(name: str, description: str, grain: str, columns: Sequence[ColumnSpec]) -> Table:
-    """The shape of a table that lives within one build or command, and is published by none."""
-    return Table(name, 1, description, grain, tuple(columns), is_passing=True)
+def passing(name: str, *columns: str | ColumnSpec) -> Table:
+    """Return the shape of a table that lives within one build or command, and is published by none.
+
+    Columns are those of published tables, or texts as SQL has them: `url VARCHAR, views BIGINT`.
+    What they mean, the statement says that makes them.
+    """
+    specs = list[ColumnSpec]()
+    for given in columns:
+        if isinstance(given, ColumnSpec):
+            specs.append(given)
+        else:
+            pairs = (column.split() for column in given.split(", "))
+            specs += [ColumnSpec(column, Type(kind), "") for column, kind in pairs]
+    return Table(name, 1, "", "", tuple(specs), is_passing=True)

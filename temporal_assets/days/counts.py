@@ -15,25 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import handed_on
 
 _LATEST: Final = passing(
-    name="latest_counts",
-    description="Rows of counts that no later file has.",
-    grain="row of a file",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
-        ColumnSpec("ts", Type.TIMESTAMP, "Beginning of the hour, or noon of the day."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("referrer", Type.VARCHAR, "Page that the views came from.", nullable=True),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("source", Type.VARCHAR, "Reading of a file."),
-        ColumnSpec("views", Type.BIGINT, "Views, where they are counted.", nullable=True),
-        ColumnSpec("visitors", Type.BIGINT, "Visitors, where they are counted.", nullable=True),
-        ColumnSpec("transits", Type.BIGINT, "Views by a link.", nullable=True),
-    ),
+    "latest_counts",
+    "day DATE, ts TIMESTAMP, url VARCHAR, referrer VARCHAR, site VARCHAR, source VARCHAR,"
+    " views BIGINT, visitors BIGINT, transits BIGINT",
 )
 
 _UNCERTAIN: Final = (

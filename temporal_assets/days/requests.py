@@ -14,32 +14,15 @@ from typing import Final, NamedTuple
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import Table, passing
 from temporal_assets.engines.base import Inputs, Statement
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.engines.statements import Steps
 from temporal_assets.landing.segments import SCHEMA
 
-BEHAVIOURAL_BOTS: Final = passing(
-    name="behavioural_bots",
-    description="Clients of a day that do not behave like readers.",
-    grain="client",
-    columns=(
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-        ColumnSpec("reason", Type.VARCHAR, "`bot_rate` or `bot_no_referrer`."),
-        ColumnSpec("pages", Type.BIGINT, "Page requests of the day."),
-    ),
-)
+BEHAVIOURAL_BOTS: Final = passing("behavioural_bots", "client BIGINT, reason VARCHAR, pages BIGINT")
 
-REPEATED_SEGMENTS: Final = passing(
-    name="repeated_segments",
-    description="Records of a day that stand in several log files.",
-    grain="ts, client",
-    columns=(
-        ColumnSpec("ts", Type.TIMESTAMP, "When the request was logged."),
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-    ),
-)
+REPEATED_SEGMENTS: Final = passing("repeated_segments", "ts TIMESTAMP, client BIGINT")
 
 
 class RobotLimits(NamedTuple):

@@ -37,10 +37,8 @@ from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 
 _EARLIER_REQUESTS: Final = passing(
-    name="earlier_requests",
-    description="Requests that are known by their transits.",
-    grain="none",
-    columns=[replace(column, sources=()) for column in REQUESTS.columns if column.name != "ts"],
+    "earlier_requests",
+    *(replace(column, sources=()) for column in REQUESTS.columns if column.name != "ts"),
 )
 
 

@@ -79,10 +79,10 @@ def test_what_passes_is_the_same_and_every_engine_reads_it(
 ) -> None:
     files = [numbers(tmp_path / "a.parquet", 0, 300)]
     kept = engine.apply(double, {"numbers": files}, RESULT, out, 100)
-    table = passing("passing", "Doubled.", "number", RESULT.columns)
+    table = passing("passing", *RESULT.columns)
     duckdb = DuckDBEngine(load_settings(tmp_path / "state"))
     actual = {"apply": duckdb.apply(double, {"numbers": files}, table, tmp_path, 100)}
-    asked = passing("asked", "Doubled.", "number", RESULT.columns)
+    asked = passing("asked", *RESULT.columns)
     actual["write"] = duckdb.write(pq.read_table(actual["apply"]), asked, tmp_path)
     assert not list(tmp_path.glob("*.spilled"))
     for way, paths in actual.items():

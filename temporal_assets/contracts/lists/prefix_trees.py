@@ -12,15 +12,6 @@ from temporal_assets.contracts.rules import (
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_COUNTS: Final = (
-    *("own_pages", "pages", "temporal_pages", "news_pages", "curve_pages", "aged_pages"),
-    *("own_flow_pages", "own_old_pages", "flow_pages", "flow_temporal_pages"),
-    *("old_pages", "old_temporal_pages"),
-    *("flow_score", "flow_bound", "flow_basis"),
-    *("views", "temporal_views"),
-    *("recent_views", "view_squares", "clients"),
-)
-
 _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
 PREFIX_TREES: Final = Table(

@@ -18,11 +18,6 @@ _BY_REFERRALS: Final = ("rank_referrals", "rank_average_referrals")
 _BY_GRAPH: Final = ("rank_fetch", "rank_discovery")
 _RANKS: Final = (*_BY_COUNT, *_BY_REFERRALS, *_BY_GRAPH)
 
-_NOT_NULL: Final = (
-    *("site", "pattern", "template", "is_public", "volume", "visits", "referrals", *_BY_COUNT),
-    *("is_converged", "rounds", "movement", "components", "is_isolated", "labelled_pages"),
-    *("flow_pages", "flow_temporal_pages"),
-)
 
 _ODD_LENGTHS: Final = (
     "(SELECT count(*) FROM (SELECT site, sum(authority * authority) AS authority,"

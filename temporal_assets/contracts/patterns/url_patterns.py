@@ -12,12 +12,6 @@ from temporal_assets.contracts.rules import (
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_NOT_NULL: Final = (
-    *("site", "pattern", "parent", "depth", "status", "is_pattern", "is_syntax_leaf"),
-    *("is_visit_leaf", "is_transit_leaf", "is_public", "template", "rule", "volume", "visits"),
-    *("referred", "referrals", "views", "labelled_pages", "temporal_pages", "new_pages", "links"),
-)
-
 
 def _divides(flag: str) -> str:
     """SQL: sites whose flagged nodes do not hold every URL of the site once."""

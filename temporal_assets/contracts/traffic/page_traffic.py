@@ -14,11 +14,6 @@ from temporal_assets.contracts.rules import (
 )
 from temporal_assets.contracts.table import ColumnSpec, Table, Type
 
-_NOT_NULL: Final = (
-    *("site", "url", "visits", "referred", "referrals", "clients", "few_clients", "links"),
-    *("views", "is_new"),
-)
-
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
     version=4,

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import Table, passing
 from temporal_assets.core.graph.link_graph import distinct_links
 from temporal_assets.core.numerics.arrays import Flags, Int32s
 from temporal_assets.crawl.mirror.edge_list import LONGEST_URL, TRUE, BadLinks, link_columns
@@ -34,45 +34,12 @@ from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 
 _ROWS: Final = 200_000
 _EDGES: Final = pa.schema({"source": pa.string(), "target": pa.string(), "nofollow": pa.bool_()})
-_WRITTEN: Final = ColumnSpec("written", Type.VARCHAR, "A URL as the table of links has it.")
-_SITE: Final = ColumnSpec("site", Type.VARCHAR, "Its site.", nullable=True)
-_URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical; NULL if it is no page.", nullable=True)
-_PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the page.")
 
-_MIRROR_ENDS: Final = passing(
-    name="mirror_ends",
-    description="URLs of links.",
-    grain="written",
-    columns=(_WRITTEN,),
-)
-_CANONICAL_ENDS: Final = passing(
-    name="canonical_ends",
-    description="URLs of links and what they are.",
-    grain="written",
-    columns=(_WRITTEN, _SITE, _URL),
-)
-_MIRROR_PAGES: Final = passing(
-    name="mirror_pages",
-    description="Pages of the mirror by number.",
-    grain="url",
-    columns=(_SITE, _URL),
-)
-_MIRROR_NUMBERS: Final = passing(
-    name="mirror_numbers",
-    description="Pages of URLs as written.",
-    grain="written",
-    columns=(_WRITTEN, _PAGE),
-)
-_MIRROR_PAIRS: Final = passing(
-    name="mirror_pairs",
-    description="Links by number.",
-    grain="a given link",
-    columns=(
-        ColumnSpec("source", Type.BIGINT, "Number of the page with the link."),
-        ColumnSpec("target", Type.BIGINT, "Number of the page it leads to."),
-        ColumnSpec("nofollow", Type.BOOLEAN, "As given."),
-    ),
-)
+_MIRROR_ENDS: Final = passing("mirror_ends", "written VARCHAR")
+_CANONICAL_ENDS: Final = passing("canonical_ends", "written VARCHAR, site VARCHAR, url VARCHAR")
+_MIRROR_PAGES: Final = passing("mirror_pages", "site VARCHAR, url VARCHAR")
+_MIRROR_NUMBERS: Final = passing("mirror_numbers", "written VARCHAR, page BIGINT")
+_MIRROR_PAIRS: Final = passing("mirror_pairs", "source BIGINT, target BIGINT, nofollow BOOLEAN")
 
 _BROKEN: Final = (
     "SELECT count(*) AS given, count(CASE WHEN source <> '' AND target <> '' THEN 1 END) AS whole"

@@ -9,7 +9,7 @@ import csv
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,48 +18,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.graph.link_graph import distinct_links
 from temporal_assets.crawl.mirror.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 
-_SITE: Final = ColumnSpec("site", Type.VARCHAR, "Site of the page that was opened.")
-_REFERRER: Final = ColumnSpec("referrer", Type.VARCHAR, "Canonical URL they came from.")
-_TARGET: Final = ColumnSpec("target", Type.VARCHAR, "Canonical URL they went to.")
-
 CRAWL_TRIPLES: Final = passing(
-    name="crawl_triples",
-    description="Who went where, and in which of three periods.",
-    grain="referrer, target, client",
-    columns=(
-        replace(_REFERRER, nullable=True),
-        _TARGET,
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-        ColumnSpec("referrer_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
-        ColumnSpec("target_site", Type.VARCHAR, "One of the sites; NULL if another.", True),
-        ColumnSpec("in_first", Type.BOOLEAN, "In the first period."),
-        ColumnSpec("in_second", Type.BOOLEAN, "In the second."),
-        ColumnSpec("in_third", Type.BOOLEAN, "In the third."),
-    ),
+    "crawl_triples",
+    "referrer VARCHAR, target VARCHAR, client BIGINT, referrer_site VARCHAR,"
+    " target_site VARCHAR, in_first BOOLEAN, in_second BOOLEAN, in_third BOOLEAN",
 )
 CRAWL_TRAFFIC: Final = passing(
-    name="crawl_traffic",
-    description="Traffic of pages.",
-    grain="url",
-    columns=(
-        _SITE,
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("visits", Type.BIGINT, "F_in."),
-        ColumnSpec("referrals", Type.BIGINT, "F_out."),
-    ),
+    "crawl_traffic", "site VARCHAR, url VARCHAR, visits BIGINT, referrals BIGINT"
 )
 CRAWL_TRANSITS: Final = passing(
-    name="crawl_transits",
-    description="Transits between pages, from those of any site.",
-    grain="referrer, target",
-    columns=(_SITE, _REFERRER, _TARGET, ColumnSpec("clients", Type.BIGINT, "F_trans.")),
+    "crawl_transits", "site VARCHAR, referrer VARCHAR, target VARCHAR, clients BIGINT"
 )
 CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
 """Statements that count traffic."""

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.crawls.timely_simulation import (
     GOLDEN,
     NEVER,
@@ -80,21 +80,9 @@ _NEW_PAGES: Final = (
 )
 
 _TIMELY_PAGES: Final = passing(
-    name="timely_pages",
-    description="Pages born during a crawl.",
-    grain="url",
-    columns=(
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-        ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("total", Type.BIGINT, "Views within the window."),
-        ColumnSpec("one_day", Type.BIGINT, "Those of the first day."),
-        ColumnSpec("three_days", Type.BIGINT, "Those of the first three."),
-        ColumnSpec("b", Type.DOUBLE, "Time of activation, in days of the window.", nullable=True),
-        ColumnSpec("mu", Type.DOUBLE, "Of the interest curve.", nullable=True),
-        ColumnSpec("sigma", Type.DOUBLE, "Of the interest curve.", nullable=True),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
-        ColumnSpec("expected", Type.DOUBLE, "Mean views of new pages of its section before."),
-    ),
+    "timely_pages",
+    "url VARCHAR, birth DATE, total BIGINT, one_day BIGINT, three_days BIGINT, b DOUBLE,"
+    " mu DOUBLE, sigma DOUBLE, is_temporal BOOLEAN, expected DOUBLE",
 )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.contracts.evaluation.hub_evaluation import (
     ENDING_LISTS,
     HUB_LISTS,
@@ -41,27 +41,9 @@ _ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"
 _BASELINE_DAYS: Final = 14
 """Days that the baseline of decayed new links looks back; older links weigh next to nothing."""
 
-_HUB_BASELINES: Final = passing(
-    name="hub_baselines",
-    description="Orders of hubs that anybody can write down.",
-    grain="list, url",
-    columns=(
-        ColumnSpec("list", Type.VARCHAR, "`clicks` or `recent`."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-        ColumnSpec("place", Type.BIGINT, "Place in it, from 1."),
-    ),
-)
+_HUB_BASELINES: Final = passing("hub_baselines", "list VARCHAR, url VARCHAR, place BIGINT")
 
-_NAMED_PAGES: Final = passing(
-    name="named_pages",
-    description="Entries of lists by number.",
-    grain="list, place",
-    columns=(
-        ColumnSpec("list", Type.VARCHAR, "Which list."),
-        ColumnSpec("place", Type.BIGINT, "Place in it, from 0."),
-        ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
-    ),
-)
+_NAMED_PAGES: Final = passing("named_pages", "list VARCHAR, place BIGINT, page BIGINT")
 
 
 @dataclass(frozen=True, slots=True)

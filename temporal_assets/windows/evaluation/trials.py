@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.engines.parquet_rows import whole_table
@@ -58,35 +58,15 @@ _DRAWN: Final = (
 """Statement for the sample: the first sites in the order of their digests, up to the wanted number
 of labelled pages."""
 
-_URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
-_TOTAL: Final = ColumnSpec("total", Type.BIGINT, "Views within the window.")
 
 _KNOWN_PAGES: Final = passing(
-    name="known_pages",
-    description="Labels of a window.",
-    grain="url",
-    columns=(
-        _URL,
-        _TOTAL,
-        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
-        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
-        ColumnSpec("has_temporal", Type.BOOLEAN, "Old enough for a curve."),
-        ColumnSpec("has_news", Type.BOOLEAN, "Old enough for a concentration above p."),
-    ),
+    "known_pages",
+    "url VARCHAR, total BIGINT, is_temporal BOOLEAN, is_news BOOLEAN, has_temporal BOOLEAN,"
+    " has_news BOOLEAN",
 )
 _BORN_PAGES: Final = passing(
-    name="born_pages",
-    description="Pages born within some days.",
-    grain="url",
-    columns=(
-        _URL,
-        _TOTAL,
-        ColumnSpec("views", Type.INTEGERS, "Views of each day of the window."),
-        ColumnSpec("n", Type.DOUBLE, "First days whose share of the views is compared."),
-        ColumnSpec("q", Type.DOUBLE, "Share of views above which it is temporal."),
-        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
-        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
-    ),
+    "born_pages",
+    "url VARCHAR, total BIGINT, views INTEGER[], n DOUBLE, q DOUBLE, m BIGINT, p DOUBLE",
 )
 
 

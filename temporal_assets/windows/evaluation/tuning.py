@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.lists.list_tuning import (
     Kind,
     PrefixTrial,
@@ -44,19 +44,9 @@ from temporal_assets.windows.lists.page_flow import flow_from
 from temporal_assets.windows.lists.scored import scoring_of
 
 _PAGES: Final = passing(
-    name="tuning_pages",
-    description="Pages with their labels and births.",
-    grain="url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
-        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
-        ColumnSpec("is_known", Type.BOOLEAN, "Both labels say something."),
-        ColumnSpec("is_aged", Type.BOOLEAN, "Old enough to be news."),
-        ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("total", Type.BIGINT, "Views in the window."),
-    ),
+    "tuning_pages",
+    "site VARCHAR, url VARCHAR, is_temporal BOOLEAN, is_news BOOLEAN, is_known BOOLEAN,"
+    " is_aged BOOLEAN, birth DATE, total BIGINT",
 )
 
 

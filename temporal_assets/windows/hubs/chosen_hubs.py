@@ -20,7 +20,6 @@ from temporal_assets.core.numerics.rounding import rounded_down
 from temporal_assets.settings import Hubs
 
 HOURS: Final = 24.0
-PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
 FACTS: Final = (
     ColumnSpec("evidence", Type.BIGINT, "Decayed count of new temporal pages."),
     ColumnSpec("temporal_pages", Type.BIGINT, "Temporal pages it links to."),
@@ -35,7 +34,7 @@ FACTS: Final = (
 """Columns of facts about a possible hub that are learned from its links."""
 
 HUB_COLUMNS: Final = (
-    PAGE,
+    ColumnSpec("page", Type.BIGINT, "Number of the URL within this run."),
     ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
     ColumnSpec("clients", Type.BIGINT, "Distinct clients under one key of the pseudonyms."),
     *FACTS,

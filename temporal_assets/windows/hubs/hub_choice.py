@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.hubs.yields import HubYield, NewLinks, learn
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
@@ -30,9 +30,6 @@ from temporal_assets.windows.hubs.chosen_hubs import (
 )
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients, without_search_engines
 from temporal_assets.windows.hubs.link_graph import (
-    HOST,
-    PAGE,
-    URL,
     LinkTables,
     link_tables,
     paths,
@@ -52,44 +49,12 @@ STATEMENTS: Final = (
 _ROWS: Final = 100_000
 """Rows whose hosts are compared with search engines at a time."""
 
-_WANTED_NUMBERS: Final = passing(
-    name="wanted_numbers",
-    description="Wanted pages by number.",
-    grain="page",
-    columns=(PAGE, *WANTED_FACTS),
-)
-_HUB_BIRTHS: Final = passing(
-    name="hub_births",
-    description="New temporal pages of hubs by day.",
-    grain="page, day",
-    columns=(
-        PAGE,
-        ColumnSpec("day", Type.BIGINT, "Of the window, from 0."),
-        ColumnSpec("new", Type.BIGINT, "Temporal pages to expect among them, in millionths."),
-    ),
-)
-_HUB_FACTS: Final = passing(
-    name="hub_facts",
-    description="Pages with links to wanted ones.",
-    grain="page",
-    columns=(PAGE, *FACTS, URL, HOST),
-)
-_HUB_ORDER: Final = passing(
-    name="hub_order",
-    description="The hubs that are published.",
-    grain="page",
-    columns=HUB_COLUMNS,
-)
+_WANTED_NUMBERS: Final = passing("wanted_numbers", "page BIGINT", *WANTED_FACTS)
+_HUB_BIRTHS: Final = passing("hub_births", "page BIGINT, day BIGINT, new BIGINT")
+_HUB_FACTS: Final = passing("hub_facts", "page BIGINT", *FACTS, "url VARCHAR, host VARCHAR")
+_HUB_ORDER: Final = passing("hub_order", *HUB_COLUMNS)
 _COVERED_LINKS: Final = passing(
-    name="covered_links",
-    description="Temporal pages that hubs lead to.",
-    grain="source, target",
-    columns=(
-        ColumnSpec("source", Type.BIGINT, "Page with the link."),
-        ColumnSpec("target", Type.BIGINT, "Page it leads to."),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "That page is labelled so."),
-        ColumnSpec("evidence", Type.BIGINT, "What it adds to the evidence of the hub."),
-    ),
+    "covered_links", "source BIGINT, target BIGINT, is_temporal BOOLEAN, evidence BIGINT"
 )
 
 

@@ -15,14 +15,13 @@ from typing import Final, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import NUMBERED_COUNTS, ColumnSpec, Type, passing
+from temporal_assets.contracts import NUMBERED_COUNTS, passing
 from temporal_assets.days.transits import no_counts
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.logs.privacy.key_periods import key_numbers
 from temporal_assets.logs.urls.search_engines import search_engine_pattern
 from temporal_assets.settings import VIEWS_PER_CLIENT, Hubs, Settings
-from temporal_assets.windows.hubs.chosen_hubs import PAGE
 from temporal_assets.windows.hubs.link_graph import paths
 
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
@@ -30,12 +29,7 @@ Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 CLIENTS_SQL: Final = ("page_clients", "link_visits")
 """Names of the statements that count the clients of a page."""
 
-_PAGE_CLIENTS: Final = passing(
-    name="page_clients",
-    description="How many people know some pages.",
-    grain="page",
-    columns=(PAGE, ColumnSpec("clients", Type.BIGINT, "Distinct clients under one key.")),
-)
+_PAGE_CLIENTS: Final = passing("page_clients", "page BIGINT, clients BIGINT")
 _LINK_VISITS: Final = replace(_PAGE_CLIENTS, name="link_visits")
 
 

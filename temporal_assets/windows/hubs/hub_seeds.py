@@ -14,14 +14,14 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.hubs.chosen_hubs import PAGE, ChosenHubs, without_links
+from temporal_assets.windows.hubs.chosen_hubs import ChosenHubs, without_links
 from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
 from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
 from temporal_assets.windows.hubs.hub_list import FILLED, published
@@ -46,26 +46,9 @@ _TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_tempora
 _SITES: Final = "SELECT DISTINCT site FROM page_totals ORDER BY site"
 _ALL_ROWS: Final = 10_000_000
 
-_FRONT_PAGES: Final = passing(
-    name="front_pages",
-    description="Front pages of sites without hubs.",
-    grain="url",
-    columns=(
-        PAGE,
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-        ColumnSpec("followers", Type.BIGINT, "Clients that came from it.", nullable=True),
-    ),
-)
+_FRONT_PAGES: Final = passing("front_pages", "page BIGINT, url VARCHAR, followers BIGINT")
 
-_CLICKED_PAGES: Final = passing(
-    name="clicked_pages",
-    description="Pages from which most clicks led on the last day.",
-    grain="url",
-    columns=(
-        *_FRONT_PAGES.columns[:2],
-        ColumnSpec("clicks", Type.BIGINT, "Distinct clients by target."),
-    ),
-)
+_CLICKED_PAGES: Final = passing("clicked_pages", "page BIGINT, url VARCHAR, clicks BIGINT")
 
 
 def _make(job: Job) -> Sequence[Path]:

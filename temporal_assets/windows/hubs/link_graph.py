@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.contracts import NUMBERED_COUNTS, ColumnSpec, Type, passing
+from temporal_assets.contracts import NUMBERED_COUNTS, passing
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
 from temporal_assets.days.transits import no_counts
 from temporal_assets.engines.base import Engine, Inputs
@@ -29,37 +29,15 @@ from temporal_assets.engines.parquet_rows import whole_table
 LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 """Names of the statements that make links from transits."""
 
-URL: Final = ColumnSpec("url", Type.VARCHAR, "Canonical URL.")
-PAGE: Final = ColumnSpec("page", Type.BIGINT, "Number of the URL within this run.")
-HOST: Final = ColumnSpec("host", Type.VARCHAR, "Host of the URL, with its port.")
 
 _PAGE_LINKS: Final = passing(
-    name="page_links",
-    description="Links that matter.",
-    grain="referrer, target",
-    columns=(
-        ColumnSpec("referrer", Type.VARCHAR, "Page with the link."),
-        ColumnSpec("target", Type.VARCHAR, "Page it leads to."),
-        ColumnSpec("first_day", Type.DATE, "Day on which somebody followed it for the first time."),
-        ColumnSpec("last_day", Type.DATE, "The same for the last time."),
-    ),
+    "page_links", "referrer VARCHAR, target VARCHAR, first_day DATE, last_day DATE"
 )
 _LINK_PAGES: Final = passing(
-    name="link_pages",
-    description="URLs of the graph.",
-    grain="url",
-    columns=(PAGE, URL, HOST, ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it.")),
+    "link_pages", "page BIGINT, url VARCHAR, host VARCHAR, is_opened BOOLEAN"
 )
 _LINK_NUMBERS: Final = passing(
-    name="link_numbers",
-    description="Links by numbers.",
-    grain="source, target",
-    columns=(
-        ColumnSpec("source", Type.BIGINT, "Page with the link."),
-        ColumnSpec("target", Type.BIGINT, "Page it leads to."),
-        ColumnSpec("first_day", Type.BIGINT, "Day of the window on which it was first followed."),
-        ColumnSpec("last_day", Type.BIGINT, "The same of the last time."),
-    ),
+    "link_numbers", "source BIGINT, target BIGINT, first_day BIGINT, last_day BIGINT"
 )
 _URLS: Final = pa.schema({"url": pa.string()})
 

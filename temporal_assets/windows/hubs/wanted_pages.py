@@ -40,12 +40,7 @@ FACTS: Final = (
 )
 """Columns of a wanted page."""
 
-_WANTED: Final = passing(
-    name="wanted_pages",
-    description="Pages that hubs are to lead to.",
-    grain="url",
-    columns=(ColumnSpec("url", Type.VARCHAR, "Canonical URL."), *FACTS),
-)
+_WANTED: Final = passing("wanted_pages", "url VARCHAR", *FACTS)
 _TABLES: Final = ("page_labels", "page_histories", "early_labels")
 _HISTORY: Final = ("url", "birth", "total", "views")
 _ROWS_AT_ONCE: Final = 65_536

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.labels.score_grid import FittedCurves
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.engines.parquet_rows import whole_table
@@ -23,21 +23,9 @@ from temporal_assets.logs.tables.annotations import AnnotatedPage
 from temporal_assets.windows.frame.asset import Job
 
 ANNOTATED_PAGES: Final = passing(
-    name="annotated_pages",
-    description="Annotated pages with what a window knows of them.",
-    grain="url",
-    columns=(
-        ColumnSpec("line", Type.BIGINT, "Line of the file that names the page."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("section", Type.VARCHAR, "Its top folder or program."),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "What people say of it."),
-        ColumnSpec("site", Type.VARCHAR, "Its host; NULL if nobody opened it.", nullable=True),
-        ColumnSpec("total", Type.BIGINT, "Views; NULL if nobody opened it.", nullable=True),
-        ColumnSpec("views", Type.INTEGERS, "By day; NULL without a history.", nullable=True),
-        ColumnSpec("mu", Type.DOUBLE, "See `interest_curves`.", nullable=True),
-        ColumnSpec("sigma", Type.DOUBLE, "See `interest_curves`.", nullable=True),
-        ColumnSpec("is_one_day", Type.BOOLEAN, "All views are on one day."),
-    ),
+    "annotated_pages",
+    "line BIGINT, url VARCHAR, section VARCHAR, is_temporal BOOLEAN, site VARCHAR,"
+    " total BIGINT, views INTEGER[], mu DOUBLE, sigma DOUBLE, is_one_day BOOLEAN",
 )
 
 _ANNOTATED: Final = pa.schema({"line": pa.int64(), "url": pa.string(), "is_temporal": pa.bool_()})

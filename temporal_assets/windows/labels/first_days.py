@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.contracts.labels.early_labels import YOUNG_DAYS
 from temporal_assets.core.labels.early import filled
 from temporal_assets.core.numerics.arrays import Flags
@@ -51,17 +51,7 @@ _RECENT_DAYS: Final = 28
 """Most recent days that are read; earlier ones are read only if these have too few known pages."""
 
 FIRST_DAYS: Final = passing(
-    name="first_days",
-    description="Young pages and known ones with the views of their first days.",
-    grain="url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page."),
-        ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("age", Type.BIGINT, "Days since its birth, the first included."),
-        ColumnSpec("total", Type.BIGINT, "Views so far."),
-        ColumnSpec("views", Type.INTEGERS, "By day of life; 0 on missing days."),
-    ),
+    "first_days", "site VARCHAR, url VARCHAR, birth DATE, age BIGINT, total BIGINT, views INTEGER[]"
 )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.curves.curves import Curves, Options, Reason, fit
 from temporal_assets.core.curves.weekdays import weekday_factors
 from temporal_assets.windows.frame.asset import Job, WindowAsset
@@ -27,16 +27,7 @@ _DAY_BIT: Final = 40
 day."""
 
 _WEEKLY_HISTORIES: Final = passing(
-    name="weekly_histories",
-    description="Histories with the views of their sites.",
-    grain="url",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("views", Type.INTEGERS, "By day of the window."),
-        ColumnSpec("site_days", Type.BIGINTS, "Views of reliable pages of the site, by day."),
-    ),
+    "weekly_histories", "day DATE, site VARCHAR, url VARCHAR, views INTEGER[], site_days BIGINT[]"
 )
 
 _REASONS: Final = [reason.name.lower() for reason in Reason]

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import Table, passing
 from temporal_assets.core.lists.flow import (
     BASES,
     Evidence,
@@ -38,26 +38,12 @@ CONFIDENCE: Final = 0.95
 _MOST_SECTIONS: Final = 10_000
 """Sections that the prior is learned from, of roots and of others: more do not change it."""
 
-COUNTED_TREES: Final = passing(
-    name="counted_trees",
-    description="Sections with their counts.",
-    grain="prefix",
-    columns=(ColumnSpec("day", Type.DATE, "Last day of the window."), *TREE_SUMS.columns),
-)
+COUNTED_TREES: Final = passing("counted_trees", "day DATE", *TREE_SUMS.columns)
 
 _EVIDENCE: Final = passing(
-    name="flow_evidence",
-    description="Flow and stock of the sections with most flow.",
-    grain="prefix",
-    columns=(
-        ColumnSpec("is_root", Type.BOOLEAN, "A root; the others lie beneath one."),
-        ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
-        ColumnSpec("flow_thousandths", Type.BIGINT, "How many to expect temporal, times 1000."),
-        ColumnSpec("old_pages", Type.BIGINT, "Older pages."),
-        ColumnSpec("old_temporal_pages", Type.BIGINT, "Those that are temporal."),
-        ColumnSpec("above_flow_pages", Type.BIGINT, "Pages of the flow of the section above."),
-        ColumnSpec("above_flow_thousandths", Type.BIGINT, "How many of them, times 1000."),
-    ),
+    "flow_evidence",
+    "is_root BOOLEAN, flow_pages BIGINT, flow_thousandths BIGINT, old_pages BIGINT,"
+    " old_temporal_pages BIGINT, above_flow_pages BIGINT, above_flow_thousandths BIGINT",
 )
 
 _TOTALS: Final = (

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.lists.prefix_tree import PAPER_RULE, PrefixRule
 from temporal_assets.core.numerics.proportions import chance_of_less, lower_bound, share
@@ -28,17 +28,10 @@ from temporal_assets.windows.lists.site_scores import quietness, write_activity
 _BATCH_ROWS: Final = 65_536
 
 _SCORED: Final = passing(
-    name="scored_prefixes",
-    description="Sections with the share of news and its bound.",
-    grain="prefix",
-    columns=(
-        *contracts.PREFIX_TREES.columns,
-        ColumnSpec("score", Type.DOUBLE, "Share that is compared."),
-        ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
-        ColumnSpec("is_good", Type.BOOLEAN, "Above the threshold, as a whole."),
-        ColumnSpec("weight", Type.DOUBLE, "Pages that `score` was seen on."),
-        ColumnSpec("chance", Type.DOUBLE, "Of so low a score where the threshold is the truth."),
-    ),
+    "scored_prefixes",
+    *contracts.PREFIX_TREES.columns,
+    # `chance` is that of so low a score where the threshold is the truth.
+    "score DOUBLE, bound DOUBLE, is_good BOOLEAN, weight DOUBLE, chance DOUBLE",
 )
 
 

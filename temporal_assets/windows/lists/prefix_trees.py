@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.counted_sites import counted_sites
@@ -19,15 +19,7 @@ from temporal_assets.windows.lists.tree_sums import SUMS_SQL, write_tree_sums
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
-_SECTION_CLIENTS: Final = passing(
-    name="section_clients",
-    description="Clients of sections that may have few.",
-    grain="prefix",
-    columns=(
-        ColumnSpec("prefix", Type.VARCHAR, "The section."),
-        ColumnSpec("clients", Type.BIGINT, "So many at least over the window."),
-    ),
-)
+_SECTION_CLIENTS: Final = passing("section_clients", "prefix VARCHAR, clients BIGINT")
 
 
 def _make(job: Job) -> Sequence[Path]:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import ColumnSpec, Table, passing
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.lists.site_scores import Counts, Scoring, score
 from temporal_assets.core.numerics.arrays import Floats
@@ -42,13 +42,9 @@ _DIGITS: Final = 9
 columns."""
 
 _SCORES: Final = (
-    ColumnSpec("score_1", Type.DOUBLE, "Share of pages."),
-    ColumnSpec("score_2", Type.DOUBLE, "Share of views."),
-    ColumnSpec("score", Type.DOUBLE, "Both, weighted."),
-    ColumnSpec("bound", Type.DOUBLE, "Lower bound of `score`."),
-    ColumnSpec("merit", Type.DOUBLE, "What ranks."),
-    ColumnSpec("weight", Type.DOUBLE, "Pages that it was seen on."),
-    ColumnSpec("chance", Type.DOUBLE, "Of so little flow that is temporal, were it worth a place."),
+    "score_1 DOUBLE, score_2 DOUBLE, score DOUBLE, bound DOUBLE, merit DOUBLE,"
+    # `chance` is that of so little flow that is temporal, were it worth a place.
+    " weight DOUBLE, chance DOUBLE"
 )
 
 
@@ -89,12 +85,7 @@ def merit_of(job: Job) -> Merit | None:
 
 def with_scores(name: str, columns: Sequence[ColumnSpec]) -> Table:
     """Return the contract of a table of sums with columns for the scores added."""
-    return passing(
-        name=name,
-        description="Sums with their scores.",
-        grain="site or section",
-        columns=(*columns, *_SCORES),
-    )
+    return passing(name, *columns, _SCORES)
 
 
 def write_scores(job: Job, sums: Sequence[str], table: Table, merit: Merit | None) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import Table, passing
 from temporal_assets.core.text.url_sections import sections
 from temporal_assets.engines.arrow_texts import from_arrow, to_arrow
 from temporal_assets.engines.base import Engine, Inputs, Kernel
@@ -34,45 +34,18 @@ office site is a fifth of its weekday."""
 _LABELS: Final = ("site", "url", "is_temporal", "is_news", "phi_n", "m", "p")
 
 PAGE_SECTIONS: Final = passing(
-    name="page_sections",
-    description="The innermost section of every reliable page.",
-    grain="page",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("section", Type.VARCHAR, "The deepest folder or program it lies in."),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "By the curve."),
-        ColumnSpec("is_news", Type.BOOLEAN, "By concentration."),
-        ColumnSpec("phi_n", Type.DOUBLE, "Accumulated interest of the curve.", nullable=True),
-        ColumnSpec("m", Type.BIGINT, "First days that concentration compares."),
-        ColumnSpec("p", Type.DOUBLE, "Concentration above which it is news."),
-    ),
+    "page_sections",
+    "site VARCHAR, url VARCHAR, section VARCHAR, is_temporal BOOLEAN, is_news BOOLEAN,"
+    " phi_n DOUBLE, m BIGINT, p DOUBLE",
 )
 
 FLOW_SECTIONS: Final = passing(
-    name="flow_sections",
-    description="The innermost section of every page of the flow that is not reliable.",
-    grain="page",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("section", Type.VARCHAR, "The deepest folder or program it lies in."),
-        ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("temporal", Type.DOUBLE, "Probability that it is temporal."),
-    ),
+    "flow_sections", "site VARCHAR, url VARCHAR, section VARCHAR, birth DATE, temporal DOUBLE"
 )
 
 SECTION_PATHS: Final = passing(
-    name="section_paths",
-    description="Every section with itself and those above it.",
-    grain="section and prefix",
-    columns=(
-        ColumnSpec("section", Type.VARCHAR, "A section."),
-        ColumnSpec("prefix", Type.VARCHAR, "The section, or one above it."),
-        ColumnSpec("parent", Type.VARCHAR, "The section above `prefix`.", nullable=True),
-        ColumnSpec("depth", Type.BIGINT, "Sections above `prefix`."),
-        ColumnSpec("is_program", Type.BOOLEAN, "`prefix` is a program."),
-    ),
+    "section_paths",
+    "section VARCHAR, prefix VARCHAR, parent VARCHAR, depth BIGINT, is_program BOOLEAN",
 )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.curves.curves import MIN_LIFE
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.settings import VIEWS_PER_CLIENT
@@ -27,72 +27,27 @@ from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 _BATCH_HOSTS: Final = 65_536
 
 _ACTIVITY: Final = (
-    ColumnSpec("host", Type.VARCHAR, "Host of the pages."),
-    ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
-    ColumnSpec("last_seen", Type.DATE, "Last day with views."),
-    ColumnSpec("observed_days", Type.BIGINT, "Days of the window that are there since the first."),
-    ColumnSpec("all_views", Type.BIGINT, "Views of all pages."),
-    ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
-    ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day."),
+    "host VARCHAR, first_seen DATE, last_seen DATE, observed_days BIGINT, all_views BIGINT,"
+    " recent_views BIGINT, clients BIGINT"
 )
-
-HOST_ACTIVITY: Final = passing(
-    name="site_activity",
-    description="When each host was visited.",
-    grain="host",
-    columns=_ACTIVITY,
-)
-
-_SITE_ACTIVITY: Final = passing(
-    name="site_activity_of_sites",
-    description="The same with the site that the host belongs to.",
-    grain="host",
-    columns=(ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."), *_ACTIVITY),
-)
-
-_YOUNG: Final = (
-    ColumnSpec("young_pages", Type.BIGINT, "Reliable pages too young for a curve."),
-    ColumnSpec("young_temporal_pages", Type.DOUBLE, "How many of them to expect temporal."),
-    ColumnSpec("young_temporal_views", Type.DOUBLE, "Views of these."),
-)
+HOST_ACTIVITY: Final = passing("site_activity", _ACTIVITY)
+_SITE_ACTIVITY: Final = passing("site_activity_of_sites", "site VARCHAR", _ACTIVITY)
+_YOUNG: Final = "young_pages BIGINT, young_temporal_pages DOUBLE, young_temporal_views DOUBLE"
 
 _UNKNOWN: Final = (
     "SELECT count(*) AS pages FROM early_labels WHERE probability IS NULL AND age < {young_days}"
 )
 """Parameters for young pages where no early labels were learned."""
 
-_YOUNG_SUMS: Final = passing(
-    name="young_sums",
-    description="What young pages will probably turn out.",
-    grain="host",
-    columns=(ColumnSpec("host", Type.VARCHAR, "Host of the pages."), *_YOUNG),
-)
-
+_YOUNG_SUMS: Final = passing("young_sums", "host VARCHAR", _YOUNG)
 _SITE_SUMS: Final = passing(
-    name="site_sums",
-    description="What the hosts of a site add up to.",
-    grain="site",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host or registrable domain."),
-        ColumnSpec("hosts", Type.BIGINT, "Hosts with views."),
-        ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
-        ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
-        ColumnSpec("views", Type.BIGINT, "Views of reliable pages."),
-        ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
-        ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
-        ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
-        ColumnSpec("flow_temporal_pages", Type.DOUBLE, "How many of them are temporal."),
-        ColumnSpec("old_pages", Type.BIGINT, "Older pages with a label."),
-        ColumnSpec("old_temporal_pages", Type.BIGINT, "Those that are temporal."),
-        ColumnSpec("flow_score", Type.DOUBLE, "Expected share of new ones.", nullable=True),
-        ColumnSpec("flow_bound", Type.DOUBLE, "Its lower bound.", nullable=True),
-        ColumnSpec("flow_basis", Type.VARCHAR, "What it rests on.", nullable=True),
-        *_YOUNG,
-        ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
-        ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
-        ColumnSpec("last_seen", Type.DATE, "Last day with views."),
-        ColumnSpec("is_quiet", Type.BOOLEAN, "Hardly visited any more."),
-    ),
+    "site_sums",
+    "site VARCHAR, hosts BIGINT, pages BIGINT, temporal_pages BIGINT, views BIGINT,"
+    " temporal_views BIGINT, view_squares DOUBLE, flow_pages BIGINT,"
+    " flow_temporal_pages DOUBLE, old_pages BIGINT, old_temporal_pages BIGINT,"
+    " flow_score DOUBLE, flow_bound DOUBLE, flow_basis VARCHAR",
+    _YOUNG,
+    "clients BIGINT, first_seen DATE, last_seen DATE, is_quiet BOOLEAN",
 )
 
 _SCORED: Final = with_scores("scored_sites", _SITE_SUMS.columns)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.windows.lists.sections import (
     write_flow_sections,
@@ -18,65 +18,24 @@ SUMS_SQL: Final = ("section_sums", "tree_sums", "few_pages")
 """The statements, in the order they run."""
 
 _PAGES: Final = (
-    ColumnSpec("pages", Type.BIGINT, "Reliable pages."),
-    ColumnSpec("temporal_pages", Type.BIGINT, "By the curve."),
-    ColumnSpec("news_pages", Type.BIGINT, "By concentration."),
-    ColumnSpec("curve_pages", Type.BIGINT, "Old enough for a curve."),
-    ColumnSpec("aged_pages", Type.BIGINT, "Old enough for a concentration above p."),
-    ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
-    ColumnSpec("flow_thousandths", Type.BIGINT, "How many of them to expect temporal, times 1000."),
-    ColumnSpec("old_pages", Type.BIGINT, "Pages with a label that are not of the flow."),
-    ColumnSpec("old_temporal_pages", Type.BIGINT, "Those of them that are temporal."),
-    ColumnSpec("views", Type.BIGINT, "Views in the window."),
-    ColumnSpec("temporal_views", Type.BIGINT, "Those of temporal pages."),
-    ColumnSpec("recent_views", Type.BIGINT, "Views of the last days."),
+    "pages BIGINT, temporal_pages BIGINT, news_pages BIGINT, curve_pages BIGINT,"
+    " aged_pages BIGINT, flow_pages BIGINT, flow_thousandths BIGINT, old_pages BIGINT,"
+    " old_temporal_pages BIGINT, views BIGINT, temporal_views BIGINT, recent_views BIGINT"
 )
-_CLIENTS: Final = ColumnSpec("clients", Type.BIGINT, "The most clients of a page on a day.")
-_FIRST_SEEN: Final = ColumnSpec("first_seen", Type.DATE, "First day of the window with views.")
-
 _SECTION_SUMS: Final = passing(
-    name="section_sums",
-    description="What the pages of a section add up to.",
-    grain="section",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of the section."),
-        ColumnSpec("section", Type.VARCHAR, "The deepest section of these pages."),
-        _FIRST_SEEN,
-        *_PAGES,
-        ColumnSpec("view_squares", Type.BIGINT, "Sum of the squared views of its pages."),
-        _CLIENTS,
-    ),
+    "section_sums",
+    "site VARCHAR, section VARCHAR, first_seen DATE",
+    _PAGES,
+    "view_squares BIGINT, clients BIGINT",
 )
-
 TREE_SUMS: Final = passing(
-    name="tree_sums",
-    description="What the pages beneath a section add up to.",
-    grain="prefix",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of the section."),
-        ColumnSpec("prefix", Type.VARCHAR, "The section."),
-        ColumnSpec("parent", Type.VARCHAR, "The section above.", nullable=True),
-        ColumnSpec("depth", Type.BIGINT, "Sections above."),
-        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
-        _FIRST_SEEN,
-        ColumnSpec("own_pages", Type.BIGINT, "Pages of no section beneath."),
-        ColumnSpec("own_flow_pages", Type.BIGINT, "Pages of the flow of no section beneath."),
-        ColumnSpec("own_old_pages", Type.BIGINT, "Older pages of no section beneath."),
-        *_PAGES,
-        ColumnSpec("view_squares", Type.DOUBLE, "Sum of the squared views of its pages."),
-        _CLIENTS,
-    ),
+    "tree_sums",
+    "site VARCHAR, prefix VARCHAR, parent VARCHAR, depth BIGINT, is_program BOOLEAN,"
+    " first_seen DATE, own_pages BIGINT, own_flow_pages BIGINT, own_old_pages BIGINT",
+    _PAGES,
+    "view_squares DOUBLE, clients BIGINT",
 )
-
-FEW_PAGES: Final = passing(
-    name="few_pages",
-    description="Pages of sections that may have few clients.",
-    grain="prefix, url",
-    columns=(
-        ColumnSpec("prefix", Type.VARCHAR, "The section."),
-        ColumnSpec("url", Type.VARCHAR, "A page beneath it."),
-    ),
-)
+FEW_PAGES: Final = passing("few_pages", "prefix VARCHAR, url VARCHAR")
 
 
 def write_tree_sums(

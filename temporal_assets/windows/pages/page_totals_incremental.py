@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.core.text.sorted_texts import Keys, count_up_to, merged
 from temporal_assets.engines.arrow_texts import (
@@ -36,15 +36,7 @@ from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.incremental import Earlier
 
 PAGE_CHANGES: Final = passing(
-    name="page_changes",
-    description="What changed of a window's pages.",
-    grain="url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("views", Type.BIGINT, "Views that came, less those that left."),
-        ColumnSpec("seen", Type.BIGINT, "Days that came with views, as bits of the window."),
-    ),
+    "page_changes", "site VARCHAR, url VARCHAR, views BIGINT, seen BIGINT"
 )
 
 _COLUMNS: Final = ("site", "url", "total", "seen")

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 from temporal_assets.core.patterns.behaviour_graph import (
     BehaviourGraph,
@@ -40,39 +40,18 @@ of patterns is 0.959 and not 0.960 on `arrivals_summer`, and the same on `mix_a`
 _OF_FLOW: Final = ("flow_pages", "flow_temporal_pages", "flow_score")
 
 RANKED: Final = passing(
-    name="ranked_patterns",
-    description="Patterns with their ranks.",
-    grain="one pattern",
-    columns=tuple(
-        column for column in contracts.PATTERN_RANKS.columns if column.name not in _OF_FLOW
-    ),
+    "ranked_patterns",
+    *(column for column in contracts.PATTERN_RANKS.columns if column.name not in _OF_FLOW),
 )
 
 _URLS: Final = passing(
-    name="pattern_urls",
-    description="Nodes of pattern trees, and the pages of the flow.",
-    grain="site, node or url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("pattern", Type.BIGINT, "Number of a node.", nullable=True),
-        ColumnSpec("parent", Type.BIGINT, "That of the node above.", nullable=True),
-        ColumnSpec("rule", Type.VARCHAR, "The node as the matcher reads it.", nullable=True),
-        ColumnSpec("is_pattern", Type.BOOLEAN, "The node is a pattern.", nullable=True),
-        ColumnSpec("url", Type.VARCHAR, "A page of the flow.", nullable=True),
-        ColumnSpec("temporal", Type.DOUBLE, "How temporal it is.", nullable=True),
-    ),
+    "pattern_urls",
+    "site VARCHAR, pattern BIGINT, parent BIGINT, rule VARCHAR, is_pattern BOOLEAN,"
+    " url VARCHAR, temporal DOUBLE",
 )
 
 FLOW_OF_PATTERNS: Final = passing(
-    name="pattern_flow",
-    description="Flow of patterns.",
-    grain="one pattern",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("pattern", Type.BIGINT, "Number of the node."),
-        ColumnSpec("flow_pages", Type.BIGINT, "Pages of the flow."),
-        ColumnSpec("flow_thousandths", Type.BIGINT, "How many to expect temporal, times 1000."),
-    ),
+    "pattern_flow", "site VARCHAR, pattern BIGINT, flow_pages BIGINT, flow_thousandths BIGINT"
 )
 
 

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from temporal_assets.contracts import PROVISIONAL_LISTS as TABLE
-from temporal_assets.contracts import ColumnSpec, Type, passing
+from temporal_assets.contracts import passing
 from temporal_assets.core.labels.fading import LEAST_VIEWS, fading_evidence, fading_share
 from temporal_assets.core.lists.dated_sections import dated_sections, passing_sections
 from temporal_assets.core.lists.provisional import (
@@ -52,20 +52,9 @@ ENOUGH_PAGES: Final = 5
 decides, as with `sites.min_pages`."""
 
 _ROWS: Final = passing(
-    name="provisional_rows",
-    description="Nodes of pattern trees, and pages with their views by day.",
-    grain="site, node or url",
-    columns=(
-        ColumnSpec("site", Type.VARCHAR, "Host."),
-        ColumnSpec("pattern", Type.BIGINT, "Number of a node.", nullable=True),
-        ColumnSpec("parent", Type.BIGINT, "That of the node above.", nullable=True),
-        ColumnSpec("rule", Type.VARCHAR, "The node as the matcher reads it.", nullable=True),
-        ColumnSpec("template", Type.VARCHAR, "The node as people write it.", nullable=True),
-        ColumnSpec("is_pattern", Type.BOOLEAN, "The node is a pattern.", nullable=True),
-        ColumnSpec("url", Type.VARCHAR, "A page.", nullable=True),
-        ColumnSpec("clients", Type.BIGINT, "Distinct clients of the page."),
-        ColumnSpec("views", Type.INTEGERS, "Of the page, by day of the window.", nullable=True),
-    ),
+    "provisional_rows",
+    "site VARCHAR, pattern BIGINT, parent BIGINT, rule VARCHAR, template VARCHAR,"
+    " is_pattern BOOLEAN, url VARCHAR, clients BIGINT, views INTEGER[]",
 )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets import contracts
-from temporal_assets.contracts import ColumnSpec, Table, Type, passing
+from temporal_assets.contracts import Table, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.settings import VIEWS_PER_CLIENT
@@ -36,42 +36,18 @@ PAGES_AT_ONCE: Final = 1_000_000
 TRAFFIC_SQL: Final = ("page_numbers", "page_transits", "page_referrals", "page_traffic")
 """The statements, in the order they run."""
 
-_PAGE: Final = ColumnSpec("page", Type.BIGINT, "Its place among all pages, from 0.")
 
 _PAGE_NUMBERS: Final = passing(
-    name="page_numbers",
-    description="The pages of the window with numbers.",
-    grain="page",
-    columns=(
-        _PAGE,
-        ColumnSpec("first", Type.BIGINT, "The first page of the same site."),
-        ColumnSpec("last", Type.BIGINT, "The last one."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "The page."),
-        ColumnSpec("total", Type.BIGINT, "Views on all days of the window."),
-        ColumnSpec("birth", Type.DATE, "First day with views."),
-        ColumnSpec("is_temporal", Type.BOOLEAN, "The page's label.", nullable=True),
-    ),
+    "page_numbers",
+    "page BIGINT, first BIGINT, last BIGINT, site VARCHAR, url VARCHAR, total BIGINT,"
+    " birth DATE, is_temporal BOOLEAN",
 )
 
 _PAGE_TRANSITS: Final = passing(
-    name="page_transits",
-    description="Transits of the window between numbered pages.",
-    grain="referrer, target, client",
-    columns=(
-        ColumnSpec("referrer", Type.BIGINT, "The page one came from.", nullable=True),
-        ColumnSpec("stranger", Type.BIGINT, "Hash of a referrer that is no page.", nullable=True),
-        ColumnSpec("target", Type.BIGINT, "The page that was opened."),
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor."),
-    ),
+    "page_transits", "referrer BIGINT, stranger BIGINT, target BIGINT, client BIGINT"
 )
 
-_PAGE_REFERRALS: Final = passing(
-    name="page_referrals",
-    description="Where people went on from.",
-    grain="page",
-    columns=(_PAGE, ColumnSpec("referrals", Type.BIGINT, "F_out of BB 2.")),
-)
+_PAGE_REFERRALS: Final = passing("page_referrals", "page BIGINT, referrals BIGINT")
 
 
 def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
