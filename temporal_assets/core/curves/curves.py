@@ -424,8 +424,9 @@ def _degenerate(
 def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
     """Write the share of views of each day to `singles`, missing days filled; return total views.
 
-    A missing day gets the share of the day before it. Only the start grid and its support use the
-    filled days. `none` is set for days without views, and for those beyond the page's life.
+    A missing day gets the share of the day before it; days beyond the page's life get 0. Only the
+    start grid and its support use the result. With `none`, the page has no views and all shares are
+    0.
     """
     total = last = 0.0
     for i in range(len(singles)):

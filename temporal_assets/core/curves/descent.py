@@ -253,7 +253,7 @@ def _promise(
     step: Floats,
     room: Floats,
 ) -> tuple[float, float]:
-    """Raise the damping until there is a step; return it and the promised gain, or -1 if none."""
+    """Raise the damping until there is a step; return the promised gain (or -1) and the damping."""
     while damping < _MOST_DAMPING:
         if _step(theta, newton, metric, g, low, high, free, damping, step, room):
             promised = 0.0

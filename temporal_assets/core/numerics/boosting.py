@@ -53,7 +53,7 @@ class Trees:
     """Shape (trees, leaves): log-odds that each leaf adds."""
 
     def log_odds(self, rows: Floats) -> Floats:
-        """Return log-odds of each row of features."""
+        """Return the predicted log-odds of each row of features."""
         result = np.full(len(rows), self.start)
         _ask(readonly(rows), self.features, self.cuts, self.values, result)
         return result

@@ -1,11 +1,11 @@
-"""The behaviour graph of a site, and the ranks of its patterns.
+"""The behaviour graph of a site (transits between its URL patterns), and the ranks of its patterns.
 
 Here: transits between patterns (BB Table 1) and the ranks of BB 4.1 and 4.2. Not here: which
 patterns there are (`pattern_tree`, `visit_cut`, `transit_cut`).
 
-Authority and hub (`mutual_scores`) begin with eq 9 and follow eq 10. Where every visit comes from
-within the site and the site is connected, the limit is F_in and F_out themselves: the graph adds to
-the counts what visits from outside and dead ends take from them.
+Authority and hub scores (`mutual_scores`) begin with eq 9 and follow eq 10. Where every visit comes
+from within the site and the site is connected, the limit is F_in and F_out themselves: the graph
+adds to the counts what visits from outside and dead ends take from them.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from temporal_assets.core.graph.mutual_scores import Links, settle
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
-"""Both scores move less than this in a round."""
+"""Movement of both scores in a round below which they have converged."""
 
 ROUNDS: Final = 10_000
-"""Parts of a site that few transits connect converge slowly; a round costs microseconds."""
+"""Most rounds: parts of a site that few transits connect converge slowly; a round costs
+microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BehaviourGraph:
-    """Patterns as nodes, transits as weights; of a site, or of several without any between them."""
+    """Graph with patterns as nodes and transits as weights, of one or several unconnected sites."""
 
     volume: Int64s
-    """||P||: distinct URLs."""
+    """Number of distinct URLs of each pattern, ||P||."""
     visits: Floats
     """F_in, from anywhere."""
     referrals: Floats
@@ -43,7 +44,7 @@ class BehaviourGraph:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """The convergence of the scores, one entry a site."""
+    """Rounds and last movement of the scores, one entry per site."""
 
     rounds: Int64s
     movement: Floats
@@ -53,7 +54,7 @@ class Convergence:
 
 @dataclass(frozen=True, slots=True)
 class PatternRanks:
-    """Scores and ranks, one a pattern; rank 1 is the best of its site.
+    """Scores and ranks, one per pattern; rank 1 is the best of its site.
 
     Equal scores are ranked by visits (fetching) or referrals (discovery), then by number.
     """
@@ -71,9 +72,9 @@ class PatternRanks:
     by_discovery: Int64s
     convergence: Convergence
     has_transits: Flags
-    """Flags of sites. False: no transit within the site is known (no referrers are logged, say).
-    Authority and hub are then those of eq 9, shares of visits and referrals, and say no more than
-    these."""
+    """Flags of sites: False if no transit within the site is known, for example because no
+    referrers are logged. Authority and hub are then those of eq 9: shares of visits and
+    referrals."""
     components: Int64s
     """Number of connected components of each site's graph, without patterns that have no transit.
     With more than one, the graph says little about how patterns of different components compare."""
@@ -84,9 +85,10 @@ class PatternRanks:
 def count_transits(
     pattern_of_url: Int32s, patterns: int, referrer: Int64s, target: Int64s, count: Floats
 ) -> sparse.csr_array:
-    """F_trans between patterns from transits between URLs; URLs of no pattern (-1) are left out.
+    """Return F_trans between patterns; URLs of no pattern (-1) are left out.
 
-    `referrer` and `target` are numbers of URLs, -1 for URLs outside the site.
+    `referrer` and `target` are numbers of URLs, -1 for URLs outside the site; `count` are their
+    transits.
     """
     within = np.flatnonzero((referrer >= 0) & (target >= 0))
     source, goal = (pattern_of_url[ends[within]] for ends in (referrer, target))
@@ -110,8 +112,9 @@ def rank_patterns(
 ) -> PatternRanks:
     """Return all ranks of BB 4.1 and 4.2.
 
-    `first` has the number of each site's first pattern, and behind them that of all patterns;
-    without it they are of one site. A call costs more than a small site.
+    `first` has the number of each site's first pattern, and at its end the number of all patterns;
+    by default all patterns are of one site. Sites share a call because a call costs more than a
+    small site.
     """
     bounds = np.array([0, len(graph.volume)]) if first is None else first
     count = len(bounds) - 1
@@ -151,7 +154,7 @@ def rank_patterns(
 
 
 class _Pieces(NamedTuple):
-    """Connected components: two counts a site, one flag a pattern."""
+    """Connected components: two counts per site, one flag per pattern."""
 
     of_graph: Int64s
     of_ends: Int64s
@@ -160,10 +163,10 @@ class _Pieces(NamedTuple):
 
 
 def _pieces(transits: sparse.csr_array, site: Int64s, sites: int) -> _Pieces:
-    """Count connected components, patterns without transits left aside.
+    """Count connected components, leaving out patterns without transits.
 
     Scores go from a pattern that gives to one that gets, never between both ends of one pattern, so
-    they know more pieces than the graph.
+    the scores can have more components than the graph.
     """
     patterns = len(site)
     links = transits.tocoo()
@@ -182,7 +185,7 @@ def _pieces(transits: sparse.csr_array, site: Int64s, sites: int) -> _Pieces:
 
 
 def _share(counts: Floats, site: Int64s, sites: int) -> Floats:
-    """Eq 9, within each site."""
+    """Return each count as a share of its site's total (eq 9)."""
     total = np.bincount(site, counts, sites)
     return counts / np.where(total > 0, total, 1.0)[site]
 
@@ -194,7 +197,7 @@ def _inverse(counts: Floats) -> Floats:
 
 
 def _ranks(score: Floats | Int64s, support: Floats, site: Int64s, first: Int64s) -> Int64s:
-    """1 for the highest score of each site."""
+    """Return the rank of each score within its site, 1 for the highest."""
     # Scores equal but for rounding rank by support.
     rounded = np.round(np.asarray(score, np.float64), 12)
     order = np.lexsort((-support, -rounded, site))  # stable: then by number

@@ -32,17 +32,17 @@ from temporal_assets.core.text.url_keys import ABSENT
 from temporal_assets.core.text.value_shapes import NONEMPTY, value_bits
 
 NOWHERE: Final = -1
-"""The URL is not even under the root of its tree."""
+"""Result for a URL that is not even under the root of its tree."""
 
 KINDS: Final = ("scheme", "port", "host", "path", "extension", "query")
-"""Words for `url_split.SCHEME` to `QUERY`, by their number."""
+"""Names of the kinds of keys, from `url_split.SCHEME` to `QUERY`, by number."""
 
 _SLOTS: Final = slot_of(url_split.QUERY, 0)
 _UNKNOWN: Final = -1
 
 
 class PortableTree(TypedDict):
-    """A tree in words and small integers; nodes are in preorder, node 0 is the root.
+    """A tree as lists of words and small integers; nodes are in preorder, node 0 is the root.
 
     Values are numbers: 0 is the missing key, n > 0 is `texts[n - 1]`, -1 any other value, -2 a
     value of the shape that the parent sets apart; -3 stands at the root, which no value leads to.
@@ -50,13 +50,13 @@ class PortableTree(TypedDict):
     """
 
     keys: list[tuple[str, int, str]]
-    """(kind, index, name): `("path", 0, "")`, `("query", 0, "id")`."""
+    """Keys as (kind, index, name): `("path", 0, "")`, `("query", 0, "id")`."""
     texts: list[str]
     parent: list[int]
     value: list[int]
     """The value of the parent's key that leads to the node."""
     key: list[int]
-    """The key that divides the node, a place in `keys`; -1 for leaves, which are the patterns."""
+    """Index into `keys` of the key that divides the node; -1 for leaves, which are the patterns."""
     shape: list[int]
     """The shape that has a branch of its own, 0 for none."""
     tests: list[int]
@@ -117,17 +117,17 @@ class _Lookup(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Trees in flat arrays, as the walk needs them: nodes of all trees are numbered in sequence."""
+    """Trees in flat arrays, ready for the walk; the nodes of all trees are numbered in sequence."""
 
     root: Int64s
-    """First node of each tree; one more at the end."""
+    """First node of each tree; the number of all nodes at the end."""
     first_key: Int32s
-    """First key of each tree, numbered through; one more at the end."""
+    """First key of each tree, numbered over all trees; the number of all keys at the end."""
     slots: Int32s
-    """Shape (trees, slots): the key of a fixed place of a URL, -1 if the tree has none."""
+    """Shape (trees, slots): key in each fixed place of a URL, -1 if the tree has none."""
     kinds: Int32s
     longest: Int64s
-    """Bytes of the longest value of each key that its tree tells apart; -1 if there is none."""
+    """Length in bytes of the longest value that the tree knows of each key; -1 if it knows none."""
     names: _Lookup
     values: _Lookup
     split_key: Int32s
@@ -160,11 +160,11 @@ class Desk(NamedTuple):
 def plant(
     trees: Sequence[PortableTree], *, ignores_scheme: bool = False, ignores_host: bool = False
 ) -> Forest:
-    """Compile trees together.
+    """Compile trees into one forest.
 
     With `ignores_scheme` http and https are one: right where all URLs were learned under one
-    scheme, and crawlers meet both. With `ignores_host` as well, URLs are asked of the tree of
-    their host only, so that the tree need not look at it again; ports still count.
+    scheme, and crawlers meet both. With `ignores_host` as well, URLs are only looked up in the tree
+    of their host, so that the tree need not check it again; ports still count.
     """
     nodes = np.fromiter((len(tree["parent"]) for tree in trees), np.int64, len(trees))
     counts = np.fromiter((len(tree["keys"]) for tree in trees), np.int64, len(trees))
@@ -250,7 +250,7 @@ def _column(trees: Sequence[PortableTree], name: str) -> Int64s:
 
 
 def _children(value: Int64s, parent: Int64s, kind: int) -> Int32s:
-    """Return the child of each node under a special value, -1 where there is none."""
+    """Return the child of each node under a special value, or -1."""
     child = np.full(len(value), -1, np.int32)
     nodes = np.flatnonzero((value == kind) & (parent >= 0))
     child[parent[nodes]] = nodes
@@ -258,7 +258,7 @@ def _children(value: Int64s, parent: Int64s, kind: int) -> Int32s:
 
 
 def _keys(trees: Sequence[PortableTree], first_key: Int64s) -> tuple[Int32s, Int32s, _Lookup]:
-    """Return the kind of each key, each tree's slots, and query keys by name."""
+    """Return the kind of each key, each tree's slots, and the lookup of query keys by name."""
     numbers = {kind: number for number, kind in enumerate(KINDS)}
     kinds = np.empty(int(first_key[-1]), np.int32)
     slots = np.full((len(trees), _SLOTS), -1, np.int32)
@@ -324,10 +324,7 @@ def _enter(table: Int32s, data: Bytes, offsets: Int64s, salt: Int32s, seed: np.u
 
 @inlined
 def _place(hashed: np.uint64, salt: int, mask: int) -> int:
-    """Return where a text is looked for first.
-
-    By its hash, which the cut of a URL knows of names.
-    """
+    """Return the first index to probe for a text, from the hash that the split has computed."""
     mixed = (hashed ^ np.uint64(salt)) * MULTIPLIER
     return int(np.int64(mixed >> np.uint64(32)) & mask)
 
@@ -419,7 +416,7 @@ def _branch(forest: Forest, node: int, base: int, data: Bytes, desk: Desk) -> in
 
 @inlined
 def _shape(key: int, data: Bytes, desk: Desk) -> int:
-    """Return the shape of a value, which is recognised once for each URL."""
+    """Return the shape of a value; it is computed once per URL and key."""
     if desk.bits[key] == _UNKNOWN:
         desk.bits[key] = value_bits(data, desk.starts[key], desk.stops[key])
     return int(desk.bits[key])

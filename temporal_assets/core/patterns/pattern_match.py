@@ -1,4 +1,4 @@
-"""Unseen URLs of one site to the most specific pattern, in bulk.
+"""Matching of unseen URLs of one site to their most specific pattern, in bulk.
 
 Here: a tree compiled for matching, and the loop over URLs. Not here: the walk of one URL
 (`pattern_forest`), how patterns are written (`pattern_text`).
@@ -28,10 +28,11 @@ from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.text.texts import Texts
 
 NOWHERE: Final = pattern_forest.NOWHERE
-"""The URL is not even under the root: another site, or a form the site never had."""
+"""Result for a URL that is not even under the root: of another site, or of a form the site never
+had."""
 
 _ONLY: Final = constant(0)
-"""Number of the only tree of a forest."""
+"""Index of the only tree of a forest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class PatternMatcher:
     """Node of the cut tree for each node of the tree before the cut; None without a cut."""
 
     def match(self, urls: Texts) -> Int32s:
-        """Return the most specific node of each canonical URL, NOWHERE if there is none."""
+        """Return the most specific node of each canonical URL, or NOWHERE."""
         nodes = np.empty(len(urls), np.int32)
         _match(urls.data, urls.offsets, self._forest, desk_for(self._forest), nodes)
         if self._in_cut is None:
@@ -53,7 +54,7 @@ class PatternMatcher:
         return np.where(nodes < 0, NOWHERE, self._in_cut[nodes]).astype(np.int32)
 
     def match_leaves(self, urls: Texts) -> Int32s:
-        """Return the leaf of each canonical URL, NOWHERE if none covers it."""
+        """Return the leaf of each canonical URL, or NOWHERE if none covers it."""
         nodes = self.match(urls)
         covered = (nodes >= 0) & self.is_leaf[nodes]
         return np.where(covered, nodes, NOWHERE).astype(np.int32)

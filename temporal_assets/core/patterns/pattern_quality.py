@@ -1,4 +1,4 @@
-"""True if patterns are any good: the measures of BB 5.2.
+"""Measures of the quality of URL patterns (BB 5.2).
 
 Here: size and height (Table 3); layout and traffic (Table 4). Not here: coverage and reliability,
 which count the URLs that a matcher knows (`windows.patterns.pattern_quality`).
@@ -29,22 +29,23 @@ class LayoutSimilarity:
     """Mean similarity of pages, 0 to 1; NaN without pairs."""
 
     within: float
-    """Pairs of pages of one pattern."""
+    """Mean over pairs of pages of one pattern."""
     random: float
-    """Pairs of pages of two different patterns of one site: the control."""
+    """Mean over pairs of pages of two different patterns of one site: the control."""
     pairs_within: int
     pairs_random: int
 
 
 def tree_size(tree: PatternTree) -> TreeSize:
-    """Return leaves and height."""
+    """Return the number of leaves and the height of a tree."""
     return TreeSize(len(tree.leaves), tree.hierarchy.height)
 
 
 def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
-    """Return Jensen-Shannon divergence in bits between visits and visits smoothed over patterns.
+    """Return the Jensen-Shannon divergence between visits and visits smoothed over patterns.
 
-    0 if every pattern's URLs are visited alike; at most 1. `visits` is F_in of each URL.
+    It is in bits: 0 if the URLs of each pattern are visited equally, 1 at most. `visits` is F_in of
+    each URL.
     """
     total = visits.sum()
     if total <= 0:
@@ -57,7 +58,7 @@ def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
 
 
 def divergence(p: Floats, q: Floats) -> float:
-    """Return Jensen-Shannon divergence of two distributions in bits, at most 1."""
+    """Return the Jensen-Shannon divergence of two distributions in bits, at most 1."""
     middle = 0.5 * (p + q)
     return 0.5 * (_divergence(p, middle) + _divergence(q, middle))
 
@@ -65,15 +66,15 @@ def divergence(p: Floats, q: Floats) -> float:
 def layout_consistency(
     pages: Mapping[tuple[int, int], list[dict[str, float]]], pairs: int, seed: int
 ) -> LayoutSimilarity:
-    """Compare `pairs` pairs of pages within patterns, and as many across patterns of one site.
+    """Compare the layout of pairs of pages within patterns, and across patterns of one site.
 
     Pages of two sites differ whatever their patterns are, and would flatter the patterns. Pairs are
-    drawn from all that there are of either kind, each as likely.
+    drawn uniformly from all pairs of either kind.
 
     Args:
         pages: Tag paths of the pages of each pattern, by numbers of the site and the pattern.
-        pairs: How many of each kind.
-        seed: Of the draw.
+        pairs: Number of pairs of each kind.
+        seed: Seed of the draw.
     """
     draw = np.random.default_rng(seed)
     kept = [(site, group) for (site, _), group in sorted(pages.items()) if group]
@@ -84,7 +85,7 @@ def layout_consistency(
 
 
 def _divergence(p: Floats, q: Floats) -> float:
-    """Return Kullback-Leibler divergence in bits; q is positive where p is."""
+    """Return the Kullback-Leibler divergence in bits; q must be positive where p is."""
     some = p > 0
     return float((p[some] * np.log2(p[some] / q[some])).sum())
 

@@ -1,4 +1,4 @@
-"""A pattern tree as one line of text a node, and back, without the URLs it was learned from.
+"""A pattern tree as rules, one line of text per node, and back, without the URLs learned from.
 
 Here: the form in which trees are stored and shipped. Not here: the tables they are stored in.
 
@@ -36,7 +36,7 @@ _CODES: Final = {name: code for code, name in _KINDS.items()}
 
 
 def rules_of(tree: PatternTree) -> list[str]:
-    """Return one rule a node, in the order of the nodes."""
+    """Return one rule per node, in the order of the nodes."""
     keys = tree.keys.keys
     names = [
         [kind, index, name.decode("utf-8", "replace")]
@@ -79,7 +79,7 @@ def _test(tree: PatternTree, row: int, names: list[list[Any]]) -> list[Any]:
 
 
 class _Values:
-    """Keys and texts numbered anew, as rules name them."""
+    """Numbering of the keys and texts that occur in rules."""
 
     def __init__(self, keys: Sequence[Sequence[Any]]) -> None:
         self.keys = [tuple(key) for key in keys]
@@ -98,7 +98,7 @@ class _Values:
         return codes.setdefault(operand[1], len(codes) + 1)
 
     def url_keys(self) -> UrlKeys:
-        """Return the table of values, without URLs."""
+        """Return the keys and values as a table without URLs."""
         strings = texts([text for codes in self.codes for text in codes])
         counts = [len(codes) for codes in self.codes]
         start, stop = strings.offsets[:-1], strings.offsets[1:]

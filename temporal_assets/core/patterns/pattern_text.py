@@ -1,4 +1,4 @@
-r"""Patterns in words: as a template, as key-values, as an anchored regular expression.
+r"""Patterns as text: as a template, as key-values, as an anchored regular expression.
 
 Here: what a node requires of each key, collected from the root down, and three ways to write it.
 Not here: matching in bulk (`pattern_match`), which decides the same without expressions.
@@ -9,9 +9,9 @@ Not here: matching in bulk (`pattern_match`), which decides the same without exp
 
 In templates `{*}` is any value, `{**}` any number of further segments, and a key that is not
 mentioned may be there or not. Expressions are for canonical URLs and match exactly what the matcher
-puts under the node. They are of the class that RE2 takes, without look-ahead; no group repeats more
-often than a URL has fields or segments, and no engine has two ways to read one: a URL that was made
-for it costs no more than another of its length.
+puts under the node. RE2 can read them: they have no look-ahead. No group repeats more often than a
+URL has fields or segments, and no text can be matched in two ways, so that a hostile URL costs no
+more than another of its length.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ _HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
 _ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
 
 _ENCODED: Final = re.compile("(?:%[89A-F][0-9A-F])+")
-"""Percent-encoded bytes of characters beyond ASCII."""
+"""Expression for percent-encoded bytes of characters beyond ASCII."""
 _READABLE: Final = ("L", "M", "N")
 """Unicode categories of letters, marks and numbers."""
 
 _MOST_FIELDS: Final = MAX_FIELDS - 1
-"""Other fields before and after one: `url_split` reads no more. A bound, because Java keeps a frame
-of its stack for every turn of a group."""
+"""Most other fields before and after one: `url_split` reads no more. It is a bound, because Java
+keeps a frame of its stack for every repetition of a group."""
 
 _ANY_ORDER: Final = 2
-"""So many fields are found in any order."""
+"""Most fields that an expression finds in any order."""
 
 _MOST_ORDERS: Final = 24
 
@@ -78,7 +78,7 @@ def readable(text: str) -> str:
 
 
 def _decoded(run: re.Match[str]) -> str:
-    """Return encoded bytes with letters and digits decoded; as they are if they are no UTF-8."""
+    """Return encoded bytes with letters and digits decoded; unchanged if they are not UTF-8."""
     try:
         letters = bytes.fromhex(run[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
@@ -92,11 +92,11 @@ class Constraint:
     """The requirement of a pattern on one key."""
 
     value: int
-    """A value's code, ABSENT, or OTHER for any value."""
+    """Code of the value, ABSENT, or OTHER for any value."""
     bits: int = 0
-    """Shape bits that the value must have."""
+    """Shape bits that the value must have (`value_shapes`)."""
     name: int = ANY_CLASS
-    """Class that most values have, an index into CLASSES."""
+    """Class that names the wildcard, an index into CLASSES."""
     excluded: tuple[int, ...] = ()
     """Values that belong to a sibling."""
     excluded_bits: int = 0
@@ -104,7 +104,7 @@ class Constraint:
 
     @property
     def takes_anything(self) -> bool:
-        """Return whether any value will do, but perhaps the empty one."""
+        """True if any value will do, except perhaps the empty one."""
         return (
             self.value == OTHER
             and not self.excluded
@@ -117,11 +117,11 @@ _ANYTHING: Final = Constraint(OTHER)
 _MISSING: Final = Constraint(ABSENT)
 
 _FREE: Final = (-1, _ANYTHING)
-"""A field of which nothing is known but that it is there."""
+"""Constraint of a field that must be present and may have any value."""
 
 
 def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
-    """Return what a node requires of each key; keys that are not named are free."""
+    """Return what a node requires of each key; keys that are not in the result are free."""
     path = []
     at = node
     while at >= 0:
@@ -134,7 +134,7 @@ def constraints(tree: PatternTree, node: int) -> dict[int, Constraint]:
 
 
 def _narrow(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> None:
-    """Add what a node requires to what its parent does."""
+    """Add the requirements of a node to those of its parent."""
     _add_branch(tree, node, by_key)
     for test in range(int(tree.first_test[node]), int(tree.first_test[node + 1])):
         key, value = int(tree.test_key[test]), int(tree.test_value[test])
@@ -174,7 +174,7 @@ def _add_branch(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> 
 
 
 def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[PatternText]:
-    """Return all nodes of a tree; several times as fast as one by one.
+    """Return the text of all nodes of a tree; several times as fast as one by one.
 
     The flagged nodes are written as leaves of a cut of the tree.
     """
@@ -197,7 +197,7 @@ def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[Patter
 
 
 def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
-    """Return what some patterns have under each key that all of them speak of."""
+    """Return the values of some patterns under each key that all of them constrain."""
     joined: dict[str, str | None] = {}
     for key in values[0]:
         if all(key in values_of_node for values_of_node in values):
@@ -208,7 +208,7 @@ def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | Non
 
 
 class _SiteWords:
-    """The words that all patterns of a site are written with."""
+    """The written values of a site, shared by its patterns."""
 
     def __init__(self, tree: PatternTree) -> None:
         keys = tree.keys.keys
@@ -235,7 +235,7 @@ class _SiteWords:
         self.hosts = hosts
 
     def text(self, key: int, code: int) -> str:
-        """Return a value; the same few are written in many patterns."""
+        """Return the text of a value, cached: few values are written in many patterns."""
         text = self._known.get((key, code))
         if text is None:
             text = self._values.value(key, code).decode("utf-8", "replace")
@@ -245,7 +245,7 @@ class _SiteWords:
     def value(
         self, key: int, constraint: Constraint, separators: str, kind: Kind, bits: int
     ) -> str | None:
-        """The values that a constraint with these shape bits takes; None if there are none."""
+        """Return an expression for the values that a constraint takes, or None if there is none."""
         if constraint.value > 0:
             text = self.text(key, constraint.value)
             fails = (
@@ -261,14 +261,14 @@ class _SiteWords:
         return self._written[asked]
 
     def others(self, names: frozenset[str]) -> str:
-        """Return query fields that have none of the names."""
+        """Return an expression for query fields with none of the names."""
         if names not in self._others:
             self._others[names] = other_fields(sorted(names - {""}), "" not in names)
         return self._others[names]
 
 
 class PatternText:
-    """A pattern, ready to be written."""
+    """Text of one pattern in its three forms."""
 
     def __init__(
         self,
@@ -289,9 +289,9 @@ class PatternText:
                 self.parts = [PatternText(whole, leaf, None, words) for leaf in leaves]
 
     def key_values(self) -> dict[str, str | None]:
-        """Return key -> value, wildcard (`{digits}`), or None for ∅. Free keys are left out.
+        """Return the value of each key: a text, a wildcard (`{digits}`), or None for ∅.
 
-        Of a merged leaf: what its parts have under each key, as `{china|finance}`.
+        Free keys are left out. A merged leaf has the values of its parts, as `{china|finance}`.
         """
         if self.parts:
             return _together([part.key_values() for part in self.parts])
@@ -301,7 +301,7 @@ class PatternText:
         }
 
     def template(self) -> str:
-        """Path and query as people write them; the host too where it varies within the site."""
+        """Return path and query as people write them; the host too if it varies within the site."""
         alternatives = [part.template_pieces() for part in self.parts or [self]]
         return readable(joined(alternatives, "{", "}", "/.?"))
 
@@ -332,7 +332,7 @@ class PatternText:
         ]
 
     def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
-        """Return key and constraint; a key that the site never had is absent."""
+        """Return a key and its constraint; a key that the site never had is absent."""
         key = self._site.places.get((kind, index))
         return (-1, _MISSING) if key is None else (key, self._found.get(key))
 
@@ -375,7 +375,7 @@ class PatternText:
 
 
 class _Expression:
-    """Writes the parts of one regular expression."""
+    """Writer of the parts of one regular expression."""
 
     def __init__(
         self,
@@ -386,7 +386,7 @@ class _Expression:
         self._site = site
 
     def origin(self) -> str:
-        """Return scheme, host and port."""
+        """Return the expression for scheme, host and port."""
         if self._at(HOST)[0] < 0:
             return ""
         key, scheme = self._at(SCHEME)
@@ -417,7 +417,7 @@ class _Expression:
         return "" if port.value == ABSENT else ":" + self._value(key, port, "/?")
 
     def path(self) -> list[str]:
-        """Return segments, the last with the extension."""
+        """Return the expressions for the segments, the last with the extension."""
         certain = 0
         while (constraint := self._at(PATH, certain)[1]) and constraint.value != ABSENT:
             certain += 1
@@ -433,13 +433,16 @@ class _Expression:
         return [*segments, f"/{_one_of(ends)}"]
 
     def _tail(self, least: int, most: int) -> str:
-        """Further segments that may be there; `most` of all that can be is without bound."""
+        """Return an expression for optional further segments, at most `most` of them.
+
+        It is unbounded if that is the largest number there can be.
+        """
         if most >= MAX_SEGMENTS - 1:
             return "/[^?]*" if least else "(?:/[^?]*)?"
         return f"(?:/[^/?]*){{{least},{most}}}"
 
     def _named_tail(self, certain: int, free: int) -> str:
-        """Return one further segment or more, of which the last ends as the extension wants it."""
+        """Return an expression for one or more further segments, the last with the extension."""
         key, extension = self._at(EXTENSION)
         if certain + free == MAX_SEGMENTS:
             free = MAX_SEGMENTS
@@ -458,7 +461,7 @@ class _Expression:
         return self._value(key, constraint or Constraint(OTHER), separators, kind, bits)
 
     def _ends(self, index: int) -> list[str]:
-        """The last segment and the extension, where nothing follows but the query."""
+        """Return expressions for the last segment and the extension, before the query."""
         constraint = self._at(PATH, index)[1] or Constraint(OTHER)
         key, extension = self._at(EXTENSION)
         if extension is None and constraint.takes_anything:
@@ -487,12 +490,15 @@ class _Expression:
         kind: Kind = "whole",
         bits: int = 0,
     ) -> str:
-        """Return one value; with more `bits` it must have these, too."""
+        """Return an expression for one value, which must also have the additional shape `bits`."""
         expression = self._site.value(key, constraint, separators, kind, constraint.bits | bits)
         return NOTHING if expression is None else expression
 
     def query(self, keys: list[tuple[int, str, int, Constraint]]) -> str:
-        """Fields among others: two in any order, more in that of canonical URLs."""
+        """Return an expression for the required fields among others.
+
+        Two required fields may come in any order, more in the order of canonical URLs.
+        """
         fields = {(name, repeat): (key, constraint) for key, name, repeat, constraint in keys}
         written = [
             self._fields([(name, *fields.get((name, n), _FREE)) for name, n in order], bounded)
@@ -502,7 +508,10 @@ class _Expression:
         return _one_of(written)
 
     def _fields(self, order: Sequence[tuple[str, int, Constraint]], bounded: frozenset[str]) -> str:
-        """Fields in this order, with others between them; of the bounded names no others."""
+        """Return an expression for fields in this order, with others between them.
+
+        The other fields must not have one of the names in `bounded`.
+        """
         names = [name for name, _, _ in order]
         written = ""
         for place, (name, key, constraint) in enumerate(order):
@@ -521,7 +530,7 @@ class _Expression:
 def _counts(
     fields: Mapping[tuple[str, int], tuple[int, Constraint]],
 ) -> Iterator[tuple[dict[str, int], frozenset[str]]]:
-    """Yield how often each name has to be there, and of which names there are no more than that."""
+    """Yield how often each name is required, and the names that may not occur more often."""
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     for (name, repeat), (_, constraint) in fields.items():
@@ -536,9 +545,10 @@ def _counts(
 
 
 def _orders(counts: Mapping[str, int]) -> list[tuple[tuple[str, int], ...]]:
-    """The orders in which fields may follow each other, those of one name by their repetition.
+    """Return orders in which fields may follow each other, keeping repetitions of a name in order.
 
-    Canonical URLs have fields by name; a field without one is there by its value, anywhere.
+    Canonical URLs sort fields by name; a field without a name is sorted by its value, so it may be
+    anywhere.
     """
     each = [tuple((name, n) for n in range(count)) for name, count in counts.items() if count]
     if sum(map(len, each)) > _ANY_ORDER:

@@ -1,21 +1,29 @@
 """The pattern tree of a site: URLs grouped by their keys and values, top down.
 
 Here: construction (BB 3.1, after Lei et al., WWW 2010), and the tree with some nodes made leaves.
-Not here: how a pattern is written (`pattern_text`), matching of other URLs (`pattern_match`),
-which nodes users' behaviour merges (`visit_cut`, `transit_cut`).
+Not here: how a pattern is written (`pattern_text`), matching of other URLs (`pattern_match`), which
+nodes users' behaviour merges (`visit_cut`, `transit_cut`).
 
-A node is divided by the key with the lowest entropy of its values. Each salient value gets a
-branch; the others share `*`. Three kinds of value are told apart by what they are, whatever their
+A URL is a set of keys with values (`url_keys`): host labels, path segments, the extension, query
+fields. Values are integers (*codes*) that number the distinct values of a key; every value has a
+*shape*: bits such as "all digits" or "a year", and a *class* that names a wildcard
+(`value_shapes`).
+
+A node is divided by the key with the lowest entropy of its values. A value is *salient* if it gets
+a branch of its own (`salience`): at least, it must have *support*, enough URLs of the node. All
+other values share the branch `*`. Three kinds of value are treated by what they are, whatever their
 frequency, because each makes a different kind of page:
 
 * ∅, the missing key, has its own branch, so that `*` always means one value;
 * so has the empty segment: `/news/` lists what `/news/a` shows;
 * dates never become salient and never become fixed: a pattern that names last year is useless
-  today. Where dates and names meet under one key, dates get a branch of their own.
+  today. Where dates and names meet under one key, dates get a branch of their own. A number is a
+  day
+  or month only by the *role* of its key beside other keys (`date_roles`).
 
 What all URLs of a node share (a constant value, a missing or always present key) belongs to the
-node and makes no level. Small nodes keep only what is structure: a value that a handful of URLs
-share may be chance.
+node and makes no level: it becomes a *test* of the node. Keys that are not constant stay *open*.
+Small nodes test only structure: a value that a handful of URLs share may be chance.
 """
 
 from __future__ import annotations
@@ -89,19 +97,20 @@ from temporal_assets.core.text.value_shapes import (
 from temporal_assets.core.traffic.audience import Audience
 
 MOST_PARTS: Final = 24
-"""A merged leaf of more parts than these is no list that people read: it becomes what its parts
-have in common."""
+"""Parts up to which a merged leaf is written as a list of alternatives; a leaf with more becomes
+what its parts have in common."""
 
 OTHER: Final = -1
-"""Branch of the values without a branch of their own; as a test: present, whatever the value."""
+"""Code of the branch for values without a branch of their own; as a test: present, whatever the
+value."""
 SHAPED: Final = -2
-"""Branch of the values with the shape `split_bit` of the parent."""
+"""Code of the branch for values with the shape `split_bit` of the parent."""
 ROOT: Final = -3
 
 _BITS: Final = ALL_BITS.bit_length()
 _DIGITS_AT: Final = DIGITS.bit_length() - 1
 _NONEMPTY_AT: Final = NONEMPTY.bit_length() - 1
-"""Position of the bit that is counted."""
+"""Index of the bit NONEMPTY, as `_DIGITS_AT` is of DIGITS."""
 
 _CLASS_COUNT: Final = len(CLASSES)
 _NO_KEY: Final = -1
@@ -111,7 +120,7 @@ _DOMINANT: Final = 0.9
 and share of one class before a wildcard is called by its name."""
 
 _LEAST_PASSING: Final = 2
-"""A single value with support has no successors."""
+"""Values with support from which on they may pass with time: a single one has no successors."""
 
 _WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
 """Shapes of dates, whatever stands beside them, that may have a branch of their own."""
@@ -120,7 +129,8 @@ _PART_PLACES: Final = tuple(bit.bit_length() - 1 for bit in _PARTS_OF_DATES)
 _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
 
 _SAME: Final = 1e-9
-"""Entropies that differ by less are equal: they are sums in different orders."""
+"""Difference of two entropies below which they are equal: sums in different orders differ by
+rounding."""
 
 
 Salience = Literal["support", "drop"]
@@ -128,28 +138,28 @@ Salience = Literal["support", "drop"]
 
 @dataclass(frozen=True, slots=True)
 class TreeOptions:
-    """Options of the division of a site."""
+    """Options for dividing a site."""
 
     min_urls: int = 10
-    """Nodes with fewer URLs are leaves, and no rarer value is salient."""
+    """Support: nodes with fewer URLs are leaves, and no rarer value is salient."""
     min_share: float = 1e-4
-    """The same as a share of the site's URLs, for large sites; the larger of the two counts."""
+    """Support as a share of the site's URLs, for large sites; the larger of the two counts."""
     salience: Salience = "support"
-    """Rule that gives values a branch of their own (`salience`)."""
+    """Rule that decides which values get a branch of their own (`salience`)."""
     most_urls: int = 3_000_000
-    """A site with more URLs is learned from a sample of so many (`sampled_tree`)."""
+    """Number of URLs above which a site is learned from a sample of that size (`sampled_tree`)."""
 
     def support(self, urls: int) -> int:
-        """Return URLs below which a node of a site with `urls` URLs is a leaf."""
+        """Return the support of a site with `urls` URLs."""
         return max(self.min_urls, int(np.ceil(self.min_share * urls)))
 
 
 @dataclass(frozen=True, slots=True)
 class PatternTree:
-    """Nodes are numbered in preorder; a node's URLs are a range of `order`.
+    """A pattern tree as arrays over its nodes in preorder; a node's URLs are a range of `order`.
 
-    A URL belongs to a node if it takes the branches to it and passes the tests of every node on
-    the way. Tests of node n are the rows `first_test[n]` to `first_test[n + 1] - 1`.
+    A URL belongs to a node if it takes the branches to it and passes the tests of every node on the
+    way. Tests of node n are the rows `first_test[n]` to `first_test[n + 1] - 1`.
     """
 
     keys: UrlKeys
@@ -157,47 +167,47 @@ class PatternTree:
     branch: Int32s
     """Code of the parent's split key that leads here: a value, ABSENT, OTHER, SHAPED or ROOT."""
     split_key: Int32s
-    """-1 for leaves."""
+    """Key that divides the node; -1 for leaves."""
     split_bit: Int32s
-    """Shape with a branch of its own, 0 for none."""
+    """Shape of the values with a common branch (SHAPED), 0 for none."""
     order: Int32s
-    """URL numbers, those of each node together."""
+    """Numbers of the URLs, so that those of each node are adjacent, from `start` to `stop`."""
     start: Int64s
     stop: Int64s
     first_test: Int64s
     test_key: Int32s
     test_value: Int32s
-    """A value, ABSENT or OTHER."""
+    """Value that the key must have, ABSENT or OTHER."""
     test_bits: Int32s
     """Shape bits that the value must have."""
     test_class: Int8s
-    """Class that most values have, an index into CLASSES."""
+    """Class of most of the values, an index into CLASSES: the name of the wildcard."""
     parts: Parts | None = None
-    """Parts that the merged leaves of a cut tree stand for; None where nothing was merged."""
+    """The parts that merged leaves of a cut tree stand for; None where nothing was merged."""
 
     def __len__(self) -> int:
         return len(self.branch)
 
     @property
     def leaves(self) -> Int64s:
-        """The leaves: the patterns. Their URLs are all URLs, each once."""
+        """Node numbers of the leaves, which are the patterns. Each URL belongs to one leaf."""
         return np.flatnonzero(self.hierarchy.is_leaf)
 
     @property
     def sizes(self) -> Int64s:
-        """URLs of each node, ||P||."""
+        """Number of URLs of each node, ||P||."""
         return self.stop - self.start
 
     def leaf_of_url(self) -> Int32s:
-        """Return the leaf of every URL."""
+        """Return the node number of each URL's leaf."""
         return self._of_leaf(self.leaves.astype(np.int32))
 
     def pattern_of_url(self) -> Int32s:
-        """Return which of the leaves each URL belongs to, counting them from 0."""
+        """Return the index of each URL's leaf among the leaves."""
         return self._of_leaf(np.arange(len(self.leaves), dtype=np.int32))
 
     def _of_leaf(self, numbers: Int32s) -> Int32s:
-        """Return, for every URL, the number of its leaf."""
+        """Return, for every URL, the number given to its leaf."""
         leaf_numbers = np.empty(len(self.order), np.int32)
         leaves = self.leaves
         # Leaves in preorder own consecutive ranges of `order`.
@@ -205,7 +215,7 @@ class PatternTree:
         return leaf_numbers
 
     def totals(self, per_url: Floats | Int64s) -> Floats:
-        """Return the sum over the URLs of each node: F_in(P) from F_in(u)."""
+        """Return the sum of a value per URL over the URLs of each node, as F_in(P) from F_in(u)."""
         totals = np.zeros(len(self))
         above = self.hierarchy
         values = readonly(per_url.astype(np.float64, copy=False))
@@ -215,8 +225,8 @@ class PatternTree:
     def cut(self, leaf: Flags) -> PatternTree:
         """Return the tree in which the flagged nodes are leaves.
 
-        A merged leaf holds what its parts hold, the leaves below it before any cut. Where these are
-        more than MOST_PARTS, it holds everything that reaches it.
+        A merged leaf covers what its parts cover: the leaves below it before any cut. With more
+        than MOST_PARTS parts, it covers every URL that reaches it.
         """
         if not (leaf & ~self.hierarchy.is_leaf).any():
             return self
@@ -236,7 +246,7 @@ class PatternTree:
         return replace(cut, parts=Parts(whole, node.astype(np.int32)))
 
     def _truncated(self, leaf: Flags) -> tuple[PatternTree, Int64s]:
-        """Return the tree without the nodes below flagged ones, and which nodes remain."""
+        """Return the tree without the nodes below flagged ones, and the numbers of the rest."""
         kept = np.flatnonzero(self.hierarchy.cut(leaf))
         renumbered = np.full(len(self) + 1, -1, np.int32)
         renumbered[kept] = np.arange(len(kept))
@@ -264,24 +274,24 @@ class PatternTree:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The tree before a cut, as far as it says what merged leaves hold."""
+    """The uncut tree, and how its nodes correspond to the cut tree's merged leaves."""
 
     tree: PatternTree
     node: Int32s
     """Node of the uncut tree for each node of the cut tree."""
 
     def leaves_of(self, node: int) -> list[int]:
-        """Return the leaves of `tree` that a node of the cut tree holds."""
+        """Return the leaves of the uncut tree below a node of the cut tree."""
         first = int(self.node[node])
         below = self.tree.hierarchy.is_leaf[first : int(self.tree.hierarchy.end[first])]
         leaves: list[int] = (first + np.flatnonzero(below)).tolist()
         return leaves
 
     def in_cut(self, cut: Hierarchy) -> Int32s:
-        """Return, for each node of `tree`, the node of the cut tree that its URLs belong to.
+        """Return, for each node of the uncut tree, the node of the cut tree that gets its URLs.
 
-        A URL that stops at an inner node below a merged leaf is of none of its parts: it belongs
-        to the node above the leaf, -1 if there is none.
+        A URL that stops at an inner node below a merged leaf is covered by none of its parts: it
+        belongs to the node above the leaf, -1 if there is none.
         """
         whole = self.tree.hierarchy
         numbers = np.full(len(whole), -1, np.int32)
@@ -298,11 +308,15 @@ def pattern_tree(
     audience: Audience | None = None,
     born: Int32s | Int64s | None = None,
 ) -> PatternTree:
-    """Return the tree T_syn of the distinct canonical URLs of one site.
+    """Return the tree T_syn of one site.
 
-    With an `audience`, no pattern names a value that too few clients have asked for: such values
-    stay under `*`. With the day on which each URL was `born`, none names a value that passes with
-    time (`running_values`).
+    Args:
+        urls: Distinct canonical URLs of the site.
+        options: Support and salience.
+        audience: Clients of the URLs. If given, no pattern names a value that too few clients asked
+            for: such values stay under `*`.
+        born: Day on which each URL was first seen. If given, no pattern names a value that passes
+            with time (`running_values`).
     """
     if len(urls) == 0:
         raise ValueError("a site without URLs has no patterns")
@@ -315,39 +329,39 @@ def pattern_tree(
 
 @dataclass(slots=True)
 class _Task:
-    """A node still to be made."""
+    """A node that is still to be built, with its URLs `order[start:stop]`."""
 
     parent: int
     branch: int
     start: int
     stop: int
     open_keys: Int32s
-    """Keys whose value the node does not fix."""
+    """Keys whose value the nodes above do not fix."""
     divided: frozenset[int]
-    """Keys that the branches above were chosen by."""
+    """Keys that divide the nodes above."""
     known: dict[int, tuple[int, int]]
-    """Bits and class that tests above require of keys."""
+    """Shape bits and class that tests of the nodes above require, by key."""
 
 
 @dataclass(slots=True)
 class _Measures:
-    """Measures of the values of open keys in a node, a row a key."""
+    """Statistics of the values of open keys among a node's URLs; lists have one entry per key."""
 
     present: list[int]
     distinct: list[int]
     constant: list[int]
-    """Some value: the value, if it is the only one."""
+    """The value, if there is only one; otherwise any of them."""
     common: list[int]
-    """Bits that all values have."""
+    """Shape bits that all values have."""
     most: list[int]
-    """URLs of the most frequent value."""
+    """Number of URLs with the most frequent value."""
     bit_urls: list[list[int]]
     class_urls: list[list[int]]
     entropy: list[float]
 
 
 class _Builder:
-    """Grows one tree, from the root down."""
+    """Builder of one tree, from the root down."""
 
     def __init__(
         self,
@@ -401,7 +415,7 @@ class _Builder:
         )
 
     def _grow(self, task: _Task) -> list[_Task]:
-        """Make the node of a task; the tasks of its children."""
+        """Build the node of a task and return the tasks of its children."""
         node = len(self.nodes)
         urls = task.stop - task.start
         rows = self.order[task.start : task.stop]
@@ -441,7 +455,7 @@ class _Builder:
         return _Measures(*(column.tolist() for column in columns))
 
     def _roles(self, open_keys: list[int], measures: _Measures) -> list[int]:
-        """Return which keys hold a part of a date because of their neighbours (`date_roles`)."""
+        """Return the role of each open key in a date that lies across keys (`date_roles`)."""
         if not any(map(_has_parts, measures.bit_urls)):
             return [NO_ROLE] * len(open_keys)
         looks = [
@@ -498,7 +512,7 @@ class _Builder:
         return True
 
     def _fixes(self, key: int, constant: int, common: int, role: int, rows: Int32s) -> bool:
-        """Return whether a constant value belongs to the pattern."""
+        """Return True if the constant value of a key becomes part of the pattern."""
         urls = len(rows)
         kind = self.kind[key]
         if not self.public.is_value_public[self.keys.first[key] + constant - 1]:
@@ -517,7 +531,7 @@ class _Builder:
         return not self.born.is_passing(rows)
 
     def _required(self, kind: int, common: int, role: int, urls: int) -> int:
-        """Return bits that a wildcard requires, given those that all its values have."""
+        """Return the shape bits that a wildcard requires, given those that all its values have."""
         if kind == EXTENSION:
             return 0
         if urls < self.support:
@@ -531,7 +545,10 @@ class _Builder:
     def _divide(
         self, task: _Task, measures: _Measures, roles: list[int], still_open: list[int]
     ) -> tuple[int, int, list[tuple[int, int]]]:
-        """Split key, shape with its own branch, and (branch, URLs) of each child."""
+        """Return the key that divides a node, the shape of its SHAPED branch, and its branches.
+
+        Branches are pairs of a code and a number of URLs; there are none for a leaf.
+        """
         candidates = [
             i
             for i in still_open
@@ -553,7 +570,7 @@ class _Builder:
     def _lasting(
         self, key: int, codes: Int32s, counts: Int64s, column: Int32s, rows: Int32s
     ) -> Flags:
-        """Return which values do not pass with time (`running_values`)."""
+        """Return flags of the values that do not pass with time (`running_values`)."""
         lasting = np.ones(len(codes), np.bool_)
         has_support = (counts >= self.support) & (codes != ABSENT)
         named = np.flatnonzero(has_support)
@@ -584,7 +601,7 @@ class _Builder:
         return lasting
 
     def _in_turn(self, key: int, codes: Int32s, column: Int32s, rows: Int32s) -> list[int]:
-        """Return the places of the values with numbers of which each follows the one before."""
+        """Return indices of numbered values (`issue-108`) whose pages follow each other in time."""
         families = numbered_families([self.keys.value(key, code) for code in codes.tolist()])
         if self.born is None or not families:
             return []
@@ -595,7 +612,7 @@ class _Builder:
         return self.born.in_turn(families, place[inside], rows[inside])
 
     def _page_words(self, key: int) -> list[int]:
-        """Return the codes of the values of a segment after which numbers are pages of a list."""
+        """Return the codes of segments after which a number is a page of a list, such as `page`."""
         if key not in self.page_words:
             first, last = self.keys.first[key : key + 2].tolist()
             often = np.flatnonzero(self.keys.count[first:last] >= self.support) + 1
@@ -622,7 +639,7 @@ class _Builder:
         return bool(np.isin(before, words).all())
 
     def _divides(self, task: _Task, measures: _Measures, i: int) -> bool:
-        """Return whether a key may divide: paths always, query keys that are not exceptions."""
+        """Return True if a key may divide a node: any but a query key without support."""
         kind = self.kind[task.open_keys[i]]
         return bool(kind != QUERY or measures.present[i] >= self.support)
 
@@ -639,7 +656,7 @@ class _Builder:
         )
 
     def _date_bit(self, measures: _Measures, i: int, role: int) -> int:
-        """Return the shape of most dates of a key, if they are most of its numbers; 0 for none."""
+        """Return the date shape that most of a key's numbers (or names) have, or 0."""
         urls = measures.bit_urls[i]
         numbers = _DOMINANT * urls[_DIGITS_AT]
         parts = (bit for bit in _PARTS_OF_DATES if bit & ROLE_BITS[role])
@@ -651,9 +668,10 @@ class _Builder:
         return bit if most >= self.support else 0
 
     def _branches(self, task: _Task, key: int, bit: int, dates: int) -> list[tuple[int, int]]:
-        """Divide a node's URLs by a key, or leave them if there is but one branch.
+        """Divide a node's URLs by a key; return (branch, URLs) of each part, or nothing if one.
 
-        Values with the shape `bit` have a branch; those with one of `dates` are not salient.
+        Values with the shape `bit` share a branch; those with one of the shapes `dates` are not
+        salient.
         """
         keys = self.keys
         rows = self.order[task.start : task.stop]
@@ -698,7 +716,7 @@ _ROLE_NAMES: Final = (YEAR_CLASS, MONTH_CLASS, DAY_CLASS, DATE_CLASS)
 
 
 def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: int) -> int:
-    """Return what a wildcard is called: by what nearly all its values look like."""
+    """Return the class that names a wildcard: that of nearly all its values."""
     least = _DOMINANT * present
     if role:
         whole = (MONTH_DAY | DASHED_DAY) & ROLE_BITS[role]
@@ -727,7 +745,7 @@ def _class_name(class_urls: list[int], bit_urls: list[int], present: int, role: 
 
 
 def _has_parts(bit_urls: list[int]) -> bool:
-    """Return whether some values of a key may be part of a date."""
+    """Return True if some values of a key may be part of a date."""
     return any(bit_urls[place] for place in _PART_PLACES)
 
 
@@ -749,7 +767,21 @@ def _assign(
     min_urls: int,
     by_support: bool,
 ) -> Int32s:
-    """Return the branch of each value of a node, given its frequency."""
+    """Return the branch of each value of a node, given the frequencies.
+
+    Args:
+        codes: Values of the key among the node's URLs.
+        counts: Number of URLs of each.
+        lasting: False for values that pass with time.
+        first: Row of the key's first value in `shape` and `public`.
+        shape: Shape of all values of the site.
+        public: False for values that too few clients asked for.
+        bit: Shape that gets the branch SHAPED.
+        dates: Shapes that are never salient.
+        is_path: True for a path segment, whose empty value has its own branch.
+        min_urls: Support.
+        by_support: True for the rule `support` of `salience`.
+    """
     branch = np.full(len(codes), OTHER, np.int32)
     rest = np.empty(len(codes), np.int64)
     left_over = 0
@@ -783,7 +815,7 @@ def _measure(
     counts: Int32s,
     touched: Int32s,
 ) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Int64s, Floats]:
-    """See `_Measures`. `counts` comes and goes as zeros."""
+    """Return the columns of `_Measures`. `counts` is scratch, and is all zeros before and after."""
     keys = len(open_keys)
     urls = len(rows)
     present = np.zeros(keys, np.int64)
@@ -826,7 +858,7 @@ def _measure(
 
 @leaf
 def _add_look(value: int, urls: int, bit_urls: Int64s, class_urls: Int64s) -> None:
-    """Count URLs whose values have a shape, by its bits and its class."""
+    """Add URLs whose values have a shape to the counts by shape bit and by class."""
     bits = bits_of(value)
     class_urls[class_of(value)] += urls
     for bit in range(_BITS):
@@ -844,7 +876,7 @@ def _add_up(
     end: Int32s,
     totals: Floats,
 ) -> None:
-    """Sums over the URLs of leaves, and over the children of the nodes above them."""
+    """Add values per URL up over leaves, and those of children over inner nodes, into `totals`."""
     for node in range(len(totals) - 1, -1, -1):
         if end[node] == node + 1:
             total = 0.0
@@ -857,7 +889,7 @@ def _add_up(
 
 @leaf
 def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int:
-    """Frequencies of the codes of some URLs into `counts`; which codes into `touched`."""
+    """Count the codes of some URLs into `counts`, list them in `touched`, and return how many."""
     distinct = at = 0
     while at < len(rows):
         # URLs come in order: values come in runs.
@@ -873,7 +905,7 @@ def _count(column: Int32s, rows: Int32s, counts: Int32s, touched: Int32s) -> int
 
 @loop
 def _partition(column: Int32s, rows: Int32s, place: Int32s, spare: Int32s, parts: int) -> Int64s:
-    """Bring URLs of one part together, keeping their order; the sizes of the parts."""
+    """Sort URLs stably by the part (`place`) of their code; return the sizes of the parts."""
     sizes = np.zeros(parts, np.int64)
     for row in rows:
         sizes[place[column[row]]] += 1

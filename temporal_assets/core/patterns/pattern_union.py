@@ -1,6 +1,6 @@
-"""Several patterns written as one: what they share once, the rest as alternatives.
+"""Several patterns written as one: common pieces once, the rest as alternatives.
 
-Here: joining pieces of text. Not here: what the pieces say (`pattern_text`).
+Here: joining pieces of text. Not here: what the pieces mean (`pattern_text`).
 
     /china/{date}/{digits}.shtml and /finance/stock/{date}/{digits}.shtml
     /{china|finance/stock}/{date}/{digits}.shtml
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 
 def joined(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: str) -> str:
-    """Return one text for alternatives that are given in pieces.
+    """Return one text for alternatives that are given as lists of pieces.
 
-    Pieces that all begin with, and those that all end with, are written once; so is one of
-    `signs` that all alternatives begin with after that.
+    Common first and last pieces are written once; so is one of `signs` (such as `/`) that all
+    alternatives begin with after that. `begin` and `end` enclose the alternatives.
     """
     alternatives = list(dict.fromkeys(map(tuple, alternatives)))
     if len(alternatives) == 1:
@@ -31,9 +31,9 @@ def joined(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: s
 
 
 def _grouped(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: str) -> list[str]:
-    """Return texts of alternatives; those that differ in their first piece alone are one.
+    """Return the texts of the alternatives, fewer where some can be joined.
 
-    So are those that share nothing but their first piece.
+    Those that differ only in their first piece share a text, and so do those that share only it.
     """
     heads: dict[tuple[str, ...], list[str]] = {}
     for pieces in alternatives:
@@ -47,7 +47,7 @@ def _grouped(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs:
 
 
 def _chosen(texts: Sequence[str], begin: str, end: str, signs: str) -> str:
-    """Return one of some texts; a sign that all begin with is written once."""
+    """Return a choice between some texts; a sign that all begin with is written once."""
     sign = texts[0][:1]
     if not sign or sign not in signs or not all(text.startswith(sign) for text in texts):
         return f"{begin}{'|'.join(texts)}{end}"
@@ -55,7 +55,7 @@ def _chosen(texts: Sequence[str], begin: str, end: str, signs: str) -> str:
 
 
 def _shared(alternatives: Sequence[Sequence[str]]) -> int:
-    """Return how many pieces all of them begin with."""
+    """Return how many first pieces all alternatives have in common."""
     count = 0
     for pieces in zip(*alternatives, strict=False):
         if len(set(pieces)) > 1:

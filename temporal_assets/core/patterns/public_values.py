@@ -2,9 +2,9 @@
 
 Here: the rule. Not here: counting clients (`audience`), and using the rule (`pattern_tree`).
 
-A path segment that a handful of people know may be their name or a secret. What a pattern says
-besides is structure: how many segments there are, whether there is an extension. The host is
-named in any case, because whoever reads a pattern was told the site.
+A path segment that only a handful of people know may be their name or a secret. Everything else in
+a pattern is structure: how many segments there are, whether there is an extension. The host is
+always named, because a reader of a pattern knows the site.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class PublicValues:
     """Keys and values that at least k clients requested; the rest are masked."""
 
     is_key_public: Flags
-    """Flags of keys: the name of a query key is a value like others."""
+    """Flags of keys; the name of a query key may be a secret like a value."""
     is_value_public: Flags
-    """Flags of the rows of the values of `UrlKeys`."""
+    """Flags of values, in the row order of `UrlKeys`."""
 
 
 def everything_public(keys: UrlKeys) -> PublicValues:
-    """Return flags that keep nothing secret."""
+    """Return flags that mask nothing."""
     return PublicValues(np.ones(len(keys.keys), np.bool_), np.ones(len(keys.shape), np.bool_))
 
 
 def public_values(keys: UrlKeys, audience: Audience, support: int) -> PublicValues:
-    """Return keys and values that enough clients have asked for.
+    """Return flags of the keys and values that enough clients have asked for.
 
-    Values of paths and queries with fewer than `support` URLs are not looked at: no pattern would
+    Values of paths and queries with fewer than `support` URLs are not checked: no pattern would
     name them.
     """
     public = everything_public(keys)

@@ -17,14 +17,15 @@ from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.core.numerics.compiled import leaf, loop
 
 NEAR_EQUAL: Final = 1.5
-"""Frequencies that never fall by more than this factor from one value to the next have no drop
-worth the name: counts of tens vary by as much between samples of the same site."""
+"""Ratio of two successive frequencies up to which they are nearly equal: counts of tens vary by as
+much between samples of the same site."""
 
 FEW: Final = 32
-"""So many values without a drop are sections; more are names, places or users."""
+"""Number of values up to which values without a drop are sections; more are names, places or
+users."""
 
 _NEXT: Final = 3
-"""A value is close to the support if it has at least a third of it."""
+"""Fraction (a third) of the support that makes a value close to it."""
 
 
 @loop
@@ -47,7 +48,7 @@ def salient(counts: Int64s, min_urls: int, by_support: bool = False) -> int:
 
 @leaf
 def _at_least(counts: Int64s, least: int) -> int:
-    """Return how many frequencies are no smaller."""
+    """Return how many frequencies are at least `least`; they are in descending order."""
     count = 0
     while count < len(counts) and counts[count] >= least:
         count += 1
@@ -56,10 +57,10 @@ def _at_least(counts: Int64s, least: int) -> int:
 
 @leaf
 def _largest_drop(counts: Int64s, supported: int) -> tuple[int, float]:
-    """The value before the largest drop, and the factor.
+    """Return the index of the value before the largest drop in frequency, and the drop's factor.
 
     Drops count after values with support: among rare ones, 2 to 1 is as large a drop as 2,000 to
-    1,000. The last value of all has none after it.
+    1,000. There is none after the last value.
     """
     place, largest = 0, 0.0
     for i in range(min(supported, len(counts) - 1)):

@@ -1,6 +1,6 @@
-"""The pattern tree of a site, learned from a sample of its URLs where there are too many of them.
+"""The pattern tree of a site with too many URLs, learned from a sample of them.
 
-Here: drawing the sample, and putting the other URLs under the tree. Not here: learning
+Here: drawing the sample, and sorting the other URLs into the tree. Not here: learning
 (`pattern_tree`).
 
 Memory for learning grows with the URLs, some 400 bytes each. The sample takes URLs at equal
@@ -27,7 +27,7 @@ def site_tree(
     audience: Audience | None = None,
     born: Int32s | None = None,
 ) -> PatternTree:
-    """Return T_syn of a site, learned from `options.most_urls` of its URLs at most."""
+    """Return T_syn of a site, learned from at most `options.most_urls` of its URLs."""
     most = (options or TreeOptions()).most_urls
     if len(urls) <= most:
         return pattern_tree(urls, options, audience, born)
@@ -60,9 +60,9 @@ def _audience_at(audience: Audience, chosen: Int64s) -> Audience:
 
 
 def _with_all(tree: PatternTree, urls: Texts) -> PatternTree:
-    """Return the tree with all URLs put under its leaves.
+    """Return the tree with all URLs assigned to its leaves.
 
-    A URL that no leaf holds is counted with the last leaf below the node where it stops, which is
+    A URL that no leaf covers is counted with the last leaf below the node where it stops, which is
     that of its rare values.
     """
     node = np.maximum(compile_matcher(tree).match(urls), 0)

@@ -1,6 +1,6 @@
-"""Everything of BB 2 to 4 for one site: three trees, the behaviour graph, the ranks.
+"""Patterns of one site (BB 2 to 4): three trees, the behaviour graph, the ranks.
 
-Here: the order of the steps. Not here: the steps, and where the traffic comes from.
+Here: the order of the steps. Not here: the steps themselves, and the source of the traffic.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CUTS: Final[tuple[Cut, ...]] = ("syntax", "visit", "transit")
 
 @dataclass(frozen=True, slots=True)
 class SiteTraffic:
-    """The traffic of one site. Triples (target, referrer, client) count once."""
+    """Traffic of one site, in which each triple (target, referrer, client) counts once."""
 
     urls: Texts
     """Distinct canonical URLs."""
@@ -43,10 +43,10 @@ class SiteTraffic:
     referrals: Floats
     """F_out of each URL, to anywhere."""
     referrer: Int64s
-    """Number of the referrer of each pair of URLs with transits, -1 if it is not of the site."""
+    """Referrer's URL number of each pair of URLs with transits; -1 if it is not of the site."""
     target: Int64s
     transits: Floats
-    """F_trans of the pair."""
+    """Transits of the pair, F_trans."""
     audience: Audience | None = None
     """Clients of the URLs; if given, values that few clients know are never named."""
     born: Int32s | None = None
@@ -56,25 +56,25 @@ class SiteTraffic:
 
 @dataclass(frozen=True, slots=True)
 class SitePatterns:
-    """The patterns of a site: the leaves of the tree that was asked for, in their order."""
+    """Patterns of a site: the leaves of the chosen tree, in their order."""
 
     by_syntax: PatternTree
-    """T_syn."""
+    """T_syn, the tree before a cut."""
     by_visit: PatternTree
-    """T_visit."""
+    """T_visit, the tree after the visit cut."""
     by_transit: PatternTree
-    """T_tran."""
+    """T_tran, the tree after the transit cut."""
     visit_cut: VisitCut
     """Nodes of `by_syntax` that became leaves, and why."""
     transit_cut: TransitCut
-    """The same for `by_visit`."""
+    """Nodes of `by_visit` that became leaves, and why."""
     patterns: PatternTree
-    """The one of the three whose leaves are the patterns."""
+    """The tree whose leaves are the patterns."""
     graph: BehaviourGraph
 
     @property
     def ranks(self) -> PatternRanks:
-        """Return one row a pattern, as in the graph; computed when asked for."""
+        """Ranks of the patterns, one row each; computed on every access."""
         return rank_patterns(self.graph)
 
     @property
@@ -89,7 +89,7 @@ def learn_patterns(
     threshold: float = THRESHOLD,
     cut: Cut = "transit",
 ) -> SitePatterns:
-    """Return trees, cuts and graph of one site. See `visit_cut` and `transit_cut`."""
+    """Learn trees, cuts and graph of one site (`visit_cut`, `transit_cut`)."""
     syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
     by_visits = visit_cut(syntax.hierarchy, syntax.sizes, syntax.totals(traffic.visits))
     visit = syntax.cut(by_visits.is_pattern)
@@ -123,7 +123,7 @@ def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:
 
 
 def _merged(tree: PatternTree, cut: PatternTree, between: sparse.csr_array) -> sparse.csr_array:
-    """Return F_trans between the leaves of a cut of the tree, from that between its own."""
+    """Return F_trans between the leaves of a cut, from F_trans between the leaves of the tree."""
     if cut is tree:
         return between
     # Leaves of both trees are ranges of the same order of URLs.

@@ -28,9 +28,10 @@ from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 THRESHOLD: Final = 0.8
-"""BB give no number. It must be above 0.5: where all pages are reached from the front page,
-in-links are alike whatever the pages are, and that is already one half. At 0.8 both directions
-must agree, and partners may differ where most of them have common parents."""
+"""Similarity above which siblings merge; BB give no number. It must be above 0.5: where all pages
+are reached from the front page, in-links are alike whatever the pages are, and that is already one
+half. At 0.8 both directions must agree, and partners may differ where most of them have common
+parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +41,28 @@ class Decision:
     node: int
     merged: bool
     similarity: float
-    """Similarity of the least similar pair; if they do not merge, of the first pair found to
-    prevent it."""
+    """Similarity of the least similar pair; if the siblings do not merge, of the first pair found
+    to prevent it."""
     pair: tuple[int, int]
-    """Children of that pair."""
+    """The two children of that pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransitCut:
-    """The tree's patterns after Algorithm 1, and why."""
+    """The patterns after Algorithm 1, and the decisions that led to them."""
 
     is_pattern: Flags
     decisions: tuple[Decision, ...]
     """Decisions in the order in which they were made."""
     has_transits: bool
-    """False: nothing was compared, and the given leaves are the patterns."""
+    """False if there were no transits: nothing was compared, and the leaves given are the
+    patterns."""
 
 
 def transit_cut(
     tree: Hierarchy, transits: sparse.csr_array, threshold: float = THRESHOLD
 ) -> TransitCut:
-    """Merge siblings of a tree, given transits[i, j] from its i-th to its j-th leaf."""
+    """Merge siblings of a tree, given the transits from its i-th to its j-th leaf."""
     if transits.shape == (1, 1) and len(tree) == 1:
         # Most sites of a window are so small.
         return TransitCut(tree.is_leaf, (), bool(transits.data.sum() > 0))
@@ -77,7 +79,7 @@ def transit_cut(
 
 
 class _State:
-    """The tree as it is after some merges."""
+    """State of the tree after some merges."""
 
     def __init__(self, tree: Hierarchy, transits: sparse.csr_array) -> None:
         self.tree = tree
@@ -104,16 +106,16 @@ class _State:
         heapq.heappush(self.queue, (-int(self.tree.depth[node]), node))
 
     def ready(self) -> _Ready:
-        """Return nodes whose children are all leaves, deepest first, as they come to be so."""
+        """Return nodes whose children are all leaves, deepest first, also those that become so."""
         return _Ready(self)
 
     @property
     def height(self) -> int:
-        """H of eq 6: depth of the deepest node that is left."""
+        """H of eq 6: depth of the deepest remaining node."""
         return int(np.flatnonzero(self.at_depth)[-1])
 
     def compare(self, node: int, threshold: float) -> Decision:
-        """Return the least similar two children of a node."""
+        """Return the decision about a node's children, by the least similar two of them."""
         children = np.array(self.tree.children(node), np.int32)
         vectors = [
             _vectors(
@@ -134,7 +136,7 @@ class _State:
         return Decision(node, bool(similarity > threshold), float(similarity), pair)
 
     def merge(self, node: int) -> None:
-        """Make a node a leaf: lines 7 to 11 of Algorithm 1."""
+        """Make a node a leaf (lines 7 to 11 of Algorithm 1)."""
         end = int(self.tree.end[node])
         below = np.arange(node + 1, end)
         alive = self.tree.cut(self.is_leaf)[below]
@@ -149,7 +151,7 @@ class _State:
 
 
 class _Ready:
-    """Iterates over a queue that grows meanwhile."""
+    """Iterator over a queue that grows during iteration."""
 
     def __init__(self, state: _State) -> None:
         self._queue = state.queue
@@ -185,9 +187,9 @@ def _vectors(
     height: int,
     total: Floats,
 ) -> tuple[Int64s, Int32s, Floats]:
-    """Spread vectors (eq 7) of some nodes, of unit length: pointers, nodes ascending, values.
+    """Return the spread vectors (eq 7) of some nodes as CSR: pointers, ascending nodes, values.
 
-    `total` comes and goes as zeros.
+    The vectors have unit length. `total` is scratch, and is all zeros before and after.
     """
     starts = np.zeros(len(children) + 1, np.int64)
     nodes = np.empty(64, np.int32)
@@ -224,10 +226,7 @@ def _vectors(
 
 @loop
 def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> float:
-    """Return the cosine of two unit vectors.
-
-    Two patterns without any transit of a direction are alike in it.
-    """
+    """Return the cosine of two unit vectors; two patterns without transits have cosine 1."""
     i, j = starts[a], starts[b]
     if i == starts[a + 1] or j == starts[b + 1]:
         return 1.0 if i == starts[a + 1] and j == starts[b + 1] else 0.0
@@ -254,7 +253,10 @@ def _least_similar(
     out_values: Floats,
     threshold: float,
 ) -> tuple[float, int, int]:
-    """Least similarity (eq 8) of two of the rows; the search ends at one not above `threshold`."""
+    """Return the least similarity (eq 8) of two rows, and the rows.
+
+    The search ends at the first pair that is not above `threshold`.
+    """
     rows = len(in_starts) - 1
     # An only child is like all of its siblings.
     least, first, second = (np.inf if rows > 1 else 1.0), 0, 0

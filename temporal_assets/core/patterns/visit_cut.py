@@ -25,10 +25,10 @@ from temporal_assets.core.numerics.hierarchy import Hierarchy
 
 @dataclass(frozen=True, slots=True)
 class VisitCut:
-    """The best cut, and why."""
+    """The best cut and its cost."""
 
     is_pattern: Flags
-    """Flags the nodes of the cut."""
+    """Flags of the nodes in the cut."""
     merged: Int64s
     """Inner nodes of the tree that became patterns."""
     saved_bits: Floats
@@ -40,11 +40,11 @@ class VisitCut:
 
 
 def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats) -> VisitCut:
-    """Return the cut of least cost, given URLs and visits of each node; ties take the smaller cut.
+    """Return the cut of least cost, given the URLs and visits of each node; ties take the smaller.
 
-    Without visits there is nothing to tell URLs apart, and the root is the pattern. The data term
-    grows with the visits and the model term only with their logarithm, so that much traffic leaves
-    the tree nearly whole.
+    Without visits URLs do not differ, and the root is the pattern. The data term grows with the
+    visits and the model term only with their logarithm, so that much traffic leaves the tree nearly
+    whole.
     """
     parameter = 0.5 * np.log2(visits[0]) if visits[0] > 0 else 0.0
     data = data_bits(urls, visits)
@@ -63,7 +63,7 @@ def visit_cut(tree: Hierarchy, urls: Int64s, visits: Floats) -> VisitCut:
 
 
 def data_bits(urls: Int64s, visits: Floats) -> Floats:
-    """Return bits that the visits of each node take if all its URLs are as likely: eq 4."""
+    """Return the bits of each node's visits if all its URLs are equally likely (eq 4)."""
     bits = np.zeros(len(visits))
     seen = visits > 0
     bits[seen] = -visits[seen] * np.log2(visits[seen] / (urls[seen] * visits[0]))

@@ -1,11 +1,11 @@
-"""Numbers and names that are part of a date because of what stands beside them.
+"""Roles of keys in dates that lie across several keys, such as `/2025/03/22/`.
 
-Here: which keys of a group of URLs hold the year, the month or the day of a date that lies across
-several keys: `/2025/03/22/`, `/22/03/2025/`, `/25/03/22/`, `/2025-03/22/`, `/2025/0322/`,
-`/mar/22/`, `?y=2025&m=3&d=22`. Not here: dates that one value holds (`date_shapes`).
+Here: which keys of a group of URLs hold the year, the month or the day of such a date:
+`/2025/03/22/`, `/22/03/2025/`, `/25/03/22/`, `/2025-03/22/`, `/2025/0322/`, `/mar/22/`,
+`?y=2025&m=3&d=22`. Not here: dates that one value holds (`date_shapes`).
 
 `22` alone is a page number. Beside a year it is a day, and a pattern that names it is of no use the
-day after. What is decided here holds for the group of URLs at hand, by the shares of its values.
+day after. The decision holds for the group of URLs at hand, by the shares of its values.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ ROLE_BITS: Final = {
     YEAR_CLASS: SMALL,
     DATE_CLASS: SIX,
 }
-"""Shapes that are dates in a key with that role. Roles are called as the classes of their
-wildcards."""
+"""Shapes that are dates in a key with each role. Roles have the numbers of the wildcard classes."""
 
 AMBIGUOUS: Final = DAY | MONTH | MONTH_NAME | MONTH_DAY | DASHED_DAY | SMALL | SIX
 """Shapes that are dates only by the role of their key."""
@@ -54,7 +53,7 @@ _DATED: Final = 0.1
 has other sections, and a section may write its dates in two places."""
 
 _DOMINANT: Final = 0.9
-"""Share of the numbers, or month names, that must fit, for the rest to be exceptions."""
+"""Share of the numbers, or month names, that must fit; the rest are exceptions."""
 
 _NAMED_ROLES: Final = {
     name: role
@@ -65,26 +64,26 @@ _NAMED_ROLES: Final = {
     )
     for name in names
 }
-"""Query keys that say what they hold."""
+"""Roles of query keys by their names."""
 
 
 @dataclass(slots=True)
 class Look:
-    """The look of one key's values in a group of URLs."""
+    """Statistics of one key's values in a group of URLs."""
 
     present: int
-    """URLs that have the key."""
+    """Number of URLs that have the key."""
     distinct: int
     bit_urls: Sequence[int]
-    """URLs whose value has a shape, by the place of its bit."""
+    """Number of URLs whose value has a shape, by the index of its bit."""
     class_urls: Sequence[int]
 
     def urls(self, bit: int) -> int:
-        """Return URLs whose value has a shape."""
+        """Return the number of URLs whose value has a shape."""
         return self.bit_urls[bit.bit_length() - 1]
 
     def is_part(self, *bits: int) -> bool:
-        """Return whether numbers and month names are of these shapes, and are no exceptions."""
+        """Return True if nearly all numbers and month names of the key have one of these shapes."""
         fitting = sum(map(self.urls, bits))
         others = self.urls(DIGITS) + sum(self.urls(bit) for bit in bits if bit in _NO_DIGITS)
         return fitting > _DATED * self.present and fitting >= _DOMINANT * others
@@ -102,7 +101,7 @@ _NO_DIGITS: Final = (MONTH_NAME, DASHED_DAY)
 def date_roles(
     kinds: Sequence[int], indices: Sequence[int], names: Sequence[bytes], looks: Sequence[Look]
 ) -> list[int]:
-    """Return the role of each key, NO_ROLE for most."""
+    """Return the role of each key; NO_ROLE for most."""
     roles = [NO_ROLE] * len(looks)
     path = {index: i for i, (kind, index) in enumerate(zip(kinds, indices, strict=True))
             if kind == PATH}  # fmt: skip
@@ -120,7 +119,7 @@ def date_roles(
 
 
 def _of_segments(looks: dict[int, Look]) -> dict[int, int]:
-    """Return roles of path segments, by their place."""
+    """Return the roles of path segments, by their index."""
     roles: dict[int, int] = {}
     for place in sorted(looks):
         look = looks[place]
@@ -144,7 +143,7 @@ def _where(looks: dict[int, Look], roles: dict[int, int]) -> dict[int, int]:
 
 
 def _after_year(looks: dict[int, Look], place: int) -> dict[int, int]:
-    """2025/03/22, 2025/mar/22, 2025/0322."""
+    """Return the roles of dates that begin with a year: 2025/03/22, 2025/mar/22, 2025/0322."""
     following = looks.get(place + 1)
     if following is not None and following.is_part(MONTH_DAY, DASHED_DAY):
         return {place + 1: MONTH_CLASS}
@@ -152,7 +151,7 @@ def _after_year(looks: dict[int, Look], place: int) -> dict[int, int]:
 
 
 def _before_year(looks: dict[int, Look], place: int) -> dict[int, int]:
-    """22/03/2025, 03/22/2025, mar/2025, 0322/2025."""
+    """Return roles of dates that end with a year: 22/03/2025, 03/22/2025, mar/2025, 0322/2025."""
     near, far = looks.get(place - 1), looks.get(place - 2)
     if near is None or not near.is_part(DAY, MONTH_NAME, MONTH_DAY):
         return {}
@@ -169,7 +168,7 @@ def _before_year(looks: dict[int, Look], place: int) -> dict[int, int]:
 
 
 def _of_short_year(looks: dict[int, Look], place: int) -> dict[int, int]:
-    """25/03/22, 22/03/25, 03/22/25, 25/0322: numbers of two digits side by side."""
+    """Return the roles of dates with a two-digit year: 25/03/22, 22/03/25, 03/22/25, 25/0322."""
     first, second, third = (looks.get(place + i) for i in range(3))
     if first is None or second is None or not first.is_padded:
         return {}

@@ -1,11 +1,11 @@
-"""Dates as one value of a URL writes them.
+"""Dates within one value of a URL.
 
 Here: recognising a date in a value, and the regular expression of each form. Not here: dates that
 lie across several segments (`date_roles`), and other shapes of values (`value_shapes`).
 
 Digits alone say less than digits with separators: `20250322` is a date, `250322` may be a number.
-What a form is worth is decided by `value_shapes` and `date_roles`; here is only whether a value
-has it.
+This module only decides whether a value has a form; `value_shapes` and `date_roles` decide what
+follows from it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _NAME: Final = (
 _NAME_BEYOND_HEX: Final = _NAME.replace("[Ff]eb(?:ruary)?", "[Ff]ebruary").replace(
     "[Dd]ec(?:ember)?", "[Dd]ecember"
 )
-"""Without `feb` and `dec`: `20dec2025` is a hexadecimal number as well."""
+"""Expression for month names except `feb` and `dec`: `20dec2025` is a hexadecimal number as
+well."""
 _DASH: Final = "[-_]"
 
 YEAR_EXPRESSION: Final = _YEAR
@@ -95,7 +96,7 @@ _LONGEST_NUMBER: Final = 6
 
 @inlined
 def number(data: Bytes, start: int, stop: int) -> int:
-    """Return the value of a few digits, -1 if there are others between them."""
+    """Return the value of a few digits, or -1 if other characters are among them."""
     value = 0
     for i in range(start, stop):
         if not 48 <= data[i] <= 57:
@@ -106,7 +107,7 @@ def number(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def is_year(data: Bytes, start: int) -> bool:
-    """Return whether four bytes are a year from 1900 to 2099."""
+    """Return True if four bytes are a year from 1900 to 2099."""
     return 1900 <= number(data, start, start + 4) <= 2099
 
 
@@ -118,7 +119,7 @@ def is_dash(byte: int) -> bool:
 
 @inlined
 def is_month_day(data: Bytes, start: int) -> bool:
-    """Four bytes: `0322`."""
+    """Return True if four bytes are a month and a day: `0322`."""
     month, day = number(data, start, start + 2), number(data, start + 2, start + 4)
     return 1 <= month <= 12 and 1 <= day <= 31
 
@@ -131,7 +132,7 @@ def _is_day_month(data: Bytes, start: int) -> bool:
 
 @inlined
 def is_dashed(data: Bytes, start: int, stop: int) -> bool:
-    """`2024-01` or `2024-01-31`, with `-` or `_`."""
+    """Return True for `2024-01` or `2024-01-31`, with `-` or `_`."""
     length = stop - start
     if (length != 7 and length != 10) or not is_year(data, start):
         return False
@@ -144,7 +145,7 @@ def is_dashed(data: Bytes, start: int, stop: int) -> bool:
 
 @leaf
 def is_compact(data: Bytes, start: int, stop: int) -> bool:
-    """Digits: `20240131`, with a time of day or without, `31012024` or `01312024`."""
+    """Return True for digits like `20240131` (perhaps with a time), `31012024` or `01312024`."""
     length = stop - start
     if length != 8 and length != 12 and length != 14:
         return False
@@ -161,13 +162,13 @@ def is_compact(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def is_year_month(data: Bytes, start: int) -> bool:
-    """Six digits: `202401`."""
+    """Return True if six digits are a year and a month: `202401`."""
     return is_year(data, start) and 1 <= number(data, start + 4, start + 6) <= 12
 
 
 @leaf
 def is_six(data: Bytes, start: int) -> bool:
-    """Six digits: `202401`, `240131`, `310124` or `013124`.
+    """Return True if six digits may be a date: `202401`, `240131`, `310124` or `013124`.
 
     Years end in 2039: of a hundred numbers of a count, forty at most look like dates.
     """
@@ -200,7 +201,7 @@ def month_of(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def is_dashed_day(data: Bytes, start: int, stop: int) -> bool:
-    """`03-22`: a date after a year, and anything elsewhere."""
+    """Return True for `03-22`, which is a date only after a year."""
     at = start
     while at < stop and not is_dash(data[at]):
         at += 1
@@ -260,7 +261,7 @@ def _end_of_part(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def _part(data: Bytes, start: int, stop: int) -> int:
-    """Return the token of a run of digits or letters, 0 if it is no part of a date."""
+    """Return the token of a run of digits or letters, or 0 if it is no part of a date."""
     length = stop - start
     if length == 0:
         return 0
@@ -337,10 +338,7 @@ def _is_triple(first: int, second: int, third: int) -> bool:
 
 @leaf
 def holds_date(data: Bytes, start: int, stop: int) -> bool:
-    """Return whether a date stands somewhere in a value.
-
-    `story-20250322-name`, `news-22.03.2025`.
-    """
+    """Return True if a value contains a date: `story-20250322-name`, `news-22.03.2025`."""
     before, between = 0, 0  # the two parts before, as far as one byte separates them
     at = start
     while at < stop:
@@ -378,7 +376,7 @@ def _is_alphanumeric(byte: int) -> bool:
 
 @inlined
 def _is_whole(first: int, second: int, third: int) -> bool:
-    """Three parts of a date with a year of four digits, or of two with both others padded."""
+    """Return True if three parts are a date with a full year, or with two padded numbers."""
     if first > 0 and second > 0 and third > 0 and _year(first):
         return _month(second) and _day(third)
     return _is_triple(first, second, third)

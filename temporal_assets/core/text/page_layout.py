@@ -1,11 +1,11 @@
-"""The similarity of two pages' layout, whatever they say.
+"""Similarity of the layouts of two HTML pages, whatever their text.
 
 Here: pages as counts of tag paths (`html/body/div/p`), and their cosine. Not here: which pages to
 compare (`pattern_quality`).
 
 Tag paths need no training and no parameter, and two pages of one template differ in them only by
-the length of their text. Counts are damped by a logarithm: forty comments make a page no other
-kind of page than four.
+the length of their text. Counts are damped by a logarithm: forty comments make a page no other kind
+of page than four.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"}
     | {"source", "track", "wbr"}
 )
-"""Elements without an end tag."""
+"""Names of elements without an end tag."""
 
 _DEEPEST: Final = 64
-"""Deeper elements count where this depth is: unclosed tags nest without end."""
+"""Depth of nesting at which deeper elements are counted: unclosed tags nest without end."""
 
 
 _TAG: Final = re.compile(
@@ -36,11 +36,11 @@ _TAG: Final = re.compile(
 closed: `html.parser` takes minutes for 256 KiB of `<!--`."""
 
 _OPAQUE: Final = frozenset({"script", "style"})
-"""Tags whose content is no markup."""
+"""Names of elements whose content is not markup."""
 
 
 class _Paths:
-    """Counts tag paths; forgiving about what is not closed."""
+    """Counter of tag paths that tolerates unclosed tags."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -81,7 +81,7 @@ def tag_paths(html: str) -> dict[str, float]:
 
 
 def layout_similarity(a: dict[str, float], b: dict[str, float]) -> float:
-    """Cosine of two pages, 0 to 1. A page without tags is like no other."""
+    """Return the cosine of two pages, 0 to 1; 0 for a page without tags."""
     product = sum(weight * b[path] for path, weight in a.items() if path in b)
     lengths = sum(w * w for w in a.values()) * sum(w * w for w in b.values())
     return product / sqrt(lengths) if lengths else 0.0

@@ -1,13 +1,12 @@
-"""The one section a page belongs to where every page must belong to one.
+"""The one section of a page, where statistics need exactly one for each page.
 
 Here: its name, as a regular expression that Python, DuckDB and Spark read alike, and as a loop for
-pages in bulk. Not here: all folders and programs above a page (`url_sections`), of which this is
-one.
+pages in bulk. Not here: all folders and programs above a page (`url_sections`).
 
-A page with a query belongs to its program (`a.example/news.php?`), any other to its top
-folder (`a.example/news/`), one beside the front page to the root. Deeper folders are dates
-and numbers more often than kinds of pages. A folder or a program whose name takes more than 200
-characters is none: logs are hostile, and names are kept in memory by the thousand.
+A page with a query belongs to its program (`a.example/news.php?`), any other to its top folder
+(`a.example/news/`), one beside the front page to the root. Deeper folders are dates and numbers
+more often than kinds of pages. A folder or a program with a name of more than 200 characters does
+not count: logs are hostile, and names are kept in memory by the thousand.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from temporal_assets.core.numerics.compiled import constant, inlined, leaf
 from temporal_assets.core.text.texts import Texts, find_byte, find_either, take
 
 _LONGEST: Final = 200
-"""Characters of a name."""
+"""Most characters of a section's name."""
 _SLASH: Final = constant(47)
 _QUESTION: Final = constant(63)
 
 SECTION: Final = r"^https?://([^/?]*/(?:[^?]{0,200}[?]|[^/?]{0,200}/)?)"
-"""Its first group is the section of a canonical URL: a prefix, written without the scheme."""
+"""Regular expression whose first group is the section of a canonical URL, without the scheme."""
 
 _SECTION: Final = re.compile(SECTION)
 
 
 def section_of(url: str) -> str:
-    """Return the section of a canonical URL; empty for what is none."""
+    """Return the section of a canonical URL, or an empty text for other texts."""
     match = _SECTION.match(url)
     return match[1] if match else ""
 
 
 def sections_of(urls: Texts) -> Texts:
-    """The sections of canonical URLs: the expression takes 2.5 microseconds a URL, this 0.1."""
+    """Return the sections of canonical URLs; 25 times as fast as the expression."""
     starts, stops = np.empty(len(urls), np.int64), np.empty(len(urls), np.int64)
     _find_sections(urls.data, urls.offsets, starts, stops)
     return take(urls.data, starts, stops)
@@ -55,7 +54,7 @@ def _find_sections(data: Bytes, offsets: Int64s, starts: Int64s, stops: Int64s) 
 
 @inlined
 def _host_start(data: Bytes, start: int, stop: int) -> int:
-    """Return where the host begins, `stop` if the scheme is not one of pages."""
+    """Return where the host begins, or `stop` if the scheme is not http or https."""
     if stop - start < 7 or data[start] != 104 or data[start + 1] != 116:
         return stop
     if data[start + 2] != 116 or data[start + 3] != 112:
@@ -67,7 +66,7 @@ def _host_start(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _section_stop(data: Bytes, host: int, stop: int) -> int:
-    """Return where the section ends that begins with the host; there if it is none."""
+    """Return where the section ends that begins with the host; `host` if there is none."""
     path = find_either(data, host, stop, _SLASH, _QUESTION)
     if path == stop or data[path] != _SLASH:
         return host
@@ -83,7 +82,7 @@ def _section_stop(data: Bytes, host: int, stop: int) -> int:
 
 @inlined
 def _is_name(data: Bytes, start: int, stop: int) -> bool:
-    """Return whether it is short enough; bytes that go on with a character do not count."""
+    """Return True if a name has at most `_LONGEST` characters; continuation bytes do not count."""
     if stop - start <= _LONGEST:
         return True
     characters = 0

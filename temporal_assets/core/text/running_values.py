@@ -1,19 +1,18 @@
 """Values that pass with time: numbers that grow, and names of things that are over.
 
-Here: whether the values of a key last, by the days their pages were born on, and by the numbers
-themselves where no days are known; and numbers of the pages of a list. Not here: dates, which are
-known by what they look like (`value_shapes`).
+Here: whether the values of a key last, by the days on which their pages were born, and by the
+numbers themselves where no days are known; and page numbers of lists. Not here: dates, which are
+recognised by their shape (`value_shapes`).
 
-An article number has as many pages as a section, with its comments and pictures, and is of no use
-in a pattern: tomorrow's articles have other numbers. A section shows itself by new pages: those
-that are born late in the window belong to values that were there before. Where most of them belong
-to values that are new themselves, none of these values is named.
+An article number may have as many pages as a section, with its comments and pictures, but it is of
+no use in a pattern: tomorrow's articles have other numbers. Sections are recognised by new pages:
+pages that are born late in the window belong to values that were there before. Where most of them
+belong to values that are new themselves, none of these values is named.
 
 Issues and volumes (`issue-108`, `vol41`) come too seldom for that. They follow one another: pages
 of the next one are born when those of the last one have been.
 
-The fourth page of a list is a page like the third, and the list grows: their numbers divide
-nothing.
+The fourth page of a list is a page like the third, and the list grows: page numbers never divide.
 """
 
 from __future__ import annotations
@@ -39,58 +38,61 @@ from temporal_assets.core.text.value_shapes import (
 )
 
 UNBORN: Final = -1
-"""The day of a page whose birth is not known."""
+"""Day of a page whose birth is not known."""
 
 NAMES: Final = 0
 NUMBERS: Final = 1
 CODES: Final = 2
-"""Kinds of values that are judged apart: words, digits, and identifiers of letters and digits."""
+"""Third kind of values, identifiers of letters and digits; the first are words, the second
+numbers."""
 _KINDS: Final = 3
 
 _LEAST_SPAN: Final = 14
-"""Days of births that say something: two weeks see every weekday twice."""
+"""Days of births that are needed for a decision: two weeks see every weekday twice."""
 
 _LATE: Final = 1 / 3
-"""Part of these days whose births are compared with those before."""
+"""Fraction of these days, at the end, whose births are compared with those before."""
 
 _NEW_VALUES: Final = (8, 2, 2)
-"""So many values of a kind must be new in that part: sections are founded, numbers are counted."""
+"""Values of a kind that must be new in the late part: new sections are rare, new numbers are
+not."""
 
 _LAST: Final = 0.5
-"""Share of the late pages that must belong to older values for the values to be named."""
+"""Share of late pages under older values from which on values last and may be named."""
 
 _COUNTED_FROM: Final = 10_000
 _SPREAD: Final = 0.2
 _LEAST_NUMBERS: Final = 3
-"""Without days: so many numbers with support, none smaller than ten thousand and within a fifth of
-the largest, count something. The numbers of categories differ more, or are smaller."""
+"""Without days: this many numbers with support, all at least ten thousand and within a fifth of the
+largest, count something. The numbers of categories differ more, or are smaller."""
 
 _IN_TURN: Final = 0.8
-"""Share of the values with numbers whose pages must be born after those of the value before."""
+"""Share of the numbered values whose pages must be born after those of the value before."""
 _LEAST_TURNS: Final = 2
-"""So many times one must follow another: of two sections one may happen to be read earlier."""
+"""Times that a value must follow another: of two sections one may happen to be read earlier."""
 _NUMBERED: Final = re.compile(rb"(.*?)([0-9]{1,15})")
-"""A value that ends with a number, of digits that fit into 64 bits."""
+"""Expression for a value that ends with a number that fits into 64 bits."""
 
 Family = list[int]
-"""Places of values that differ by the number at their end alone, in the order of the numbers."""
+"""Indices of the values that differ only by the number at their end, in the order of the
+numbers."""
 
 _PAGE: Final = rb"(?:page|paged|pg|pag|pagina|seite|strona|sida)"
 _PAGE_KEY: Final = re.compile(
     _PAGE + rb"(?:_?(?:no|num|number|index|nr))?|current_?page|offset|start|start_?at",
     re.IGNORECASE,
 )
-"""Names of query keys whose numbers are pages of a list, or places in it."""
+"""Expression for names of query keys whose numbers are pages of a list, or offsets in it."""
 _PAGE_WORD: Final = re.compile(_PAGE, re.IGNORECASE)
 _PAGE_VALUE: Final = re.compile(rb"(?:comment-)?" + _PAGE + rb"[-_.]?[0-9]{1,6}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Births:
-    """The day on which each URL was born, and from which day on births are late."""
+    """The day on which each URL was born, and the day from which on births are late."""
 
     day: Int32s
-    """Days since any day; UNBORN where it is not known."""
+    """Day of each URL's birth, as a number of days since any day; UNBORN where it is not known."""
     first: int
     last: int
 
@@ -100,7 +102,7 @@ class Births:
         return self.last - int((self.last - self.first + 1) * _LATE) + 1
 
     def is_passing(self, rows: Int32s) -> bool:
-        """Return True if all of some URLs were born in one quarter of the days, and late."""
+        """Return True if all given URLs were born late and within one quarter of the days."""
         days = self.day[rows]
         days = days[days >= 0]
         if not len(days):
@@ -111,12 +113,12 @@ class Births:
         return inside and end - begin <= quarter
 
     def in_turn(self, families: Sequence[Family], place: Int64s, rows: Int32s) -> list[int]:
-        """Return the places of the values of which each is born after the one before it.
+        """Return the indices of the values in families whose pages are born one after the other.
 
         Args:
             families: Values with the same text before their numbers.
-            place: The place among all values of the value of each URL.
-            rows: The URLs.
+            place: For each URL, the index of its value.
+            rows: Numbers of the URLs.
         """
         day = self.day[rows]
         order = np.lexsort((day, place))
@@ -138,14 +140,14 @@ class Births:
         return follow
 
     def _span(self, days: Int32s) -> tuple[int, int]:
-        """Return the days between which the middle half of some births lie."""
+        """Return the days between which the middle half of the births lies."""
         if not len(days):
             return self.first, self.first
         return int(days[len(days) // 4]), int(days[(3 * len(days)) // 4])
 
 
 def births(days: Int32s | Int64s | None) -> Births | None:
-    """Return births that say what lasts; None where they are not known or too close together."""
+    """Return births that allow a decision; None where they are unknown or too close together."""
     if days is None:
         return None
     known_days = days[days >= 0]
@@ -155,7 +157,7 @@ def births(days: Int32s | Int64s | None) -> Births | None:
 
 
 def numbered_families(values: Sequence[bytes]) -> list[Family]:
-    """Return the families of some values that have more than two members."""
+    """Return the families with more than two members among some values."""
     families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
     for place, value in enumerate(values):
         if match := _NUMBERED.fullmatch(value):
@@ -178,13 +180,13 @@ def is_page_word(value: bytes) -> bool:
 
 
 def is_page_value(value: bytes) -> bool:
-    """Return True if a segment is a page of a list by itself, such as `page-4`."""
+    """Return True if a segment alone denotes a page of a list, such as `page-4`."""
     return _PAGE_VALUE.fullmatch(value) is not None
 
 
 @leaf
 def kind_of(shape: int) -> int:
-    """Return NAMES, NUMBERS or CODES, by the code of a shape."""
+    """Return the kind of a value (NAMES, NUMBERS or CODES) from its shape."""
     if bits_of(shape) & DIGITS:
         return NUMBERS
     return NAMES if class_of(shape) in (WORD_CLASS, SLUG_CLASS, MONTH_CLASS) else CODES
@@ -212,7 +214,7 @@ def passing_kinds(
 ) -> Int8s:
     """Return, for each kind, 1 if its values pass, 0 if they last, -1 if births do not say.
 
-    `place` is 1 more than the place of a value's code in `kinds` and `has_support`.
+    `place` maps the code of a value to 1 + its index in `kinds` and `has_support`.
     """
     first = np.full(len(kinds), np.iinfo(np.int32).max, np.int32)
     for row in rows:
@@ -237,7 +239,7 @@ def passing_kinds(
 
 
 def is_counter(numbers: list[int]) -> bool:
-    """Return whether numbers are a stretch of a count, where no days are known."""
+    """Return True if numbers look like a stretch of a counter; used where no births are known."""
     if len(numbers) < _LEAST_NUMBERS or min(numbers) < _COUNTED_FROM:
         return False
     return max(numbers) - min(numbers) <= _SPREAD * max(numbers)

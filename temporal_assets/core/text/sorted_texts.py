@@ -18,16 +18,16 @@ from temporal_assets.core.text.texts import Texts, equal_bytes
 _WORD: Final = 8
 
 Pairs = tuple[Bytes, Int64s, Int32s, Bytes, Int64s]
-"""Bytes and offsets of the distinct first strings, which of them each pair has, and bytes and
-offsets of the second strings."""
+"""Pairs of strings as arrays: bytes and offsets of the distinct first strings, the index of each
+pair's first string, and bytes and offsets of the second strings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Pairs of strings, ascending by the first and then by the second; no pair twice."""
+    """Distinct pairs of strings, ascending by the first and then by the second."""
 
     firsts: Texts
-    """Distinct first strings in any order: many pairs have the same."""
+    """Distinct first strings in any order: many pairs share one."""
     first: Int32s
     """Index of the first string of each pair."""
     second: Texts
@@ -40,7 +40,7 @@ class Keys:
 
 
 def merged(first: Keys, other: Keys) -> tuple[Int64s, Int64s]:
-    """Return the positions of each pair in both lists, in order; -1 where it is absent."""
+    """Return the positions of each distinct pair in both lists, in order; -1 where it is absent."""
     size = len(first) + len(other)
     places, others = np.empty(size, np.int64), np.empty(size, np.int64)
     count = _merge(_arrays(first), _arrays(other), places, others)
@@ -48,7 +48,7 @@ def merged(first: Keys, other: Keys) -> tuple[Int64s, Int64s]:
 
 
 def count_up_to(keys: Keys, start: int, last: Keys) -> int:
-    """Return how many pairs are up to that of `last`; the first `start` are known to be."""
+    """Return how many pairs are not above the pair `last`; of the first `start` that is known."""
     return int(_count(_arrays(keys), start, _arrays(last)))
 
 
@@ -58,19 +58,19 @@ def _arrays(keys: Keys) -> Pairs:
 
 
 class Seeker:
-    """Ascending, distinct pairs in blocks, each looked up among pairs shown to it."""
+    """Lookup of sorted pairs, given in blocks, among pairs that are shown to it in order."""
 
     def __init__(self, blocks: Iterable[Keys], count: int) -> None:
-        """`count` is the number of all pairs of the blocks together."""
+        """Prepare the lookup of `count` pairs, the total of all blocks."""
         self.places: Int64s = np.full(count, -1, np.int64)
-        """Place of each pair among those shown; -1 if it is none of them."""
+        """Position of each pair among the pairs shown; -1 while it was not found."""
         self._blocks: Iterator[Keys] = iter(blocks)
         self._block: Keys | None = next(self._blocks, None)
         self._at = 0
         self._before = 0
 
     def look(self, shown: Keys, first: int) -> None:
-        """Look up the next pairs; the first of them has the position `first`."""
+        """Look up the next pairs shown; the first of them has the position `first`."""
         place = 0
         while self._block is not None:
             block_places = self.places[self._before : self._before + len(self._block)]
@@ -148,7 +148,7 @@ def _merge(first: Pairs, other: Pairs, places: Int64s, others: Int64s) -> int:
 
 @kernel
 def _count(pairs: Pairs, start: int, last: Pairs) -> int:
-    """Return the number of pairs up to the only one of `last`, by bisection."""
+    """Return the number of pairs not above the only pair of `last`, by bisection."""
     low, high = start, len(pairs[2])
     while low < high:
         middle = (low + high) // 2
@@ -183,7 +183,7 @@ def _compare(
     right_start: int,
     right_stop: int,
 ) -> int:
-    """Return a number below, at or above 0 as the first is less, equal or greater."""
+    """Return a negative number, 0 or a positive one as the left text is less, equal or greater."""
     length = min(left_stop - left_start, right_stop - right_start)
     i = 0
     # URLs of a site begin alike.

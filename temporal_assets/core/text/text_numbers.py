@@ -1,6 +1,6 @@
-"""Numbers that stand for texts in this process: nobody can prepare two that have the same.
+"""Hashes of texts under a secret seed of this process, so that nobody can prepare collisions.
 
-Not here: which texts there are, and the numbers of a day's URLs, which are their places.
+Not here: the numbers of a day's URLs, which are their positions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from temporal_assets.core.text.texts import MULTIPLIER, SEED, Texts, hash_bytes
 
 
 def text_numbers(texts: Texts) -> Int64s:
-    """A number of 62 bits for each text, more than 0; two texts hardly ever have the same."""
+    """Return a positive hash of 62 bits for each text."""
     numbers = np.empty(len(texts), np.int64)
     _hash(texts.data, texts.offsets, SEED, numbers)
     return numbers

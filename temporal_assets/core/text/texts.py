@@ -26,8 +26,8 @@ MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _ONES: Final = np.uint64(0x0101010101010101)
 _TOPS: Final = np.uint64(0x8080808080808080)
 _BLOCK: Final = 32
-"""Bytes compared at once where nothing was found for as many: values of kilobytes are hostile, and
-must not cost more than others a byte."""
+"""Bytes that are compared at once after as many without a match: values of kilobytes are hostile,
+and must not cost more per byte than others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def texts(strings: Sequence[str]) -> Texts:
 
 
 def utf8(text: str) -> bytes:
-    """The bytes of any string; Python's surrogates are what it stands for, or stand for no byte."""
+    """Return the UTF-8 bytes of any string; surrogates stand for undecodable bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -111,7 +111,7 @@ def equal_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
 
 @inlined
 def alike(data: Bytes, first: int, other: int, most: int) -> int:
-    """Return how many bytes are the same from `first` and from `other` on; `most` at most."""
+    """Return how many bytes from `first` and from `other` on are equal, up to `most`."""
     at = 0
     while at < most:
         left = most - at
@@ -124,7 +124,7 @@ def alike(data: Bytes, first: int, other: int, most: int) -> int:
 
 @leaf
 def find_byte(data: Bytes, start: int, stop: int, byte: int) -> int:
-    """Return where a byte is first found in `data[start:stop]`, `stop` if it is not there."""
+    """Return the first position of a byte in `data[start:stop]`, or `stop`."""
     return int(find_either(data, start, stop, byte, byte))
 
 
@@ -151,7 +151,7 @@ def find_either(data: Bytes, start: int, stop: int, byte: int, other: int) -> in
 
 @leaf
 def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8) -> int:
-    """Return the start of the first block with either byte, or of the last, incomplete one."""
+    """Skip blocks that have neither byte; return the start of the first other or incomplete one."""
     at, end = np.uint64(start), np.uint64(stop)
     while at + np.uint64(_BLOCK) <= end:
         hit = False
@@ -167,7 +167,7 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
 
 @leaf
 def after_digits(data: Bytes, start: int, stop: int) -> int:
-    """Return where the digits end that `data[start:stop]` begins with."""
+    """Return the end of the digits at the beginning of `data[start:stop]`."""
     at = _after_range(data, start, stop, np.uint8(96))
     while at < stop and 48 <= data[at] <= 57:
         at += 1
@@ -176,7 +176,7 @@ def after_digits(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def after_hex(data: Bytes, start: int, stop: int) -> int:
-    """Return where the hexadecimal digits end that `data[start:stop]` begins with."""
+    """Return the end of the hexadecimal digits at the beginning of `data[start:stop]`."""
     at = _after_range(data, start, stop, np.uint8(102))
     while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
         at += 1
@@ -185,7 +185,7 @@ def after_hex(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
-    """Return the start of the first block with more than digits and letters up to `last`."""
+    """Skip blocks of digits and letters up to `last`; return the start of the first other block."""
     at, end = np.uint64(start), np.uint64(stop)
     while at + np.uint64(_BLOCK) <= end:
         hit = False
@@ -202,7 +202,10 @@ def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
 
 @inlined
 def _zeros(word: np.uint64) -> np.uint64:
-    """The top bit of the lowest byte that is zero, and perhaps bits above it (Mycroft's test)."""
+    """Return a word whose lowest set bit marks the lowest zero byte (Mycroft's test).
+
+    Higher bits may be set by chance.
+    """
     return (word - _ONES) & ~word & _TOPS
 
 
@@ -224,7 +227,7 @@ def _word(data: Bytes, at: int, count: int) -> np.uint64:
 def eight_bytes(data: Bytes, at: int) -> np.uint64:
     """Return 8 bytes as a little-endian integer.
 
-    The compiler makes one load of them where it need not look for places below 0.
+    The index is unsigned, so that the compiler makes one load of them.
     """
     place = np.uint64(at)
     return (

@@ -4,8 +4,9 @@ Here: numbering keys and values (BB 3.1, "key-value pairs") in one pass over the
 a URL is split (`url_split`), and which keys are kept as columns (`url_keys`).
 
 URLs are sorted, and most fields of a URL equal those of the URL before it. So the pass stores only
-the changes of the value under each key (run-length encoding): one or two integers a URL, which has
-seven fields on average.
+the changes of the value under each key (run-length encoding): one or two integers per URL, which
+has seven fields on average. A *slot* is the number of a key: the first slots are keys that every
+site may have (host labels, path segments, ...), query keys follow in the order in which they occur.
 """
 
 from __future__ import annotations
@@ -30,20 +31,21 @@ _HOST_SLOT: Final = 2
 _PATH_SLOT: Final = _HOST_SLOT + url_split.MAX_LABELS
 _EXTENSION_SLOT: Final = _PATH_SLOT + url_split.MAX_SEGMENTS
 QUERY_SLOT: Final = _EXTENSION_SLOT + 1
-"""Slots are numbers of the keys that every site may have; query keys follow as they are met."""
+"""First slot of query keys."""
 
 SLOT: Final = 0
 CODE: Final = 1
 URL: Final = 2
-"""Columns of the changes: the key in a slot has the value with that code from this URL on; 0 is
+"""Columns of the changes: from this URL on, the key in a slot has the value with that code; 0 is
 none. Codes number the values of a key by first occurrence, from 1."""
 
 START: Final = 2
 STOP: Final = 3
-"""Columns of the values, beside SLOT and CODE: where the text lies."""
+"""Columns of the values, beside SLOT and CODE: begin and end of the text."""
 
 _NAMES: Final = -url_split.MAX_REPEATS
-"""The slots below 0: the name of a query key is a value as well, whose code leads to its slot."""
+"""Slot of the names of query keys, which are stored as values as well: their code leads to their
+slot."""
 
 _DISTINCT: Final = 0
 _PRESENT: Final = 1
@@ -60,15 +62,15 @@ _FIELDS: Final = 1
 _CHANGES: Final = 2
 _VALUES: Final = 3
 _SLOTS: Final = 4
-"""Places of `_Books.done`: URLs done, fields of the last of them, and what else there is."""
+"""Indices into `_Books.done`: URLs done, fields of the last URL, and numbers of rows in use."""
 
 _ROOM: Final = 2 * url_split.CAPACITY
-"""A URL makes no more than so many of anything."""
+"""Most rows of any table that one URL adds."""
 
 _TAG: Final = np.uint64(0xFFFFFFFF)
 _HALF: Final = np.uint64(32)
-"""An entry of the table is 32 bits of a hash, and below them the number of a value, from 1: to look
-for a value is to look at one place of memory, or two."""
+"""Bits of an entry's lower half. An entry of the hash table has 32 bits of the hash above the
+number of the value, from 1: a lookup reads one place of memory, or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class UrlFields:
     """The fields of all URLs of a site, run-length encoded."""
 
     changes: Int32s
-    """Shape (changes, 3), by URL."""
+    """Shape (changes, 3), sorted by URL."""
     values: Int64s
     """Shape (values, 4), without names."""
     present: Int64s
@@ -84,23 +86,23 @@ class UrlFields:
     distinct: Int64s
     """Number of values of each slot."""
     names: Int64s
-    """Shape (query keys, 3): where the name of a key lies, and its repetition."""
+    """Shape (query keys, 3): begin and end of the key's name, and its repetition."""
 
 
 class _Books(NamedTuple):
-    """The tables that grow URL by URL. Allocated memory costs nothing until it is written."""
+    """Tables that grow with every URL. Allocated memory costs nothing until it is written."""
 
     done: Int64s
     changes: Int32s
     values: Int64s
-    """Names among them."""
+    """Values, including the names of query keys."""
     table: Entries
     """Hash table of the values."""
     slots: Int64s
     fields: Int64s
     """Fields of the last URL, see `url_split`."""
     slot: Int64s
-    """Slots of its fields."""
+    """Slots of the last URL's fields."""
     before: Int64s
     """Slots of the fields of the URL before."""
 
@@ -141,7 +143,7 @@ def _no_slots(count: int) -> Int64s:
 
 
 def _with_room(books: _Books) -> _Books:
-    """Return the same tables, with more room in those that are nearly full."""
+    """Return the tables, enlarged where they are nearly full."""
     _, _, changes, values, slots = books.done.tolist()
     if changes + _ROOM > len(books.changes):
         books = books._replace(changes=_twice(books.changes))
@@ -161,7 +163,7 @@ def _twice(rows: NDArray[Values]) -> NDArray[Values]:
 
 
 def place(slot: int) -> tuple[int, int]:
-    """Return the kind and index of a slot before the query keys."""
+    """Return the kind and index of a slot below the query slots."""
     if slot >= _EXTENSION_SLOT:
         return url_split.EXTENSION, 0
     if slot >= _PATH_SLOT:
@@ -172,7 +174,7 @@ def place(slot: int) -> tuple[int, int]:
 
 
 def slot_of(kind: int, index: int) -> int:
-    """Return the slot of a field; for a query field, the first that query keys may take."""
+    """Return the slot of a field; for any query field, the first query slot."""
     if kind == url_split.PATH:
         return _PATH_SLOT + index
     if kind == url_split.HOST:
@@ -190,7 +192,7 @@ slot_in_loops: Final = inlined(slot_of)
 
 @inlined
 def _is_value(data: Bytes, start: int, stop: int, values: Int64s, number: int) -> bool:
-    """Return whether a text is that of a value."""
+    """Return True if a text equals the text of a value."""
     begin = values[number, START]
     length = stop - start
     return bool(
@@ -202,7 +204,7 @@ def _is_value(data: Bytes, start: int, stop: int, values: Int64s, number: int) -
 def _number_of(
     data: Bytes, start: int, stop: int, slot: int, seed: np.uint64, books: _Books
 ) -> int:
-    """Return the number of a value; a new value has no code yet."""
+    """Return the number of a value, which is added if it is new, without a code yet."""
     values = books.values
     tag = hash_bytes(data, start, stop, slot, seed) & _TAG
     mask = np.uint64(len(books.table) - 1)
@@ -248,7 +250,7 @@ def _has_room(books: _Books) -> bool:
 
 @leaf
 def _go_on(data: Bytes, offsets: Int64s, seed: np.uint64, books: _Books) -> bool:
-    """Number the fields of the next URLs; return False where a table is full before the end."""
+    """Number the fields of the next URLs; return False if a table became full before the end."""
     done = books.done
     first = done[_URLS]
     for url in range(first, len(offsets) - 1):
@@ -274,7 +276,7 @@ def _go_on(data: Bytes, offsets: Int64s, seed: np.uint64, books: _Books) -> bool
 def _number_field(
     data: Bytes, i: int, has_place: bool, url: int, seed: np.uint64, books: _Books
 ) -> int:
-    """Store what a field of a URL changes, and return its slot.
+    """Store the change that a field of a URL makes, and return its slot.
 
     `has_place` says that the URL before it had a slot in this position.
     """
@@ -322,7 +324,7 @@ def _query_slot(data: Bytes, i: int, likely: int, seed: np.uint64, books: _Books
 
 @inlined
 def _leave(slot: int, url: int, books: _Books) -> None:
-    """Store that this URL does not have a slot that the URL before it had."""
+    """Store that this URL lacks a slot that the URL before it had."""
     slots = books.slots
     if slots[slot, _SEEN] < url:
         slots[slot, _PRESENT] += url - slots[slot, _SINCE]

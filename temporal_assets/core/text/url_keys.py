@@ -1,4 +1,4 @@
-"""The URLs of one site as a table: a column per key, a small integer per value.
+"""The URLs of one site as a table: one column per key, one small integer (code) per value.
 
 Here: which keys get a column, and the columns. Not here: how keys and values are numbered
 (`url_fields`), what is built on the table (`pattern_tree`).
@@ -29,11 +29,11 @@ from temporal_assets.core.text.url_fields import (
 from temporal_assets.core.text.value_shapes import shapes
 
 ABSENT: Final = 0
-"""The code of ∅: the URL has no such key."""
+"""Code of ∅: the URL does not have the key."""
 
 MAX_QUERY_KEYS: Final = 64
-"""The most frequent query keys are kept: a column costs memory for every URL of the site, and
-scanners invent thousands of keys."""
+"""Most query keys with a column, the most frequent ones: a column costs memory for every URL of the
+site, and scanners invent thousands of keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,16 @@ class Keys:
     kind: Int8s
     """`url_split.HOST`, `PATH` ..."""
     index: Int32s
-    """Label from the right, segment from the left, repetition of a query key."""
+    """Index within the kind: of labels from the right, of segments from the left, of repeated query
+    keys."""
     name: tuple[bytes, ...]
-    """Query keys only; as written in the URL."""
+    """Name as written in the URL, of query keys only."""
 
     def __len__(self) -> int:
         return len(self.kind)
 
     def label(self, key: int) -> str:
-        """Return how people see a key: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
+        """Return name that people see: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
         kind, index = int(self.kind[key]), int(self.index[key])
         if kind == url_split.QUERY:
             name = self.name[key].decode("utf-8", "replace")
@@ -65,7 +66,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class UrlKeys:
-    """Key-values of the URLs of one site."""
+    """Keys and values of the URLs of one site."""
 
     urls: Texts
     keys: Keys
@@ -75,13 +76,13 @@ class UrlKeys:
     """Shape (keys + 1): value `code` of key k has the row `first[k] + code - 1` below."""
     start: Int64s
     stop: Int64s
-    """Positions of the values in `urls.data`."""
+    """Positions of the values' texts in `urls.data`, from `start` to `stop`."""
     shape: Int32s
-    """Its shape (`value_shapes`)."""
+    """Shape of each value (`value_shapes`)."""
     count: Int32s
-    """Number of URLs that have it."""
+    """Number of URLs with each value."""
     ignored: int
-    """Distinct query keys that got no column: too rare, or too many."""
+    """Number of distinct query keys without a column: too rare, or too many."""
 
     def value(self, key: int, code: int) -> bytes:
         """Return the text of a value."""
@@ -90,7 +91,10 @@ class UrlKeys:
 
 
 def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
-    """Key-values of distinct canonical URLs, without query keys that fewer than `min_urls` have."""
+    """Return the keys and values of distinct canonical URLs.
+
+    Query keys that fewer than `min_urls` URLs have get no column.
+    """
     fields = url_fields(urls)
     keys, column = _columns_of(urls, fields, min_urls)
     kept = column >= 0
@@ -107,7 +111,7 @@ def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
 
 
 def _columns_of(urls: Texts, fields: UrlFields, min_urls: int) -> tuple[Keys, Int32s]:
-    """Return the keys that get a column, and the column of every slot (-1: none)."""
+    """Return the keys that get a column, and the column of every slot, or -1."""
     present, names = fields.present, fields.names
     column = np.full(len(present), -1, np.int32)
     fixed = np.flatnonzero(present[:QUERY_SLOT]).tolist()
@@ -132,7 +136,7 @@ def _columns_of(urls: Texts, fields: UrlFields, min_urls: int) -> tuple[Keys, In
 
 @leaf
 def _place(values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: Int64s) -> None:
-    """Bring the values of each key together, in the order of their codes."""
+    """Sort the values by key and code."""
     for i in range(len(values)):
         key = column[values[i, SLOT]]
         if key >= 0:
@@ -144,7 +148,7 @@ def _place(values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: I
 def _fill(
     changes: Int32s, column: Int32s, first: Int64s, keys: int, urls: int, codes: Int32s
 ) -> Int32s:
-    """Codes of all URLs, given as zeros; how many URLs each value has."""
+    """Fill the codes of all URLs, given as zeros; return the number of URLs of each value."""
     count = np.zeros(first[keys], np.int32)
     code, since = np.zeros(keys, np.int64), np.zeros(keys, np.int64)
     for i in range(len(changes)):

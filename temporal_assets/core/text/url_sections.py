@@ -55,16 +55,16 @@ class Sections:
     """Shape (sections): programs; the others are folders."""
 
     def innermost(self) -> Texts:
-        """Return the deepest section of each URL."""
+        """Return the name of the deepest section of each URL."""
         return take(self.urls.data, self.start, self.stop[self.first[1:] - 1])
 
     def names(self) -> Texts:
-        """Return all sections of all URLs."""
+        """Return the names of all sections of all URLs."""
         start = np.repeat(self.start, np.diff(self.first))
         return take(self.urls.data, start, self.stop)
 
     def of(self, url: int) -> list[str]:
-        """Return the sections of one URL as text."""
+        """Return the names of the sections of one URL."""
         begin = int(self.start[url])
         ends = self.stop[self.first[url] : self.first[url + 1]].tolist()
         return [_text(self.urls.data, begin, end) for end in ends]
@@ -72,13 +72,13 @@ class Sections:
 
 @dataclass(frozen=True, slots=True)
 class SectionTrees:
-    """The distinct sections of many URLs: one tree a host, parents before their children."""
+    """The distinct sections of many URLs: one tree per host, parents before their children."""
 
     urls: Texts
     parent: Int32s
-    """Number of the section above; -1 for a root."""
+    """Number of the section above, or -1 for a root."""
     depth: Int32s
-    """0 for a root."""
+    """Depth below the root, which has 0."""
     is_program: Flags
     start: Int64s
     stop: Int64s
@@ -94,11 +94,11 @@ class SectionTrees:
         return _text(self.urls.data, int(self.start[section]), int(self.stop[section]))
 
     def names(self) -> list[str]:
-        """Return all of them."""
+        """Return the names of all sections."""
         return [self.name(section) for section in range(len(self))]
 
     def find(self, names: Collection[str]) -> Flags:
-        """Return which sections have one of these names."""
+        """Return flags of the sections with one of these names."""
         wanted = frozenset(names)
         return np.array([name in wanted for name in self.names()], np.bool_)
 
@@ -113,22 +113,22 @@ class SectionTrees:
             root = above
 
     def total(self, values: NDArray[np.int64]) -> Int64s:
-        """Return the sum of a value of the URLs over each section, with all that is beneath it."""
+        """Return the sum of a value per URL over each section and the sections below it."""
         sums: Int64s = _total(self.parent, self.innermost, np.asarray(values, np.int64))
         return sums
 
     def most(self, values: NDArray[np.int64]) -> Int64s:
-        """Return the largest value of the URLs of each section, with all that is beneath it."""
+        """Return the largest value per URL of each section and the sections below it."""
         largest: Int64s = _most(self.parent, self.innermost, np.asarray(values, np.int64))
         return largest
 
     def beneath(self, sections: Flags) -> Flags:
-        """Return which sections are among those flagged or lie beneath one that is."""
+        """Return flags of the sections that are flagged or lie below a flagged one."""
         flags_beneath: Flags = _beneath(self.parent, np.asarray(sections, np.bool_))
         return flags_beneath
 
     def covered(self, sections: Flags) -> Flags:
-        """Return which URLs lie in one of the flagged sections."""
+        """Return flags of the URLs that lie in one of the flagged sections."""
         flags: Flags = self.beneath(sections)[self.innermost]
         return flags
 
@@ -154,7 +154,7 @@ def _text(data: Bytes, start: int, stop: int) -> str:
 
 @inlined
 def _host_start(data: Bytes, start: int, stop: int) -> int:
-    """After `://`; where a URL names no scheme, its beginning."""
+    """Return the position after `://`, or `start` where a URL names no scheme."""
     for at in range(start, stop - 2):
         if data[at] == _SLASH or data[at] == _QUESTION:
             break
@@ -207,7 +207,7 @@ def _place(
     names: Int64s,
     stop: Int64s,
 ) -> int:
-    """Place in `table` of the section `above` + `data[begin:end]`, or where it may be put."""
+    """Return index in `table` of the section `above` + `data[begin:end]`, or a free one for it."""
     mask = len(table) - 1
     at = np.int64(value) & mask
     while table[at] >= 0:
@@ -239,7 +239,10 @@ def _grown(table: Int32s, hashes: NDArray[np.uint64], count: int) -> Int32s:
 def _number(
     data: Bytes, first: Int64s, host: Int64s, ends: Int64s, programs: Flags, seed: np.uint64
 ) -> tuple[Int32s, Int32s, Flags, Int64s, Int64s, Int32s]:
-    """A section is its parent and what its own name adds: no byte is looked at twice."""
+    """Number the distinct sections and return the columns of `SectionTrees`.
+
+    A section is looked up by its parent and its own name, so that no byte is read twice.
+    """
     urls, bound = len(first) - 1, len(ends)
     hashes = np.empty(bound, np.uint64)
     parent, depth = np.empty(bound, np.int32), np.empty(bound, np.int32)

@@ -1,11 +1,9 @@
-"""Division of a canonical URL into its fields.
-
-Scheme, port, host labels, path, extension, query.
+"""Division of a canonical URL into its fields: scheme, port, host labels, path, extension, query.
 
 Here: the compiled loops that both learning (`url_fields`) and matching (`pattern_match`) run over a
 URL, so that they cannot disagree. Not here: numbering of keys and values.
 
-The cut loses nothing:
+The division loses nothing:
 
 * host labels count from the right (0 is the top-level domain), so that `www.a.com` and `a.com`
   agree where they can; an address is one label;
@@ -37,18 +35,19 @@ QUERY: Final = 5
 
 MAX_LABELS: Final = 8
 MAX_SEGMENTS: Final = 24
-"""The last label or segment takes the rest. Real paths are shorter; crawler traps are not."""
+"""Most labels or segments; the last takes the rest. Real paths are shorter; crawler traps are
+not."""
 
 MAX_FIELDS: Final = 32
-"""Query fields beyond these are ignored: no page depends on so many."""
+"""Most query fields; further ones are ignored, because no page depends on so many."""
 
 MAX_REPEATS: Final = 4
-"""Fields of one name beyond these are ignored."""
+"""Most query fields of one name; further ones are ignored."""
 
 CAPACITY: Final = 2 + MAX_LABELS + MAX_SEGMENTS + 1 + MAX_FIELDS
 
 _BUCKETS: Final = 128
-"""Chains of names, so that each is compared with few others however many there are."""
+"""Hash chains of field names: each name is compared with few others however many there are."""
 
 KIND: Final = 0
 INDEX: Final = 1
@@ -58,11 +57,11 @@ NAME_START: Final = 4
 NAME_STOP: Final = 5
 NAME_HASH: Final = 6
 _BEFORE: Final = 7
-"""Columns of the field table; index is the label, the segment, or the repetition of the name. The
-hash is that of `texts.hash_bytes` with salt 0."""
+"""Columns of the field table. The index is that of the label, the segment, or the repetition of the
+name; the hash is `texts.hash_bytes` with salt 0."""
 
 TABLE_SHAPE: Final = (CAPACITY + _BUCKETS, 8)
-"""Shape of the field table, whose last rows hold the last field of each chain in their first
+"""Shape of the field table; its last rows hold the last field of each hash chain in the first
 column."""
 
 MAX_EXTENSION: Final = 5
@@ -80,7 +79,10 @@ _CLOSE: Final = constant(93)
 
 @leaf
 def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint64) -> int:
-    """Fill `fields` (TABLE_SHAPE, as it was left) with the fields of one URL; returns how many."""
+    """Fill `fields` with the fields of one URL and return how many there are.
+
+    `fields` has the TABLE_SHAPE and may hold those of another URL.
+    """
     count = 0
     host = _after_scheme(data, start, stop)
     path = host
@@ -101,9 +103,7 @@ def split_url(data: Bytes, start: int, stop: int, fields: Int64s, seed: np.uint6
 def split_next(
     data: Bytes, before: int, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
 ) -> tuple[int, int]:
-    """Split a URL as `split_url` does, given the fields of the URL before it.
-
-    `count` of `fields`.
+    """Split a URL as `split_url` does, reusing the `count` fields of the URL before it.
 
     Neighbours are alike up to their last segment or two. Returns how many of those fields stay as
     they were, being in the same place of both, and how many there are now.
@@ -184,7 +184,7 @@ def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) 
 
 @inlined
 def _is_address(data: Bytes, start: int, stop: int) -> bool:
-    """IPv6 in brackets, or IPv4: the last label is a number."""
+    """Return True for IPv6 in brackets, and for IPv4: the last label is a number."""
     if start < stop and data[start] == _OPEN:
         return True
     at = stop - 1
@@ -197,9 +197,9 @@ def _is_address(data: Bytes, start: int, stop: int) -> bool:
 def _split_path(
     data: Bytes, begin: int, stop: int, segment: int, fields: Int64s, count: int
 ) -> tuple[int, int]:
-    """Cut a path from its segment at `begin` on.
+    """Split a path from its segment at `begin` on; return the number of fields and the path's end.
 
-    Fields so far, and where the path ends: at the question mark, or at `stop`.
+    The end is at the question mark, or at `stop`.
     """
     end = find_either(data, begin, stop, _SLASH, _QUESTION)
     while end < stop and data[end] == _SLASH:
@@ -219,7 +219,7 @@ def _split_path(
 
 @inlined
 def _extension_dot(data: Bytes, start: int, stop: int) -> int:
-    """Position of the dot before the extension of a path that ends at `stop`, -1 if it has none."""
+    """Return the position of the dot before a path's extension, or -1 without one."""
     at = stop - 1
     while at > start and _is_alphanumeric(data[at]) and stop - at <= MAX_EXTENSION + 1:
         at -= 1
@@ -274,7 +274,7 @@ def _split_query(
 def _repeats(
     data: Bytes, start: int, stop: int, name: int, fields: Int64s, first: int, count: int
 ) -> int:
-    """Return how many of the fields `first` to `count` have the name `data[start:stop]`."""
+    """Return how many of the fields from `first` to `count` have the name `data[start:stop]`."""
     bucket = name & (_BUCKETS - 1)
     at = fields[CAPACITY + bucket, 0]
     # The table is not emptied between URLs: what is no earlier field of this chain ends it. Without
@@ -295,7 +295,7 @@ def _repeats(
 
 @inlined
 def _chain(fields: Int64s, field: int, name: int) -> None:
-    """Make a field the last of the chain of its name."""
+    """Append a field to the hash chain of its name."""
     bucket = name & (_BUCKETS - 1)
     fields[field, NAME_HASH] = name
     fields[field, _BEFORE] = fields[CAPACITY + bucket, 0]

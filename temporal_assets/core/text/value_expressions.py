@@ -1,13 +1,13 @@
-"""Regular expressions of values without some others, in what every engine reads and none hurts by.
+"""Regular expressions for "any value except these", readable by every engine and linear in time.
 
-Here: a small deterministic automaton for what one key may hold, and how it is written. Not here:
+Here: a small deterministic automaton for the values of one key, and how it is written. Not here:
 how the values of a URL follow each other (`pattern_text`), what the shapes are (`value_shapes`).
 
-"Any segment but `news` and `sport`" is a look-ahead in most dialects. RE2 has none, and what
-backtracks can be kept busy with them, so the same is spelled out by characters: not `n` and not
-`s`, or `n` and then not `e`, and so on. Every branch begins with characters of its own: no engine
-ever has two ways to read a value, and the cost of a match is linear in the URL. Only classes of
-characters repeat without bound.
+"Any segment but `news` and `sport`" is a look-ahead in most dialects. RE2 has none, and
+backtracking engines can be made slow with them, so the same is spelled out by characters: not `n`
+and not `s`, or `n` and then not `e`, and so on. Every branch begins with characters of its own: no
+engine ever has two ways to read a value, and the cost of a match is linear in the URL. Only classes
+of characters repeat without bound.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from typing import Any, Final, Literal
 from temporal_assets.core.text.value_shapes import DOTLESS, EXPRESSIONS, NONEMPTY, tightest
 
 Kind = Literal["whole", "bare", "extension", "nameless", "named"]
-"""Kind of text to be written: a whole value, a value without an extension, an extension, or a query
+"""Kind of text to write: a whole value, a value without an extension, an extension, or a query
 field without or with a name."""
 
 LONGEST: Final = 100
-"""Characters of a value that tell it from others. One that begins with the first hundred of an
-excluded value is excluded with it: groups are nested as deep as values are long."""
+"""Most characters of an excluded value that are compared; values with the same first hundred are
+excluded with it. Groups are nested as deep as values are long."""
 
 MOST_CHARACTERS: Final = 50_000
-"""Length beyond which an expression is not written, as RE2 would refuse it. 2,000 words need so
-many."""
+"""Length beyond which an expression is not written, as RE2 would refuse it: enough for 2,000
+words."""
 
 EXTENSION: Final = "[A-Za-z][0-9A-Za-z]{0,4}"
-"""Expression of what `url_split` takes for an extension."""
+"""Expression for extensions, as `url_split` defines them."""
 
 NOTHING: Final = r"[^\s\S]"
-"""Matches nothing."""
+"""Expression that matches nothing."""
 
 Mask = int
-"""A set of characters: bits 0 to 127 are ASCII, bit 128 is everything else."""
+"""Set of characters: bits 0 to 127 are ASCII, bit 128 is everything else."""
 
 _OTHERS: Final[Mask] = 1 << 128
 _EVERYTHING: Final[Mask] = (1 << 129) - 1
@@ -63,7 +63,7 @@ _RUNS: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRS
 
 @cache
 def _class(mask: Mask) -> str:
-    """A character or a class, written so that all dialects read the same."""
+    """Return an expression for a set of characters that all dialects read the same."""
     negated = bool(mask & _OTHERS)
     listed = _EVERYTHING & ~mask if negated else mask
     codes = [code for code in range(128) if listed >> code & 1]
@@ -90,7 +90,7 @@ def _class(mask: Mask) -> str:
 
 
 def _are_neighbours(code: int, following: int) -> bool:
-    """Return whether both are in one run of digits or letters, side by side."""
+    """Return True if two characters are adjacent in one run of digits or letters."""
     return following == code + 1 and any(chr(code) + chr(following) in run for run in _RUNS)
 
 
@@ -103,19 +103,19 @@ _SPECIAL: Final = str.maketrans({sign: "\\" + sign for sign in ".^$*+?{}[]|()\\"
 
 
 def escape(text: str) -> str:
-    """Return the text as an expression that matches it and nothing else."""
+    """Return an expression that matches a text and nothing else."""
     return text.translate(_SPECIAL)
 
 
 Places = frozenset[int]
-"""Positions in some texts."""
+"""Set of positions in some texts: a state of the automaton."""
 
 
 class Texts:
-    """A set of texts that can be read side by side: words, and what an expression takes.
+    """Automaton for a set of texts: words, and what an expression matches.
 
     Places are numbers; from each, characters lead to others. `ENDS` is after a whole text, and
-    `NEVER_ENDS` after one with which all that begins like it is in the set.
+    `NEVER_ENDS` after a text all of whose continuations are in the set too.
     """
 
     ENDS: Final = 0
@@ -131,11 +131,11 @@ class Texts:
         self.start |= self._before([(_parser.LITERAL, ord(c)) for c in word[:LONGEST]], {end})
 
     def add_expression(self, expression: str) -> None:
-        """All texts of an expression without look-around."""
+        """Add all texts that an expression without look-around matches."""
         self.start |= self._before(list(_parser.parse(expression)), {self.ENDS})
 
     def arcs(self, places: Places) -> list[tuple[Mask, Places]]:
-        """Return disjoint sets of characters, and where each leads."""
+        """Return disjoint sets of characters, and the places that each leads to."""
         blocks: list[tuple[Mask, Places]] = []
         for place in sorted(places):
             for mask, reached in self._arcs[place]:
@@ -183,7 +183,7 @@ class Texts:
 
 
 def _characters(name: Any, given: Any) -> Mask:
-    """Return the characters of one step of an expression."""
+    """Return the set of characters of one step of an expression."""
     kind = str(name)
     if kind == "LITERAL":
         return 1 << min(int(given), 128)
@@ -200,12 +200,12 @@ def _characters(name: Any, given: Any) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A state of what is written when nothing is excluded."""
+    """A state of the values to be written, before any are excluded."""
 
     accepts: bool
     arcs: tuple[tuple[Mask, int], ...]
     rest: str | None = None
-    """Expression of all that may follow, if states lead back to each other."""
+    """Expression of all that may follow; set if states lead back to each other."""
 
 
 def _any(allowed: Mask, nonempty: bool) -> list[_State]:
@@ -213,7 +213,7 @@ def _any(allowed: Mask, nonempty: bool) -> list[_State]:
 
 
 def _named(allowed: Mask) -> list[_State]:
-    """Return query fields with a name, and the empty field, which is none."""
+    """Return states for query fields with a name, and for the empty field."""
     name = allowed & ~_mask("=")
     return [
         _State(True, ((name, 1),)),
@@ -223,7 +223,7 @@ def _named(allowed: Mask) -> list[_State]:
 
 
 def _nameless(allowed: Mask) -> list[_State]:
-    """Return query fields without `=`, or with nothing before it."""
+    """Return states for query fields without `=`, or with nothing before it."""
     name = allowed & ~_mask("=")
     return [
         _State(False, ((name, 1), (allowed & _mask("="), 2))),
@@ -233,7 +233,7 @@ def _nameless(allowed: Mask) -> list[_State]:
 
 
 def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
-    """Return values that do not end in an extension; one that begins with its only dot has none.
+    """Return states for values without an extension, such as one that begins with its only dot.
 
     States: nothing read, no dot that could begin an extension since, such a dot, and 1 to 5
     characters of what may turn out to be an extension.
@@ -272,7 +272,7 @@ def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
 
 
 def _of_expression(expression: str) -> list[_State]:
-    """Return the states of a shape."""
+    """Return states for the values of a shape."""
     automaton = Texts()
     automaton.add_expression(expression)
     numbers: dict[Places, int] = {automaton.start: 0}
@@ -289,7 +289,7 @@ def _of_expression(expression: str) -> list[_State]:
 
 
 def _states(bits: int, separators: str, kind: Kind) -> list[_State]:
-    """Return what values of a shape may hold, if nothing is excluded."""
+    """Return states for all values with the shape bits, before any are excluded."""
     if kind == "extension":
         letters = _LETTER | _DIGIT
         more = [_State(True, ((letters, n + 1),) if n < 5 else ()) for n in range(1, 6)]
@@ -316,10 +316,10 @@ def value_expression(
     excluded: Iterable[str] = (),
     excluded_bits: int = 0,
 ) -> str | None:
-    """The values that have all `bits`, but for those excluded; None if there are none, or too many.
+    """Return an expression for the values that have all `bits` and are not excluded.
 
-    `separators` are the characters no value can hold. `excluded` are values, and `excluded_bits`
-    a shape (0: none).
+    `separators` are the characters no value can hold. `excluded` are values, and `excluded_bits` a
+    shape (0: none). Returns None if there are no such values, or the expression would be too long.
     """
     others = Texts()
     for value in excluded:
@@ -335,9 +335,9 @@ def value_expression(
 
 
 def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
-    """Return query fields that have none of the names; without `=` too if that is allowed.
+    """Return an expression for query fields with none of the names.
 
-    The empty field is always among them: it is none.
+    With `allows_nameless`, fields without `=` are included. The empty field always is.
     """
     others = Texts()
     for name in names:
@@ -348,18 +348,18 @@ def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes what an automaton takes and some sequences do not."""
+    """Writer of the texts that one automaton accepts and another does not."""
 
     states: Sequence[_State]
     excluded: Texts
     known: dict[tuple[int, Places], str | None] = field(default_factory=dict)
 
     def text(self) -> str | None:
-        """Return all of it; None for nothing."""
+        """Return the whole expression, or None if no text is left."""
         return self._rest(0, self.excluded.start)
 
     def _rest(self, state: int, places: Places) -> str | None:
-        """Return what may follow; None for nothing, not even the end."""
+        """Return an expression for what may follow, or None if nothing may, not even the end."""
         if (state, places) not in self.known:
             self.known[state, places] = self._written(state, places)
         return self.known[state, places]

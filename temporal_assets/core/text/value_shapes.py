@@ -3,9 +3,11 @@
 Here: the shapes, how a value is recognised, how a wildcard of that shape is written in a template
 and in a regular expression. Not here: which values become wildcards (`salience`).
 
-A shape is a bit. The bits that all values of a wildcard share are what the wildcard requires; a
-wildcard whose values share nothing takes anything. The class of most values only names the
-wildcard for the reader.
+A value has several shapes at once, each a bit: `2025` is NONEMPTY, DOTLESS, DIGITS and YEAR. The
+bits that all values of a wildcard share are what the wildcard requires; a wildcard whose values
+share nothing takes anything. Beside its bits, a value has one class (year, slug, word, ...); the
+class of most values only names the wildcard for the reader. The code of a shape is one integer with
+the bits in its lower part and the class above them.
 """
 
 from __future__ import annotations
@@ -29,27 +31,28 @@ DATE: Final = 64
 HEX: Final = 128
 UUID: Final = 256
 COMPACT: Final = 512
-"""A date in eight digits or more."""
+"""Bit of a date in eight digits or more: `20250322`."""
 SIX: Final = 1024
-"""A date in six digits; one number in twenty looks like that by chance."""
+"""Bit of a date in six digits, `250322`; one number in twenty looks like that by chance."""
 YEAR_MONTH: Final = 2048
-"""`202503`, one of the former."""
+"""Bit of a year and month in six digits, `202503`; such a value is SIX as well."""
 MONTH_DAY: Final = 4096
-"""`0322`, a date after a year."""
+"""Bit of a month and day in four digits, `0322`: a date after a year."""
 EPOCH: Final = 8192
-"""Seconds or milliseconds since 1970."""
+"""Bit of seconds or milliseconds since 1970."""
 SMALL: Final = 16384
 """Bit of numbers with one digit or two."""
 WRITTEN: Final = 32768
-"""`22-03-2025`, `22-mar`, `2025-w12`: see `date_shapes`."""
+"""Bit of other written dates, `22-03-2025`, `22-mar`, `2025-w12` (`date_shapes`)."""
 MONTHLY: Final = 65536
-"""`2025-03`, a DATE that days may follow."""
+"""Bit of a year and month, `2025-03`: a DATE after which a day may follow."""
 MONTH: Final = 131072
-"""A DAY up to 12."""
+"""Bit of a number up to 12; such a value is DAY as well."""
 DASHED_DAY: Final = 262144
-"""`03-22`, a date after a year."""
+"""Bit of a month and day with a dash, `03-22`: a date after a year."""
 DATED: Final = 524288
-"""A date stands somewhere in the value. Nothing requires it, so it has no expression."""
+"""Bit of a value that contains a date somewhere. No wildcard requires it, so it has no
+expression."""
 
 ALL_BITS: Final = 1048575
 
@@ -73,8 +76,8 @@ CLASSES: Final = (
     "slug-date",
     "digits",
 )
-"""Names of wildcards. Numbers are months and days only by their place beside others. The last are
-numbers of two digits, which such a place may make years."""
+"""Names of wildcards, by class. Numbers are months and days only by their place beside others. The
+last class is that of two-digit numbers, which such a place may make years."""
 
 ANY_CLASS: Final = 0
 YEAR_CLASS: Final = 1
@@ -93,7 +96,7 @@ _TOKEN_CLASS: Final = 10
 _TIME_CLASS: Final = 12
 
 _CLASS_SHIFT: Final = 20
-"""A value's code of shape: its bits, and its class above them."""
+"""Position of the class in the code of a shape, above the bits."""
 
 _HEX_LENGTH: Final = 8
 """Shorter words may consist of a to f by chance (`face`, `decade`)."""
@@ -110,7 +113,7 @@ _MONTHLY_LENGTH: Final = 7
 _TWO: Final = 2
 
 _LONG: Final = 64
-"""Longer values are no dates, names of months or UUIDs."""
+"""Length above which a value is no date, name of a month or UUID."""
 
 EXPRESSIONS: Final = {
     UUID: "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
@@ -133,20 +136,20 @@ EXPRESSIONS: Final = {
     + "".join(f"[0-9]{{{n}}}[A-Fa-f][0-9A-Fa-f]{{{7 - n},}}|" for n in range(8))
     + "[0-9]{8,}[A-Fa-f][0-9A-Fa-f]*)",
 }
-"""The exact meaning of each bit; the most specific first. Tests hold `shape_of` to them.
+"""Expressions that define each bit; the most specific first. Tests hold `shape_of` to them.
 
 Any two of the shapes exclude each other or one contains the other, and all of them are non-empty
-and without dots: so what several requirements have in common is the most specific of them."""
+and without dots: so the intersection of several shapes is the most specific of them."""
 
 
 def shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
-    """Code of shape of each value `data[starts[i]:stops[i]]`; see `bits_of` and `class_of`."""
+    """Return the code of the shape of each value `data[starts[i]:stops[i]]`."""
     codes: Int32s = _shapes(data, readonly(starts), readonly(stops))
     return codes
 
 
 def tightest(bits: int) -> int:
-    """Return the bits of the most specific shape among `bits`: what a wildcard then requires."""
+    """Return the most specific of some shape bits, which a wildcard then requires."""
     for bit in EXPRESSIONS:
         if bits & bit:
             return bit
@@ -161,7 +164,7 @@ def bits_of(code: int) -> int:
 
 @inlined
 def class_of(code: int) -> int:
-    """Return the class of a code, an index into CLASSES."""
+    """Return the class of a code, as an index into CLASSES."""
     return code >> _CLASS_SHIFT
 
 
@@ -178,7 +181,7 @@ def _shapes(data: Bytes, starts: Int64s, stops: Int64s) -> Int32s:
 
 @leaf
 def shape_of(data: Bytes, start: int, stop: int) -> int:
-    """Return bits and class of one value."""
+    """Return the code (bits and class) of the shape of one value."""
     length = stop - start
     if length == 0:
         return DOTLESS
@@ -203,7 +206,7 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def value_bits(data: Bytes, start: int, stop: int) -> int:
-    """The bits of one value, whose class nobody asks for: a long one is not counted through."""
+    """Return shape bits of one value; faster than `shape_of` for long values, without the class."""
     if stop - start <= _LONG:
         return bits_of(shape_of(data, start, stop))
     bits = NONEMPTY
@@ -217,7 +220,7 @@ def value_bits(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int]:
-    """Return digits, letters, letters that are hexadecimal digits, separators of words, dots."""
+    """Return the numbers of digits, letters, hexadecimal letters, word separators and dots."""
     digits = letters = hexadecimal = separators = dots = 0
     for i in range(start, stop):
         byte = data[i]
@@ -255,7 +258,7 @@ def _number_bits(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _dashed_bits(data: Bytes, start: int, stop: int) -> int:
-    """Return bits of a value with digits and separators."""
+    """Return the shape bits of a value with digits and separators."""
     if date_shapes.is_dashed(data, start, stop):
         return DATE | (MONTHLY if stop - start == _MONTHLY_LENGTH else 0)
     if date_shapes.is_dashed_day(data, start, stop):
@@ -306,7 +309,10 @@ def _is_uuid(data: Bytes, start: int) -> bool:
 
 @inlined
 def _ends_in_number(data: Bytes, start: int, stop: int) -> bool:
-    """Ends in a dash, up to five letters and at least four digits: `-97058163`, `-rcna5392`."""
+    """Return True if a value ends like an article id: `-97058163`, `-rcna5392`.
+
+    That is a dash, up to five letters, and at least four digits.
+    """
     at = stop - 1
     while at >= start and 48 <= data[at] <= 57:
         at -= 1

@@ -1,10 +1,10 @@
 """Distinct clients of groups of URLs, counted up to the number that makes a group public.
 
-Here: counting up to this bound, exactly and in little memory. Not here: what the groups are
+Here: exact counting up to this bound, in little memory. Not here: what the groups are
 (`public_values`, nodes of a tree), and who the clients are: they are integers.
 
-A URL that reaches the bound alone settles its group. All other URLs have fewer clients than the
-bound, so that storing all of them is cheap and the union is exact.
+A URL with enough clients makes its group public alone. All other URLs have fewer clients than the
+bound, so that storing all of these is cheap and the union is exact.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Audience:
     """Clients of each URL of a site."""
 
     least: int
-    """Distinct clients that are enough."""
+    """Number of distinct clients that makes a group public."""
     clients: Int64s
-    """Distinct clients of each URL."""
+    """Number of distinct clients of each URL."""
     few: Int64s
     """The clients of the URLs that have fewer than `least`, one URL after the other."""
     first: Int64s
@@ -33,14 +33,14 @@ class Audience:
 
 
 def is_public(audience: Audience, group_of_url: Int32s, groups: int) -> Flags:
-    """Return which groups of URLs have enough clients; URLs of no group are -1."""
+    """Return flags of the groups of URLs with enough clients; URLs of no group have group -1."""
     count, _ = _gather(group_of_url, groups, audience)
     flags: Flags = count >= audience.least
     return flags
 
 
 def public_nodes(audience: Audience, tree: Hierarchy, leaf_of_url: Int32s) -> Flags:
-    """Return which nodes of a tree have enough clients, given the leaf of every URL."""
+    """Return flags of the nodes of a tree with enough clients, given the leaf of every URL."""
     count, seen = _gather(leaf_of_url, len(tree), audience)
     _unite(tree.parent, count, seen)
     flags: Flags = count >= audience.least

@@ -21,11 +21,11 @@ from temporal_assets.core.numerics.compiled import kernel, readonly
 from temporal_assets.core.traffic.traffic import NOWHERE
 
 _LATER: Final = 1
-"""The bit of the later window; the next is that of the earlier one."""
+"""Bit of the later window; the next bit is that of the earlier one."""
 
 
 class Transits(NamedTuple):
-    """Transits by target, client and referrer, each repeated for every day of it.
+    """Transits sorted by target, client and referrer, one row for each day on which they occurred.
 
     Negative targets and referrers stand for URLs that are no changed page.
     """
@@ -34,16 +34,16 @@ class Transits(NamedTuple):
     client: Int64s
     referrer: Int64s
     windows: Int64s
-    """Bits of the windows that its day belongs to: 1 is the later one, 2 the other."""
+    """Bits of the windows that the day belongs to: 1 is the later one, 2 the earlier."""
 
 
 class ChangedPages(NamedTuple):
-    """Counts of the changed pages in the earlier window."""
+    """Earlier counts of the pages that are updated."""
 
     site: Int32s
-    """Pages of one site have the same number."""
+    """Number of each page's site."""
     is_new: Flags
-    """The earlier window counted nothing there."""
+    """True for pages without earlier counts."""
     visits: Int64s
     referred: Int64s
     referrals: Int64s
@@ -63,15 +63,15 @@ class ChangedTraffic:
     clients: Int64s
     few_bounds: Int64s
     few: Int64s
-    """Clients of the pages that have fewer than the bound."""
+    """Clients of the pages with fewer clients than the bound."""
     target: Int64s
     referrer: Int64s
     transits: Int64s
-    """Links within sites by target and referrer: how many more people took them, or less."""
+    """Change of each link's transits; links are within sites, sorted by target and referrer."""
 
 
 def changed_traffic(moved: Transits, pages: ChangedPages, least_clients: int) -> ChangedTraffic:
-    """Return the traffic of the changed pages in the later window.
+    """Return the counts of the changed pages in the later window.
 
     For a page whose clients fall below `least_clients`, `moved` must hold all transits.
     """
@@ -155,7 +155,7 @@ def _name_few(
     few_bounds: Int64s,
     few: Int64s,
 ) -> None:
-    """Write the clients of each page that has few: those who came, and earlier ones who remain."""
+    """Write the clients of each page with few clients: new ones, and earlier ones that remain."""
     row, rows, written = 0, len(moved.target), 0
     while row < rows and moved.target[row] < 0:
         row += 1
@@ -184,7 +184,7 @@ def _name_few(
 
 
 def _summed(target: Int64s, referrer: Int64s, change: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    """Return sums by target and referrer, without links whose changes cancel out."""
+    """Return the changes summed by target and referrer, without those that cancel out."""
     # Both are numbers of pages, of which there are fewer than 2**31: one number, sorted at once.
     link = target << 32 | referrer
     order = np.argsort(link)

@@ -1,4 +1,4 @@
-"""Incremental update of lists of links, after pages were added, removed and linked otherwise.
+"""Incremental update of lists of links between two windows with different pages.
 
 Here: lists of (page, transits), with pages as integers. Not here: the meaning of these integers.
 """
@@ -20,7 +20,7 @@ _NONE: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class LinkLists:
-    """Lists of links: row i has the links `bounds[i]` to `bounds[i + 1]`, ascending."""
+    """Lists of links: row i has the links from `bounds[i]` to `bounds[i + 1]`, sorted by page."""
 
     bounds: Int64s
     page: NDArray[np.integer[Any]]
@@ -64,7 +64,7 @@ def _columns(links: LinkLists) -> tuple[Int64s, Int64s, Int64s]:
 
 
 def _same(numbers: NDArray[np.integer[Any]]) -> Int64s:
-    """Return the array in the one type for which the loop is compiled."""
+    """Return the array with the type for which the loop is compiled."""
     return readonly(np.asarray(numbers, np.int64))
 
 

@@ -39,15 +39,12 @@ class VisitFilter:
     """A Bloom filter of the clients of each page: no false negatives, few false positives."""
 
     first: Int32s
-    """Page i has the words `first[i]` to `first[i + 1]`."""
+    """Words of page i in the filter: `first[i]` to `first[i + 1]`."""
     words: Words
 
 
 def visit_filter(pages: int, moved: Iterable[tuple[Int32s, Int64s]], all_of: Int64s) -> VisitFilter:
-    """Return a filter of the visits (page, client) of some days.
-
-    A page that is less than 0 is none.
-    """
+    """Return a filter of the visits (page, client) of some days; negative pages are ignored."""
     first = np.zeros(pages + 1, np.int32)
     given = [(readonly(page), readonly(client)) for page, client in moved]
     for page, _ in given:
@@ -61,23 +58,23 @@ def visit_filter(pages: int, moved: Iterable[tuple[Int32s, Int64s]], all_of: Int
 
 
 class Visits(NamedTuple):
-    """Transits of a day; URLs are those of the day, by number."""
+    """Transits of a day; URLs are numbered within the day."""
 
     target: Int32s
     referrer: Int32s
-    """-1 is nowhere."""
+    """Number of the referrer; -1 if there is none."""
     client: Int64s
 
 
 def _same(visits: Visits) -> Visits:
-    """Return the arrays in the one type for which loops are compiled."""
+    """Return the arrays with the types for which loops are compiled."""
     return Visits(readonly(visits.target), readonly(visits.referrer), readonly(visits.client))
 
 
 def chosen(visits: Visits, page: Int32s, traced: Flags, earlier: VisitFilter) -> Int64s:
-    """Return the rows of visits that `earlier` has, and of those from URLs that are traced.
+    """Return the rows of visits that may be in the filter `earlier`, or come from traced URLs.
 
-    `page` is the page that each URL of the day is.
+    `page` is the page of each URL of the day.
     """
     rows = np.empty(len(visits.target), np.int64)
     count = _choose(
@@ -93,10 +90,10 @@ def chosen(visits: Visits, page: Int32s, traced: Flags, earlier: VisitFilter) ->
 
 
 class TextPages:
-    """Pages by the numbers of their URLs (`text_numbers`).
+    """Pages by the hashes of their URLs (`text_numbers`).
 
-    These are the same on all days, so that URLs can be prepared whose numbers are alike in places:
-    a seed of this process spreads them.
+    The hashes are the same on all days, so that URLs with similar hashes can be prepared: a seed of
+    this process spreads them in the table.
     """
 
     def __init__(self, numbers: Int64s, pages: Int32s) -> None:
@@ -109,14 +106,14 @@ class TextPages:
         return self._count
 
     def find(self, numbers: Int64s) -> Int32s:
-        """Return the page of each; -1 where it is of none."""
+        """Return the page of each hash, or -1."""
         pages = np.empty(len(numbers), np.int32)
         _find(readonly(numbers), self._numbers, self._pages, SEED, pages)
         return pages
 
 
 class Numbered(NamedTuple):
-    """Some transits, and what their numbers stand for."""
+    """Transits of one day, with an index for each number that occurs as a target or referrer."""
 
     visits: Visits
     target: Int64s
@@ -128,7 +125,7 @@ class Numbered(NamedTuple):
 
 
 def in_traffic_order(parts: Sequence[Numbered], targets: int, threads: int) -> Transits:
-    """Return transits by target, client and referrer; there are as many targets as `targets`."""
+    """Return transits sorted by target, client and referrer; targets are below `targets`."""
     # Rows are put where they belong at once: numbers of 64 bits are made of each once.
     given = [part._replace(visits=_same(part.visits)) for part in parts]
     bounds = np.zeros(targets + 1, np.int64)
@@ -163,7 +160,7 @@ def _count(page: Int32s, counts: Int32s) -> None:
 
 @leaf
 def _fill(first: Int32s, all_of: Int64s) -> None:
-    """Turn numbers of visits into the first words of pages."""
+    """Turn numbers of visits per page into the first word of each page."""
     for i in range(len(all_of)):
         first[all_of[i]] = 1
     words = 0
@@ -181,13 +178,13 @@ def _hash(number: int) -> np.uint64:
 
 @inlined
 def _word(hashed: np.uint64, words: int) -> int:
-    """Return which of a page's words is a client's."""
+    """Return the index of a client's word among a page's words."""
     return int(np.int64(((hashed >> np.uint64(32)) * np.uint64(words)) >> np.uint64(32)))
 
 
 @inlined
 def _bits(hashed: np.uint64) -> np.uint64:
-    """Two bits of it, or one."""
+    """Return a word with the client's two bits set (or one, if both are the same)."""
     lowest_bit = np.uint64(1)
     return (lowest_bit << ((hashed >> np.uint64(20)) & np.uint64(63))) | (
         lowest_bit << ((hashed >> np.uint64(26)) & np.uint64(63))
@@ -289,7 +286,7 @@ def _place(
 
 @leaf
 def _sort(bounds: Int64s, first: int, stop: int, moved: Transits) -> None:
-    """The transits to each of some targets by client and referrer, in Shell's way.
+    """Sort the transits to each target by client and referrer, by Shell sort.
 
     Most pages have few; of a page with very many, steps of a third spare most moves.
     """

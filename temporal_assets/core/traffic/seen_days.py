@@ -17,21 +17,22 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import leaf, readonly
 
 _AT_ONCE: Final = 4
-"""Days whose pages are listed in one walk: as many lists as a processor keeps places of."""
+"""Days whose pages are listed in one walk: as many lists as a processor can write to
+efficiently."""
 
 _NEVER: Final = 63
-"""The bit of no day: that of the sign."""
+"""Bit that stands for no day: the sign bit."""
 
 
 def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, Int64s]:
-    """Return wanted pages x days: the row of the page among those of the day, -1 where it has none.
+    """Return the row of each wanted page in each day's table, shape (pages, days); -1: not there.
 
     Args:
         seen: For each page, the days it was seen on, as bits.
         bits: The bit of each day.
-        wanted: Which pages are asked for.
+        wanted: Flags of the pages that are asked for.
 
-    Also returns how many rows each day has of all the pages.
+    The second result is the number of rows of each day.
     """
     places = np.empty((np.count_nonzero(wanted), len(bits)), np.int64)
     rows = np.zeros(len(bits), np.int64)
@@ -40,7 +41,7 @@ def places_by_day(seen: Int64s, bits: Int64s, wanted: Flags) -> tuple[Int64s, In
 
 
 def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
-    """Return the pages of each day in order; a page is its position in `seen`."""
+    """Return the pages of each day in order; a page is its index in `seen`."""
     given, pages = readonly(seen), []
     for at in range(0, len(bits), _AT_ONCE):
         some = bits[at : at + _AT_ONCE]
@@ -54,7 +55,7 @@ def pages_by_day(seen: Int64s, bits: Sequence[int]) -> list[Int32s]:
 
 
 def values_at(places: Int64s, values: Int64s, first: Int64s) -> Int32s:
-    """Return wanted pages x days: the value at the row of the page, 0 where it has none.
+    """Return the values at the rows `places`, shape (pages, days); 0 where there is no row.
 
     The values of all days lie in one array; `first` is where the values of each day begin.
     """
@@ -77,7 +78,7 @@ def _count(seen: Int64s, days: tuple[int, ...]) -> tuple[int, ...]:
 
 @leaf
 def _list(seen: Int64s, days: tuple[int, ...], lists: tuple[Int32s, ...]) -> None:
-    """Write each page to all lists and advance those of its days only: without branches."""
+    """Write each page to the list of each of its days, without branches in the loop."""
     first, second, third, fourth = lists
     count_0, count_1, count_2, count_3 = 0, 0, 0, 0
     for page in range(len(seen)):

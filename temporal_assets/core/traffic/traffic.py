@@ -19,14 +19,14 @@ from temporal_assets.core.numerics.arrays import Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, readonly
 
 NOWHERE: Final = 2**63 - 1
-"""The referrer of a transit from nowhere. Less than 0 is what is no page."""
+"""Number of the missing referrer. Other negative numbers are URLs that are no page."""
 
 _PLACE_BITS: Final = 32
-"""Bits of a place in a link as one integer: the place of its target, and that of its referrer."""
+"""Bits of a position in a link that is packed into one integer: target, then referrer."""
 
 
 class Transits(NamedTuple):
-    """Transits by target, client and referrer, each repeated for every day of it."""
+    """Transits sorted by target, client and referrer, one row for each day on which they occur."""
 
     target: Int64s
     client: Int64s
@@ -35,7 +35,7 @@ class Transits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Traffic of pages, one entry a page."""
+    """Counts of pages, one entry per page."""
 
     visits: Int64s
     referred: Int64s
@@ -47,20 +47,20 @@ class Traffic:
     link_bounds: Int64s
     """Bounds of the links from pages of the same site: `link_bounds[i]` to `link_bounds[i + 1]`."""
     page: Int32s
-    """The place of the other page within the site; ascending for each page."""
+    """Position of the other page within the site; ascending for each page."""
     transits: Int64s
     """Number of clients who took the link."""
     referrers: Int64s
-    """The page that each distinct transit came from, in no order: once more for its F_out."""
+    """Referring page of each distinct transit, unordered: each adds one to that page's F_out."""
 
 
 def count_traffic(
     moved: Transits, first: int, stop: int, sites: Int64s, least_clients: int
 ) -> Traffic:
-    """Return the traffic of pages from `first` to before `stop`, from transits to them.
+    """Count the traffic of the pages from `first` up to `stop`, from all transits to them.
 
-    `sites` has the first page of every site, and the number of all pages behind them; clients are
-    named where there are fewer than `least_clients`.
+    `sites` has the first page of every site, and at its end the number of all pages. Clients are
+    listed for pages that have fewer than `least_clients`.
     """
     pages, most = stop - first, len(moved.target)
     visits, referred, clients = (np.zeros(pages, np.int64) for _ in range(3))
@@ -92,7 +92,7 @@ def _count(
     links: Int64s,
     referrers: Int64s,
 ) -> tuple[int, int]:
-    """Fill the counts; return the numbers of links (an integer each) and of referrers."""
+    """Write all counts; return the numbers of links (packed integers) and of referrers."""
     row, rows = 0, len(moved.target)
     named, listed, came = 0, 0, 0
     site = 0

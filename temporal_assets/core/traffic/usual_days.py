@@ -1,13 +1,13 @@
-"""Ranges in which a day's number is usual, from the numbers of the days before it.
+"""Ranges in which a day's count or share is usual, from those of the days before it.
 
-Here: how far counts and shares stray by chance. Not here: which numbers are judged (`contracts`),
+Here: how far counts and shares vary by chance. Not here: which numbers are checked (`contracts`),
 and what a finding means (`quality`).
 
-A count is taken to be negative binomial: Poisson noise, and a spread of its level that the days
-before show (over-dispersion). A share is taken to be binomial with such a spread, on the scale
-of the arcsine of its root, where noise is the same for all shares. Few days say little about
-their spread, so it is drawn towards what is common among sites. What strays by chance less than
-once in `_CHANCE` days at most is usual.
+A count is modelled as negative binomial: Poisson noise, and a spread of its level that the days
+before show (over-dispersion). A share is modelled as binomial with such a spread, on the scale of
+the arcsine of its root, where noise is the same for all shares. A few days say little about their
+spread, so it is shrunk towards what is common among sites. A number is usual if chance alone
+exceeds it at least once in `_CHANCE` days.
 """
 
 from __future__ import annotations
@@ -29,50 +29,51 @@ _CHANCE: Final = 3e-6
 """Probability of a number beyond one end of its range, were the model right."""
 
 _WEEK_CHANCE: Final = 1e-5
-"""The same of a week: those of neighbouring days share six days, and are told together."""
+"""The same probability for a week: those of neighbouring days share six days, and are told
+together."""
 
 _WEEKS_CHANCE: Final = 3e-4
-"""The same of four weeks, of which a year has thirteen that share no day."""
+"""The same probability for four weeks, of which a year has thirteen that share no day."""
 
 _EMPTY_CHANCE: Final = 1e-5
-"""The same for an empty day: it is likelier than others to be a fault."""
+"""The same probability for an empty day, which is more likely than others to be a fault."""
 
 _COMMON_SPREAD: Final = 0.04
 """Variance of a day's level, relative to its square, as it is common among sites."""
 
 _COMMON_WEEK_SPREAD: Final = 0.015
-"""The same of a week's level."""
+"""Variance of a week's level, relative to its square, as it is common among sites."""
 
 _CLUMPS: Final = 3.0
-"""Further variance per count: who comes opens several pages."""
+"""Variance per count beyond Poisson's: a visitor opens several pages."""
 
 _COMMON_SHARE_SPREAD: Final = 0.004
-"""The same of a share's odds: it adds to the noise as one thing in 250 does."""
+"""Common spread of a share's odds: it adds as much as the noise of one thing in 250."""
 
 _PRIOR: Final = 7.0
-"""Days, or weeks, that what is common counts for."""
+"""Number of days, or weeks, that the common spread counts for."""
 
 _WEEK: Final = 7
 _WEEKDAY_ROUNDS: Final = 3
-"""Weeks from which on weekdays have levels of their own."""
+"""Weeks from which on each weekday has a level of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Both ends of a range belong to it."""
+    """A range; both ends belong to it."""
 
     low: float
     high: float
 
     def around(self, other: Usual) -> Usual:
-        """Return the smallest range that holds both."""
+        """Return the smallest range that contains both ranges."""
         return Usual(min(self.low, other.low), max(self.high, other.high))
 
 
 def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Usual:
-    """Return the range of a count, from counts of days that were `ages` days before.
+    """Return the usual range of a count, given counts of days that were `ages` days before.
 
-    What is at most `factor` times more or less than expected is usual in any case.
+    A count within `factor` times the expected one is always usual.
     """
     counts, weekday = np.asarray(past, np.float64), np.asarray(ages) % _WEEK
     level = max(float(np.median(counts)), counts.mean() / 2, 0.5 / len(counts))
@@ -84,9 +85,10 @@ def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Us
 
 
 def usual_weeks(past: Sequence[float], weeks: int, factor: float) -> Usual:
-    """Return the range of the sum of so many weeks, from single weeks before; their noise is less.
+    """Return the usual range of a sum over `weeks` weeks, given single weeks before.
 
-    Levels of neighbouring weeks are alike: four vary half as much as one, not a quarter.
+    The noise of a sum is relatively less. Levels of neighbouring weeks are alike: four vary half as
+    much as one, not a quarter.
     """
     counts = np.asarray(past, np.float64)
     level = max(float(counts.mean()), 0.5 / len(counts))
@@ -102,7 +104,7 @@ def _around(expected: float, spread: float, chance: float, factor: float) -> Usu
 
 
 def count_noise(expected: float, spread: float | None = None, chance: float = _CHANCE) -> Usual:
-    """Return the range in which a count strays by chance from what is expected."""
+    """Return the range in which a count varies by chance around its expectation."""
     if spread is None:
         spread = _COMMON_SPREAD + _CLUMPS / max(expected, 0.5)
     size, share = 1 / spread, 1 / (1 + spread * expected)
@@ -112,9 +114,9 @@ def count_noise(expected: float, spread: float | None = None, chance: float = _C
 
 
 def is_empty_usual(past: Sequence[float]) -> bool:
-    """Return True if a day without any is nothing unusual after days with counts like these.
+    """Return True if an empty day is usual after days with counts like these.
 
-    The quieter half of them counts: it has the weekends.
+    The quieter half of the days counts: it contains the weekends.
     """
     quiet = np.sort(np.asarray(past, np.float64))[: (len(past) + 1) // 2]
     level = (float(quiet.sum()) + 0.5) / len(quiet)
@@ -123,9 +125,9 @@ def is_empty_usual(past: Sequence[float]) -> bool:
 
 
 def usual_share(past: Sequence[float], wholes: Sequence[float], whole: float, band: Usual) -> Usual:
-    """Return the range of a share of `whole` things, from shares of `wholes` of days before.
+    """Return the usual range of a share of `whole` things, from shares of `wholes` on days before.
 
-    What lies in the `band` is usual in any case.
+    A share within the `band` is always usual.
     """
     shares, sizes = np.asarray(past, np.float64), np.maximum(np.asarray(wholes, np.float64), 1)
     total = float(sizes.sum())
@@ -141,7 +143,7 @@ def usual_share(past: Sequence[float], wholes: Sequence[float], whole: float, ba
 
 
 def share_noise(expected: float, whole: float, spread: float = _COMMON_SHARE_SPREAD) -> Usual:
-    """Return the range in which a share of `whole` things strays by chance."""
+    """Return the range in which a share of `whole` things varies by chance."""
     whole = max(whole, 1.0)
     reach = -float(ndtri(_CHANCE)) * 0.5 * np.sqrt(spread + 1 / whole)
     angle = float(_angle(np.asarray(expected)))
@@ -153,7 +155,7 @@ def share_noise(expected: float, whole: float, spread: float = _COMMON_SHARE_SPR
 
 
 def _first(holds: Callable[[int], bool], near: float) -> int:
-    """Return the first whole number from which on something holds."""
+    """Return the first whole number from which on a condition holds, searching near `near`."""
     below, above = -1, int(near) + 1
     while not holds(above):
         below, above = above, 2 * above
@@ -179,10 +181,10 @@ def _weekday_factors(relative: Floats, weekday: NDArray[np.int_]) -> Floats:
 
 
 def _spread(relative: Floats, level: float, common: float) -> float:
-    """Return the variance of the next day's level, relative to its square, with that of counts.
+    """Return the variance of the next day's level, relative to its square, including count noise.
 
-    That of the days before is drawn towards what is common; beyond it, the level itself is known
-    from these days alone.
+    It is shrunk towards the common variance; beyond it, the level itself is known from these days
+    alone.
     """
     days = len(relative)
     own = max(0.0, float(relative.var(ddof=1)) - 1 / level)
