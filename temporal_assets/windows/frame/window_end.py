@@ -26,7 +26,7 @@ USUAL_SHARE: Final = 0.1
 """Share of the requests of a usual day (the median of the days up to the last usual one) below
 which a day at the end is stray. On twelve real sets the least of the last days that are whole has
 0.25 of it, the weekend of an office a fifth, and the least of all days 0.115; of the days that are
-not whole the fullest have 0.078 and 0.099 (docs/decisions.md)."""
+not whole the fullest have 0.078 and 0.099."""
 
 MOST_STRAY_DAYS: Final = 0.5
 """Usual days that all stray days have together at most. Traffic that has fallen for good is the
