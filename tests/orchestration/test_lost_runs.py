@@ -1,4 +1,4 @@
-"""Runs whose process was killed: they end, what they published is shown, and it is judged."""
+"""Runs whose process is gone, and old runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from temporal_assets.days import daily
 from temporal_assets.defs.days import BlockedDay, refuse_blocked
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
+from temporal_assets.defs.runs.old_runs import old_runs
 from temporal_assets.operate import switched_on
 from temporal_assets.quality import verdicts
 from tests import logs
@@ -208,3 +209,42 @@ def _execute_check(project: Project, check: dg.AssetCheckKey) -> None:
     job = project.defs().resolve_implicit_global_asset_job_def()
     chosen = job.get_subset(asset_selection=set(), asset_check_selection={check})
     assert chosen.execute_in_process(instance=project.instance).success
+
+
+@dg.asset(partitions_def=dg.DailyPartitionsDefinition("2026-03-01"))
+def table() -> None:
+    pass
+
+
+@dg.op
+def fail() -> None:
+    raise RuntimeError
+
+
+@dg.job
+def failing() -> None:
+    fail()
+
+
+def make(instance: dg.DagsterInstance, day: str) -> str:
+    return dg.materialize([table], instance=instance, partition_key=day).run_id
+
+
+def test_runs_that_made_what_is_there_stay(running: Project) -> None:
+    instance = running.instance
+    replaced = make(instance, "2026-03-01")
+    failed = failing.execute_in_process(instance=instance, raise_on_error=False).run_id
+    make(instance, "2026-03-02")
+    make(instance, "2026-03-01")
+    assert old_runs(instance, ["table"], 1) == []
+    assert old_runs(instance, ["table"], 0) == [replaced, failed]
+    for run in (replaced, failed):
+        instance.delete_run(run)
+    assert instance.get_materialized_partitions(dg.AssetKey("table")) == {
+        "2026-03-01",
+        "2026-03-02",
+    }
+
+
+def test_nothing_ran_yet(running: Project) -> None:
+    assert old_runs(running.instance, ["table"], 1) == []

@@ -1,7 +1,8 @@
-"""Resources as users of Dagster configure and replace them."""
+"""Resources of runs, and links to reports."""
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of assets.
+from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import dagster as dg
@@ -9,10 +10,11 @@ import pytest
 
 from temporal_assets.build import build_defs
 from temporal_assets.defs.installation import Installation
+from temporal_assets.defs.metadata.report_metadata import link
 from temporal_assets.defs.resources import SettingsResource
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.settings import Settings
+from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from tests.orchestration.conftest import Project
 
@@ -77,3 +79,23 @@ def test_the_steps_of_a_run_share_an_engine(
     assert dg.materialize([first, second], instance=running.instance, resources=resources).success
     assert used == [id(actual[0])] * 2
     assert len(actual) == 1
+
+
+DAY = dt.date(2026, 3, 1)
+
+
+def test_where_reports_are_served_it_is_a_link(tmp_path: Path) -> None:
+    served = load_settings(tmp_path, orchestration={"reports": "https://d.example/report/"})
+    assert link(served, DAY) == {
+        "report": dg.MetadataValue.url("https://d.example/report/evaluation-2026-03-01.html")
+    }
+
+
+def test_elsewhere_it_is_a_link_of_our_web_server_and_the_command_that_opens_it(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "a state"
+    assert link(load_settings(state), DAY) == {
+        "report": dg.MetadataValue.url("/report/evaluation-2026-03-01.html"),
+        "open_report_with": f"temporal-assets report --open --day 2026-03-01 --state '{state}'",
+    }

@@ -1,4 +1,4 @@
-"""Results of crawls on their whole way: files of every kind, tables, what is shown."""
+"""Results of crawls and tables of links, from their files to what is shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.command_line import call
@@ -97,3 +99,29 @@ def test_every_kind_of_result_becomes_fetches_and_is_shown(built_windows: Path) 
     report = call("report", "--out", out, "--no-earlier", "--state", state)
     assert report.exit_code == 0, report.output
     assert "What crawls found" in out.read_text("utf-8")
+
+
+def test_tables_that_are_none_of_links_are_named(built: tuple[Path, Any], tmp_path: Path) -> None:
+    state, _ = built
+    pq.write_table(pa.table({"url": ["https://a.example/"]}), tmp_path / "links.parquet")
+    result = call("evaluate", "mirror", tmp_path / "links.parquet", "--state", state)
+    assert result.exit_code == 1
+    assert "links.parquet: a table of links has a source and a target" in result.stderr
+    (tmp_path / "links.csv.gz").write_bytes(b"no archive")
+    result = call("evaluate", "mirror", tmp_path / "links.csv.gz", "--state", state)
+    assert result.exit_code == 1
+    assert "links.csv.gz: damaged after row 0" in result.stderr
+    (tmp_path / "pages.parquet").write_bytes(b"no Parquet")
+    result = call("evaluate", "mirror", tmp_path / "pages.parquet", "--state", state)
+    assert result.exit_code == 1
+    assert "pages.parquet: " in result.stderr
+    # A name that says nothing, or is of nothing, is a wrong call.
+    (tmp_path / "links.txt").write_text("source,target\n")
+    for name, message in (("links.txt", "a mirror is made of"), ("gone.csv", "there is no ")):
+        result = call("evaluate", "mirror", tmp_path / name, "--state", state)
+        assert result.exit_code == 2
+        assert message in result.stderr
+        assert result.stderr.count(name) == 1
+    result = call("evaluate", "mirror", "--demo", "--state", state)
+    assert result.exit_code == 2
+    assert "`temporal-assets demo` writes it" in result.stderr

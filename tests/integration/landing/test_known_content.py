@@ -1,4 +1,4 @@
-"""Content that was read is known again under any name, compression and source."""
+"""Content that was read before, under the same settings or others."""
 
 from __future__ import annotations
 
@@ -126,3 +126,40 @@ def test_two_files_of_one_content_are_reported_once(state: Path, folder: Path) -
     for name in ("access.log", "copy.log"):
         logs.write(folder / name, [logs.line(NOON, "/a")])
     assert len(refresh(settings_of(state, folder)).landed) == 1
+
+
+def test_other_settings_read_again(state: Path, folder: Path) -> None:
+    lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)]
+    logs.write(folder / "access.log", lines)
+    refresh(settings_of(state, folder))
+    settings = settings_of(state, folder, cleaning={"statuses": [200, 404]})
+    report = refresh(settings)
+    assert len(report.landed) == 1
+    assert rows_of(settings) == 2
+
+
+def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) -> None:
+    logs.write(folder / "access.log", [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)])
+    first = settings_of(state, folder)
+    refresh(first)
+    inputs = Inventory.load(first).inputs(DAY)
+    refresh(settings_of(state, folder, cleaning={"statuses": [200, 404]}))
+    assert len(Inventory.load(first).pending(first)) == 1
+    report = refresh(first)
+    assert len(report.landed) == 1
+    assert report.days == (DAY,)
+    assert Inventory.load(first).inputs(DAY) == inputs
+    assert rows_of(first) == 1
+    again = refresh(first)
+    assert (again.landed, again.unchanged) == ((), 1)
+
+
+def test_a_copy_under_other_settings_is_not_read_again_and_again(state: Path, folder: Path) -> None:
+    line = [logs.line(NOON, "/a")]
+    one, two = (logs.write(folder / name / "a.log", line) for name in ("one", "two"))
+    sources = [{"path": str(one), "host": "one.example"}, {"path": str(two), "host": "two.example"}]
+    settings = load_settings(state, sources=sources)
+    refresh(settings)
+    let_grace_pass(state)
+    assert refresh(settings).landed == ()
+    assert Inventory.load(settings).pending(settings) == []

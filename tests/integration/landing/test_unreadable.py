@@ -1,9 +1,10 @@
-"""Files that cannot be read are named, hold up no other and are tried again."""
+"""Files that cannot be read, whole or in part."""
 
 from __future__ import annotations
 
 import datetime as dt
 import errno
+import gzip
 import os
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import load_settings
 from tests import logs
-from tests.landing import DAY, errors_of, settings_of
+from tests.landing import DAY, errors_of, rows_of, settings_of
 
 
 @pytest.mark.parametrize(
@@ -237,3 +238,54 @@ def test_empty_files_and_missing_sources_are_no_failures(state: Path, tmp_path: 
     assert [file.lines for file in report.landed] == [0]
     (missing,) = report.missing
     assert "nowhere.log: no such file" in missing
+
+
+def test_an_archive_that_breaks_within_its_first_line_says_so(state: Path, folder: Path) -> None:
+    whole = gzip.compress(logs.day_of_lines(DAY)[0].encode())
+    for end, why in ((len(whole) // 2, "no known format fits"), (-12, "none of 1 lines")):
+        (folder / "access.log.gz").write_bytes(whole[:end])
+        (file,) = refresh(settings_of(state, folder)).failed
+        assert "access.log.gz: truncated gzip" in str(file.error)
+        assert f"; of what precedes it, {why}" in str(file.error)
+
+
+def test_a_truncated_archive_gives_what_is_readable_and_says_so(state: Path, folder: Path) -> None:
+    lines = logs.day_of_lines(DAY, clients=120)
+    packed = gzip.compress("".join(f"{line}\n" for line in lines).encode())
+    (folder / "access.log.gz").write_bytes(packed[: len(packed) * 2 // 3])
+    settings = settings_of(state, folder)
+    (file,) = refresh(settings).landed
+    assert file.problem is not None
+    assert "truncated gzip" in file.problem
+    assert 0 < rows_of(settings) < 240
+    (folder / "access.log.gz").write_bytes(packed)
+    refresh(settings)
+    assert rows_of(settings) == 240, "the whole archive replaces its beginning"
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_an_archive_that_was_read_without_its_last_bytes_is_whole_later(
+    state: Path, folder: Path, end: str
+) -> None:
+    """Its text was there. Without a newline its last line may have been cut, and is still lost."""
+    packed = gzip.compress(("\n".join(logs.day_of_lines(DAY)) + end).encode())
+    settings = settings_of(state, folder)
+    (folder / "access.log.gz").write_bytes(packed[:-8])
+    (file,) = refresh(settings).landed
+    assert "truncated gzip" in str(file.problem)
+    (folder / "access.log.gz").write_bytes(packed)
+    assert refresh(settings).landed == ()
+    (again,) = Inventory.load(settings).active
+    assert again.problem == (None if end else file.problem)
+    assert rows_of(settings) == (6 if end else 5)
+
+
+def test_copies_of_which_one_is_truncated_have_no_problem(state: Path, folder: Path) -> None:
+    packed = gzip.compress("".join(f"{line}\n" for line in logs.day_of_lines(DAY)).encode())
+    (folder / "a.log.gz").write_bytes(packed[:-8])
+    (folder / "b.log.gz").write_bytes(packed)
+    (folder / "c.log.gz").write_bytes(packed[:-8])
+    settings = settings_of(state, folder)
+    refresh(settings)
+    (file,) = Inventory.load(settings).active
+    assert (file.problem, file.lines) == (None, 6)

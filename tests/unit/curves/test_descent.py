@@ -1,13 +1,17 @@
-"""The descent's equations against differences of an objective written anew in numpy."""
+"""Curve fitting in its parts: density and masses, first guesses, derivatives, and the search."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.special import erfcx
 
 from benchmarks.synthetic import draw
+from temporal_assets.core.curves import lognormal
 from temporal_assets.core.curves.curves import Method, Options, Reason, fit
 from temporal_assets.core.curves.lognormal import daily_mass, density
 from temporal_assets.core.curves.page_equations import (
@@ -19,7 +23,99 @@ from temporal_assets.core.curves.page_equations import (
     mass_curvature,
     objective,
 )
-from temporal_assets.core.curves.starts import grid, is_peak
+from temporal_assets.core.curves.starts import best_cells, compare, grid, is_peak
+from temporal_assets.core.numerics import compiled
+
+
+def test_density_and_accumulated_at_a_point_computed_by_hand() -> None:
+    # At the median exp(mu): density 1 / (x sigma sqrt(2 pi)), half of the interest.
+    assert lognormal.density(math.e, 1.0, 0.5) == pytest.approx(0.39894228 / (math.e * 0.5))
+    assert lognormal.accumulated(math.e, 1.0, 0.5) == pytest.approx(0.5)
+    # One sigma above in the logarithm: 0.8413.
+    assert lognormal.accumulated(math.exp(1.5), 1.0, 0.5) == pytest.approx(0.841344746)
+    assert lognormal.accumulated(0.0, 1.0, 0.5) == 0
+    assert lognormal.density(-1.0, 1.0, 0.5) == 0
+
+
+def test_daily_mass_adds_up_to_what_is_accumulated() -> None:
+    mass = lognormal.daily_mass(0.4, 0.3, 0.7, 10)
+    assert mass.sum() == pytest.approx(float(lognormal.accumulated(9.4, 0.3, 0.7)))
+    assert mass[0] == pytest.approx(float(lognormal.accumulated(0.4, 0.3, 0.7)))
+
+
+def test_daily_mass_keeps_its_digits_in_the_tail() -> None:
+    mass = lognormal.daily_mass(1.0, 0.0, 0.3, 60)
+    assert (mass[1:] > 0).all()
+    assert (np.diff(np.log(mass[5:])) < 0).all()
+
+
+@compiled.kernel
+def _apply(which: int, x: np.ndarray, out: np.ndarray) -> None:
+    for i in range(x.shape[0]):
+        if which == 0:
+            out[i] = compiled_exp(x[i])
+        elif which == 1:
+            out[i] = compiled_log(x[i])
+        else:
+            out[i] = compiled_mills(x[i])
+
+
+compiled_exp, compiled_log, compiled_mills = compiled.exp, compiled.log, compiled.mills
+
+
+@pytest.mark.parametrize(
+    ("which", "low", "high", "reference", "tolerance"),
+    [
+        (0, -690.0, 690.0, np.exp, 2e-14),
+        (1, 1e-12, 1e9, np.log, 1e-14),
+        (2, 0.0, 40.0, lambda z: math.sqrt(math.pi / 2) * erfcx(z / math.sqrt(2)), 3e-11),
+    ],
+)
+def test_elementary_functions(which, low, high, reference, tolerance) -> None:
+    x = np.concatenate([np.linspace(low, high, 4001), np.linspace(max(low, 0.5), 2, 4001)])
+    out = np.empty_like(x)
+    _apply(which, x, out)
+    np.testing.assert_allclose(out, reference(x), rtol=tolerance, atol=2e-16)
+
+
+DAYS = 60
+
+
+@pytest.mark.parametrize("mass", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
+def test_pages_abreast_are_compared_as_each_alone(mass: bool, inside: bool) -> None:
+    cells = grid(DAYS, mass=mass, born_inside=inside)
+    values = draw(16, DAYS, seed=5).views.astype(np.float32)
+    values[3], values[5, 1:] = 0, 0
+    tiles, days, width = cells.tiles.shape
+    table = cells.tiles.swapaxes(0, 1).reshape(days, tiles * width)
+    products = np.empty((16, tiles * width), np.float32)
+    compare(values, len(values), cells.tiles, products)
+    exact = values.astype(np.float64) @ table.astype(np.float64)
+    scale = values.astype(np.float64) @ np.abs(table).astype(np.float64)
+    assert np.all(np.abs(products - exact) <= 1e-5 * scale)
+    assert np.all(table[:, len(cells.cells) :] == 0)
+    alone = np.empty((1, tiles * width), np.float32)
+    for page in range(16):
+        compare(values[page : page + 1], 1, cells.tiles, alone)
+        assert alone.tobytes() == products[page].tobytes()
+
+
+def test_the_best_cells_are_the_first_best_of_the_best_groups() -> None:
+    groups = grid(DAYS, mass=True, born_inside=False).groups
+    rng = np.random.default_rng(7)
+    for levels in (5, 1000):  # with many equals, and with few
+        gains = -rng.integers(0, levels, groups[-1]).astype(np.float32)
+        ranges = list(pairwise(groups))
+        firsts = [first + int(np.argmax(gains[first:last])) for first, last in ranges]
+        wanted = sorted(firsts, key=lambda cell: -gains[cell])[:4]
+        peaks, values = np.empty(len(ranges), np.float32), np.empty(4, np.float32)
+        cells = np.empty(4, np.int64)
+        assert best_cells(gains, groups, peaks, cells, values) == 4
+        assert cells.tolist() == wanted
+        assert values.tolist() == gains[wanted].tolist()
+        assert peaks.tolist() == gains[firsts].tolist()
+
 
 LIFE = 16
 SHAPES = ([0.6, 0.4, -0.2], [1.2, 2.5, 0.5], [4.5, -1.0, 0.3])

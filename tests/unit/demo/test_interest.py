@@ -1,4 +1,4 @@
-"""Interest in pages: the log-normal curve, births, concentration."""
+"""The demo: options, ragged ends, and interest that fades as in real news."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.demo_marginals import concentration
-from temporal_assets.demo import DemoOptions
+from temporal_assets.demo import PRESETS, DemoOptions
+from temporal_assets.demo.files import make_groups, source_of
 from temporal_assets.demo.scale import views_of_corpus
 from temporal_assets.demo.world.interest import (
     accumulated,
@@ -18,8 +19,134 @@ from temporal_assets.demo.world.interest import (
 )
 from temporal_assets.demo.world.pages import draw_views, make_pages
 from temporal_assets.demo.world.people import addresses
+from temporal_assets.demo.world.ragged import Ragged, compose, find, integers, join, pack, stack
 from temporal_assets.demo.world.seeds import generator
-from temporal_assets.demo.world.sites import PageKind, make_sites
+from temporal_assets.demo.world.sites import PageKind, SiteKind, make_sites
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"days": 0}, "days must be at least 1"),
+        ({"requests": 0}, "requests must be at least 1"),
+        ({"seed": -1}, "seed must not be negative"),
+        ({"workers": 0}, "workers must be at least 1"),
+        ({"sites": 3, "pages": 119}, "3 sites need at least 120 pages"),
+        ({"clients": 20_000_000}, "clients must be at most 16,777,216"),
+        ({"clients": 100, "requests": 300_001}, "would look like robots"),
+    ],
+)
+def test_refuses_what_cannot_be_made(changes, message):
+    with pytest.raises(ValueError, match=message):
+        DemoOptions(**changes)
+
+
+def test_limit_of_requests_per_client_is_inclusive():
+    # 60 days x 100 clients x 50 lines.
+    assert DemoOptions(clients=100, requests=300_000).requests == 300_000
+
+
+def test_preset_with_a_change_keeps_the_rest():
+    chosen = DemoOptions.preset("medium", seed=7)
+    assert (chosen.seed, chosen.pages, chosen.days) == (7, 300_000, 60)
+
+
+def test_unknown_preset_names_the_known_ones():
+    with pytest.raises(ValueError, match="small, medium, paper"):
+        DemoOptions.preset("huge")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_sites_share_out_the_pages(name):
+    options = PRESETS[name]
+    sites = make_sites(options)
+    assert len(sites) == options.sites
+    assert sum(site.pages for site in sites) == options.pages
+    assert min(site.pages for site in sites) >= 20
+    assert sum(site.traffic for site in sites) == pytest.approx(1.0)
+    assert len({site.host for site in sites}) == options.sites
+
+
+@pytest.mark.parametrize(("sites", "pages"), [(1, 40), (2_000, 80_000), (7, 280)])
+def test_sites_of_the_smallest_corpora_have_pages(sites, pages):
+    listed_sites = make_sites(DemoOptions(sites=sites, pages=pages))
+    assert sum(site.pages for site in listed_sites) == pages
+    assert min(site.pages for site in listed_sites) >= 20
+
+
+def test_default_corpus_has_every_kind_of_site():
+    assert {site.kind for site in make_sites(DemoOptions())} == set(SiteKind)
+
+
+def test_event_site_appears_and_disappears_within_the_window():
+    events = [site for site in make_sites(DemoOptions()) if site.kind is SiteKind.EVENT]
+    assert events
+    for site in events:
+        assert 0 < site.opens < site.closes < 60
+        assert site.closes - site.opens == 21  # 35 % of 60 days
+
+
+def test_groups_hold_every_site_once(tmp_path):
+    sites = make_sites(PRESETS["medium"])
+    groups = make_groups(sites)
+    assert sorted(site.index for group in groups for site in group.sites) == list(range(120))
+    for group in groups:
+        source = source_of(group, tmp_path)
+        # Lines of `combined` do not name the site, so the source must.
+        assert (source.host is not None) == (source.format == "combined")
+        assert source.host is None or [source.host] == [site.host for site in group.sites]
+    assert len({group.folder(tmp_path) for group in groups}) == len(groups)
+
+
+ROWS = st.lists(st.binary(max_size=12), min_size=1, max_size=20)
+
+
+def rows_of(table: Ragged) -> list[bytes]:
+    return [table.row(i) for i in range(len(table))]
+
+
+@given(ROWS)
+def test_pack_keeps_rows(values):
+    assert rows_of(pack(values)) == values
+
+
+@given(st.lists(st.integers(0, 10**18), max_size=20))
+def test_integers_are_decimal(values):
+    assert rows_of(integers(np.array(values, np.int64))) == [b"%d" % value for value in values]
+
+
+@given(ROWS, ROWS)
+def test_join_is_concatenation(first, second):
+    assert rows_of(join(pack(first), pack(second))) == first + second
+
+
+@given(st.lists(st.tuples(st.binary(max_size=9), st.binary(max_size=9)), min_size=1, max_size=20))
+def test_compose_glues_columns(pairs):
+    left, right = stack(pack([a for a, _ in pairs]), pack([b for _, b in pairs]))
+    lines = compose(left.data, [left, right], [b"<", b"|", b">\n"])
+    assert rows_of(lines) == [b"<" + a + b"|" + b + b">\n" for a, b in pairs]
+    assert lines.data.tobytes() == b"".join(rows_of(lines))
+
+
+def test_compose_breaks_off_and_replaces():
+    a, b, c = stack(pack([b"a"] * 3), pack([b"b"] * 3), pack([b"c"] * 3))
+    last = np.array([2, 1, 0], np.int8)
+    lines = compose(a.data, [a, b, c], [b"[", b",", b",", b"]\n"], last)
+    assert rows_of(lines) == [b"[a,b,c]\n", b"[a,b\n", b"a\n"]
+
+
+def test_take_and_skip_share_the_bytes():
+    table = pack([b"abc", b"de"])
+    assert rows_of(table.take(np.array([1, 0, 1])).skip(1)) == [b"e", b"bc", b"e"]
+
+
+def test_find_gives_the_size_where_there_is_none():
+    assert find(pack([b"a?b?", b"ab", b""]), b"?").tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("values", [[b"x", b"", "ß".encode()], []])
+def test_arrow_strings(values):
+    assert pack(values).to_arrow().to_pylist() == [value.decode() for value in values]
 
 
 def column(*values: float) -> np.ndarray:

@@ -1,12 +1,14 @@
-"""What a person is told where Spark cannot work; no Spark is needed for that."""
+"""Spark sessions, tasks and progress without Spark."""
 
 from __future__ import annotations
 
 import socket
 import sys
 import time
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +16,11 @@ import pytest
 
 from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.outcomes import result_of
 from temporal_assets.engines.spark import spark_session
+from temporal_assets.engines.spark.spark_progress import Progress, told
 from temporal_assets.engines.spark.spark_session import explained, open_session
-from temporal_assets.engines.spark.spark_tasks import can_see
+from temporal_assets.engines.spark.spark_tasks import can_see, outcomes
 from temporal_assets.settings import Settings, SettingsError, load_settings
 
 
@@ -188,3 +192,63 @@ def test_what_an_executor_sees(tmp_path: Path) -> None:
     (seen,) = can_see(str(tmp_path), iter([here]))
     (unseen,) = can_see(str(tmp_path / "nowhere"), iter([here]))
     assert (seen.to_pydict(), unseen.to_pydict()) == ({"can_see": [True]}, {"can_see": [False]})
+
+
+def one_by(number: int) -> float:
+    return 1 / number
+
+
+def places(*found: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"id": pa.array(found, pa.int64())})
+
+
+def test_results_keep_their_places() -> None:
+    first, second = outcomes(one_by, [4, 2, 0], iter([places(2), places(1, 0)]))
+    assert [first.schema.names, first["place"].to_pylist()] == [["place", "outcome"], [2]]
+    assert second["place"].to_pylist() == [1, 0]
+    assert [result_of(row) for row in second["outcome"].to_pylist()] == [0.5, 0.25]
+
+
+def test_an_error_of_one_item_is_raised_where_its_result_is_wanted() -> None:
+    (batch,) = outcomes(one_by, [0, 1], iter([places(0, 1)]))
+    failed, fine = batch["outcome"].to_pylist()
+    assert result_of(fine) == 1
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        result_of(failed)
+
+
+def test_stages_and_tasks_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    progress = Progress("page_totals.sql", seconds=0)
+    progress.see([])
+    assert caplog.messages == []
+    progress.see([(4, 1, 8)])
+    progress.see([(4, 8, 8), (5, 2, 1000)])
+    assert caplog.messages == [
+        "page_totals.sql: 0 of 1 stages begun are done, 1 of their 8 tasks",
+        "page_totals.sql: 1 of 2 stages begun are done, 10 of their 1,008 tasks",
+    ]
+
+
+def test_lines_come_calmly(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    progress = Progress("page_totals.sql", seconds=3600)
+    for done in range(8):
+        progress.see([(4, done, 8)])
+    assert caplog.messages == []
+
+
+def test_a_connect_server_tells_while_work_runs(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    handlers: list[Callable[..., None]] = []
+    session = SimpleNamespace(
+        registerProgressHandler=handlers.append, removeProgressHandler=handlers.remove
+    )
+    stage: Any = SimpleNamespace(stage_id=1, num_tasks=2, num_completed_tasks=1)
+    with told(session, "transits.sql", is_remote=True):
+        (hear,) = handlers
+        hear([stage], inflight_tasks=1, operation_id="x", done=False)
+        hear(None, inflight_tasks=0, operation_id="x", done=True)
+    assert handlers == []
+    (line,) = caplog.messages
+    assert line.startswith("transits.sql: done in ")

@@ -1,13 +1,35 @@
-"""The last day of the latest window, from the requests of each day."""
+"""Ends of windows and files that people give."""
 
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
 import pytest
 
+from temporal_assets.windows.frame.given_files import content_of_file, file_in
 from temporal_assets.windows.frame.standing import Standing
 from temporal_assets.windows.frame.window_end import WindowEnd, last_usual
+
+
+def test_files_are_named_below_the_state_folder() -> None:
+    state = Path("/state")
+    assert file_in(state, None) is None
+    assert file_in(state, Path("list.txt")) == Path("/state/list.txt")
+    assert file_in(state, Path("/elsewhere/list.txt")) == Path("/elsewhere/list.txt")
+
+
+def test_a_file_is_told_by_its_bytes(tmp_path: Path) -> None:
+    first, other = tmp_path / "one", tmp_path / "other"
+    first.write_bytes(b"\xffa")
+    other.write_bytes(b"\xffa")
+    assert content_of_file(None) is None
+    assert content_of_file(first) == content_of_file(other)
+    other.write_bytes(b"\xffb")
+    contents = {content_of_file(path) for path in (first, other, tmp_path / "none", tmp_path)}
+    assert len(contents) == 3
+    assert "cannot be read" in contents
+
 
 PORTAL = [94056, 303177, 261159, 215415, 190003, 207646, 139323, 108110]
 TAIL = [19641, 386, 128, 23, 46, 23, 17, 31, 21, 15, 10, 7, 1, 5, 4, 11, 4, 3]

@@ -1,15 +1,34 @@
-"""Locks that may be waited for."""
+"""Locks, cached objects and the Python of child processes."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from temporal_assets.machine import locks
+import temporal_assets
+from temporal_assets.machine import locks, same_python
+from temporal_assets.machine.object_cache import DiskCache
+
+
+def test_the_working_folder_is_not_looked_into(tmp_path: Path) -> None:
+    decoy = tmp_path / "temporal_assets"
+    decoy.mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        (decoy / name).write_text("raise SystemExit('another checkout')", "utf-8")
+    done = subprocess.run(
+        [*same_python.command("temporal_assets"), "--version"],
+        cwd=tmp_path,
+        env=same_python.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (f"temporal-assets {temporal_assets.__version__}\n", "")
 
 
 def test_who_waits_is_told_what_for(
@@ -48,3 +67,45 @@ def test_a_lock_that_is_free_needs_no_words(
             other.acquire(timeout=0)
     with FileLock(tmp_path / "x.lock", timeout=0):
         assert caplog.records == []
+
+
+CONTENT = b"what the store has"
+
+
+def kept(folder: Path) -> Path:
+    DiskCache(folder).add("part", CONTENT)
+    (file,) = (path for path in folder.iterdir() if path.suffix != ".sha256")
+    return file
+
+
+def content_of(folder: Path) -> bytes | None:
+    """What another process finds."""
+    file = DiskCache(folder).open("part")
+    if file is None:
+        return None
+    with file:
+        return file.read()
+
+
+def test_what_is_kept_is_found(tmp_path: Path) -> None:
+    kept(tmp_path)
+    assert content_of(tmp_path) == CONTENT
+    assert DiskCache(tmp_path).open("another part") is None
+
+
+@pytest.mark.parametrize("name", ["file", "sum"])
+def test_a_flipped_bit_is_no_answer(tmp_path: Path, name: str) -> None:
+    file = kept(tmp_path)
+    victim = file if name == "file" else file.with_suffix(".sha256")
+    written = victim.read_bytes()
+    for at in range(len(written)):
+        victim.write_bytes(written[:at] + bytes([written[at] ^ 1]) + written[at + 1 :])
+        assert content_of(tmp_path) is None
+        assert not file.exists()
+        assert kept(tmp_path) == file
+    assert content_of(tmp_path) == CONTENT
+
+
+def test_what_has_no_sum_is_asked_for_again(tmp_path: Path) -> None:
+    kept(tmp_path).with_suffix(".sha256").unlink()
+    assert content_of(tmp_path) is None

@@ -1,4 +1,4 @@
-"""A whole site: trees, cuts, graph and ranks together; and real URLs."""
+"""The patterns of a whole site: known in every detail, sampled, and read later."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.later_patterns import arrivals, by_year, described
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import pattern_tree
+from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.sampled_tree import site_tree
 from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
 from temporal_assets.core.text.texts import texts
+from temporal_assets.core.traffic.audience import Audience
 
 ARTICLES = 40
 ARTICLE = "/{news|sport}/{slug}.html"
@@ -116,3 +119,67 @@ def test_patterns_of_real_news_outlive_their_urls(shared_data: Path, host: str) 
     later = texts(ordered[half:])
     assert (compile_matcher(tree).match_leaves(later) != NOWHERE).mean() > 0.98
     assert len(tree.leaves) < 200
+
+
+MOVED = {("wapo", 2023)}
+"""Changed its URLs within these two weeks."""
+
+
+@pytest.fixture(scope="module")
+def sites(shared_data: Path) -> dict[str, list]:
+    return arrivals(shared_data)
+
+
+def test_patterns_of_every_year_hold_the_next_two_weeks(sites: dict[str, list]) -> None:
+    judged = {(site, year): row[2] for site, found in sites.items()
+              for year, row in by_year(found).items()}  # fmt: skip
+    assert len(judged) > 12
+    assert {key for key, share in judged.items() if share < 0.95} <= MOVED
+
+
+@pytest.mark.parametrize("site", ["lat", "wapo", "nbc", "cnn"])
+def test_every_section_has_a_pattern_of_its_own(sites: dict[str, list], site: str) -> None:
+    """Sites that the rule was not chosen on: fewer bits, and as many URLs covered."""
+    drop, support = (described(sites[site], rule) for rule in ("drop", "support"))
+    assert support.bits < drop.bits - 3
+    assert support.coverage >= drop.coverage - 0.0005
+    assert support.in_wildcard < drop.in_wildcard
+
+
+URLS = sorted(
+    [f"https://h.example/news/2025/03/{1 + i % 28:02}/{i}.html" for i in range(2_000)]
+    + [f"https://h.example/{name}/{i}" for name in ("about", "team") for i in range(400)]
+    + ["https://h.example/odd/page/of/its/own", "https://h.example/"]
+)
+
+
+def test_a_small_site_is_learned_whole() -> None:
+    whole, same = pattern_tree(texts(URLS)), site_tree(texts(URLS))
+    assert np.array_equal(whole.leaf_of_url(), same.leaf_of_url())
+
+
+def test_a_sample_finds_the_sections_and_counts_all_pages() -> None:
+    options = TreeOptions(most_urls=500)
+    everyone = Audience(
+        5, np.full(len(URLS), 9), np.zeros(0, np.int64), np.zeros(len(URLS) + 1, int)
+    )
+    tree = site_tree(texts(URLS), options, everyone, np.arange(len(URLS), dtype=np.int32) % 60)
+    sizes = {PatternText(tree, n).template(): int(tree.sizes[n]) for n in tree.leaves.tolist()}
+    assert sizes["/news/{year}/{month}/{day}/{digits}.html"] == 2_000
+    assert sum(sizes.values()) == len(URLS) == int(tree.sizes[0])
+    assert {name for name in sizes if "about" in name or "team" in name} == {
+        "/about/{digits}", "/team/{digits}",
+    }  # fmt: skip
+    assert np.array_equal(np.sort(tree.order), np.arange(len(URLS)))
+    totals = tree.totals(np.ones(len(URLS)))
+    assert np.array_equal(totals, tree.sizes)
+    held = compile_matcher(tree).match_leaves(texts(URLS))
+    assert (held == tree.leaf_of_url())[held >= 0].all()
+    assert (held >= 0).mean() > 0.99
+
+
+def test_patterns_of_a_sample_have_the_visits_of_all() -> None:
+    count, none = len(URLS), np.zeros(0, np.int64)
+    traffic = SiteTraffic(texts(URLS), np.ones(count), np.zeros(count), none, none, np.zeros(0))
+    patterns = learn_patterns(traffic, TreeOptions(most_urls=500))
+    assert patterns.graph.visits.sum() == patterns.graph.volume.sum() == count

@@ -1,10 +1,16 @@
-"""The synthetic population and the comparison of labels on cut lives."""
+"""Benchmarks: stages up to a policy, and lives that a window truncates."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from benchmarks import synthetic, truncation
+from benchmarks.paper_scale import WINDOWS
+from temporal_assets.windows.registry import WINDOW_NAMES
+
+
+def test_every_window_asset_up_to_the_policy_is_a_stage() -> None:
+    assert WINDOW_NAMES[: WINDOW_NAMES.index("crawl_policy") + 1] == WINDOWS
 
 
 def test_a_population_is_its_seed() -> None:
