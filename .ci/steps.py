@@ -11,12 +11,14 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,6 +137,13 @@ def develop(run: Run) -> None:
     run.install(run.second, readme_commands()[1])
 
 
+def install_extras(run: Run, *extras: str) -> None:
+    """Bring what extras need. Installing the package with them would compile its loops again."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [need for extra in extras for need in project["optional-dependencies"][extra]]
+    run.command(f".venv/bin/pip install -q -c requirements.lock {shlex.join(wanted)}")
+
+
 @step("demo", "README's first command: the demo")
 def demo(run: Run) -> None:
     """Begin it: it waits for downloads and for one core at a time, and runs beside the tests."""
@@ -191,6 +200,28 @@ def crawlers(run: Run) -> None:
     run.begin("crawlers", ".venv/bin/python -m tests.loading", run.second)
 
 
+@step("lint", "ruff")
+def lint(run: Run) -> None:
+    """Check style and format."""
+    develop(run)
+    run.command(".venv/bin/ruff check . && .venv/bin/ruff format --check .")
+
+
+@step("types", "mypy")
+def types(run: Run) -> None:
+    """Begin to check types, in the time that slow tests spend waiting."""
+    develop(run)
+    run.begin("types", "nice .venv/bin/mypy", run.second)
+
+
+@step("site", "The documentation as a site, with every link and anchor checked")
+def site(run: Run) -> None:
+    """Begin to build it, likewise; a link that leads nowhere fails."""
+    develop(run)
+    build = "nice .venv/bin/mkdocs build --strict --quiet --site-dir ../site"
+    run.begin("site", build, run.second)
+
+
 @step("slow-tests", "The slow tests: servers, kills, crawls and whole demos")
 def slow_tests(run: Run) -> None:
     """Run what the README's second command leaves out because a test of it takes long."""
@@ -225,25 +256,19 @@ def crawlers_output(run: Run) -> None:
     run.finish("crawlers")
 
 
-@step("lint", "ruff")
-def lint(run: Run) -> None:
-    """Check style and format."""
+@step("checks-output", "What mypy and MkDocs said")
+def checks_output(run: Run) -> None:
+    """Wait for what was begun beside the slow tests."""
+    for name in ("types", "site"):
+        if name in run.begun:
+            run.finish(name)
+
+
+@step("browser", "Dagster's UI in a real browser")
+def browser(run: Run) -> None:
+    """Begin to click through the UI in Chromium: it waits for runs, beside the steps after it."""
     develop(run)
-    run.command(".venv/bin/ruff check . && .venv/bin/ruff format --check .")
-
-
-@step("types", "mypy")
-def types(run: Run) -> None:
-    """Check types."""
-    develop(run)
-    run.command(".venv/bin/mypy")
-
-
-@step("site", "The documentation as a site, with every link and anchor checked")
-def site(run: Run) -> None:
-    """Build it; a link that leads nowhere fails."""
-    develop(run)
-    run.command(".venv/bin/mkdocs build --strict --quiet --site-dir ../site")
+    run.begin("browser", ".venv/bin/pytest -q -m browser -n 0 tests/browser", run.second)
 
 
 @step("definitions", "Dagster loads the definitions, both ways")
@@ -276,13 +301,8 @@ def supply_chain(run: Run) -> None:
 
 @step("wheel", "The wheel works without the checkout")
 def wheel(run: Run) -> None:
-    """Build it, install it where the demo brought all it needs, and use it elsewhere."""
-    develop(run)
+    """Use what pip built and installed for the demo, in another folder."""
     run.install(run.first, readme_commands()[0])
-    run.command(f".venv/bin/python -m hatchling build -t wheel -d {run.work}/dist")
-    run.command(
-        f"{run.first}/.venv/bin/pip install -q --no-deps --force-reinstall {run.work}/dist/*.whl"
-    )
     elsewhere = run.work / "elsewhere"
     elsewhere.mkdir()
     program = run.first / ".venv/bin/temporal-assets"
@@ -290,23 +310,11 @@ def wheel(run: Run) -> None:
         run.command(f"{program} {words}", elsewhere)
 
 
-@step("spark", "Spark: every asset on a real cluster, artifact by artifact what DuckDB makes")
-def spark(run: Run) -> None:
-    """Compare both engines."""
-    develop(run)
-    said = subprocess.run(["java", "-version"], capture_output=True, text=True, env=run.environment)
-    if not re.search(r'version "(1[7-9]|[2-9]\d)', said.stderr):
-        print("SKIPPED: there is no Java 17 or later")
-        return
-    run.command(".venv/bin/pip install -q -c requirements.lock -e '.[spark]'")
-    run.command(".venv/bin/python -m tests.spark_proof")
-
-
 @step("postgres", "PostgreSQL: Dagster's history in a real server, and the files for Kubernetes")
 def postgres(run: Run) -> None:
     """Follow docs/postgres.md with the server of Debian's package; check docs/kubernetes.md."""
     develop(run)
-    run.command(".venv/bin/pip install -q -c requirements.lock -e '.[postgres,kubernetes]'")
+    install_extras(run, "postgres", "kubernetes")
     install_postgres()
     tests = "tests/integration/test_postgres.py tests/integration/test_kubernetes.py"
     run.command(f".venv/bin/pytest -q -m 'postgres or not slow' -n 0 {tests}")
@@ -330,11 +338,24 @@ def install_postgres() -> None:
     print(f"postgresql: {'installed' if done.returncode == 0 else 'cannot be had: tests skip'}")
 
 
-@step("browser", "Dagster's UI in a real browser")
-def browser(run: Run) -> None:
-    """Click through the UI in Chromium."""
+@step("browser-output", "What the tests in the browser said")
+def browser_output(run: Run) -> None:
+    """Wait for them."""
+    if "browser" not in run.begun:
+        browser(run)
+    run.finish("browser")
+
+
+@step("spark", "Spark: every asset on a real cluster, artifact by artifact what DuckDB makes")
+def spark(run: Run) -> None:
+    """Compare both engines."""
     develop(run)
-    run.command(".venv/bin/pytest -q -m browser -n 0 tests/browser")
+    said = subprocess.run(["java", "-version"], capture_output=True, text=True, env=run.environment)
+    if not re.search(r'version "(1[7-9]|[2-9]\d)', said.stderr):
+        print("SKIPPED: there is no Java 17 or later")
+        return
+    install_extras(run, "spark")
+    run.command(".venv/bin/python -m tests.spark_proof")
 
 
 def environment(work: Path) -> dict[str, str]:
