@@ -9,9 +9,7 @@ from urllib.parse import urlsplit
 
 from temporal_assets.policy import Policy
 from temporal_assets.policy.document import Document
-from tests.policies import (
-    URLS,
-)
+from tests.policies import URLS
 
 WITHOUT_PORTS = [url for url in URLS if ":8443" not in url]
 

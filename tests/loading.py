@@ -245,12 +245,7 @@ def with_browsertrix(work: Path) -> None:
     chromium = needs("chromium")
     node, program = built_browsertrix(work)
     # What its database keeps of a crawl is in the folder for temporary files.
-    own = {
-        "BROWSER_BIN": chromium,
-        "GEOMETRY": "1360x1020x16",
-        "NO_XVFB": "1",
-        "TMPDIR": str(work),
-    }
+    own = {"BROWSER_BIN": chromium, "GEOMETRY": "1360x1020x16", "NO_XVFB": "1", "TMPDIR": str(work)}
 
     def command(web: Web, told: Path) -> list[str | Path]:
         configuration = json.loads(told.read_text("utf-8"))

@@ -75,10 +75,7 @@ class Labelled:
         return {"window_days": self.days, "missing_days": missing}
 
     def write_days(
-        self,
-        pages: Mapping[str, list[int]],
-        clients: int = _MANY,
-        missing: Collection[int] = (),
+        self, pages: Mapping[str, list[int]], clients: int = _MANY, missing: Collection[int] = ()
     ) -> None:
         """Views and transits of all days; no page has more than `clients` different clients."""
         self.clients = clients

@@ -99,9 +99,7 @@ class Web:
     has_referrers = True
 
     def __init__(self, engine: Engine, root: Path, **changes: Any) -> None:
-        chosen: dict[str, Any] = {
-            "window": {"days": DAYS, "min_days": 1},
-        } | changes
+        chosen: dict[str, Any] = {"window": {"days": DAYS, "min_days": 1}} | changes
         self.settings = load_settings(root, **chosen)
         self.store, self.engine = Store.open(self.settings), engine
         self.day = FIRST + (DAYS - 1) * ONE
@@ -250,12 +248,7 @@ class Numbered(Web):
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"hubs": {"top_k": 5}},
-        {"privacy": {"rotation_days": 3, "min_clients": 2}},
-    ],
+    "changes", [{}, {"hubs": {"top_k": 5}}, {"privacy": {"rotation_days": 3, "min_clients": 2}}]
 )
 def test_numbers_choose_what_statements_choose(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
@@ -566,17 +559,8 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
     tables = link_tables(engine, transits, [str(totals)], [str(totals)], FIRST, tmp_path)
     names = pq.read_table(tables.pages)["url"].to_pylist()
-    found = came_to(
-        engine,
-        load_settings(tmp_path, **ROTATING),
-        transits,
-        tables.pages,
-        tmp_path,
-    )
-    assert {names[n]: row["clients"] for n, row in found.items()} == {
-        FRONT: 3,
-        OTHER: 1,
-    }
+    found = came_to(engine, load_settings(tmp_path, **ROTATING), transits, tables.pages, tmp_path)
+    assert {names[n]: row["clients"] for n, row in found.items()} == {FRONT: 3, OTHER: 1}
 
 
 def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path: Path) -> None:

@@ -44,10 +44,7 @@ LABELS: dict[str, dict[str, Any]] = {
 }
 KNOWN = {page for page, label in LABELS.items() if "phi_n" in label}
 REFERRERS = [None, *PAGES, "https://elsewhere.example/", "https://a.example/never-opened"]
-ALIKE = [
-    "https://story.example/2026/01/06/page-16",
-    "https://story.example/2026/01/08/page-18",
-]
+ALIKE = ["https://story.example/2026/01/06/page-16", "https://story.example/2026/01/08/page-18"]
 """Two that DuckDB's hash of 64 bits does not tell apart."""
 
 Transit = tuple[int, str | None, str, int]

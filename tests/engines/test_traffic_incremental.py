@@ -32,11 +32,7 @@ from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame import day_numbers
 from temporal_assets.windows.frame.asset import Job, Sources
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
-from temporal_assets.windows.traffic import (
-    changed_transits,
-    page_traffic,
-    page_traffic_incremental,
-)
+from temporal_assets.windows.traffic import changed_transits, page_traffic, page_traffic_incremental
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 from tests.tables import write_table
@@ -57,10 +53,7 @@ URLS = [
     "http://[2001:db8::1]:8080/x",
 ]
 ELSEWHERE = "https://elsewhere.example/"
-ALIKE = [
-    "https://story.example/2026/01/06/page-16",
-    "https://story.example/2026/01/08/page-18",
-]
+ALIKE = ["https://story.example/2026/01/06/page-16", "https://story.example/2026/01/08/page-18"]
 """Two that DuckDB's hash of 64 bits does not tell apart."""
 
 Visit = tuple[str | None, str, int]
@@ -76,9 +69,7 @@ class Traffic:
 
     def __init__(self, engine: Engine, root: Path, days: list[list[Visit]]) -> None:
         self.settings: Settings = load_settings(
-            root,
-            window={"days": LENGTH, "min_days": 1},
-            privacy={"min_clients": LEAST},
+            root, window={"days": LENGTH, "min_days": 1}, privacy={"min_clients": LEAST}
         )
         self.store = Store.open(self.settings)
         self.engine = engine

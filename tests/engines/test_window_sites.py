@@ -509,9 +509,7 @@ _DAYS = 6
     rule=st.sampled_from(["confident", "paper"]),
 )
 def test_sql_is_what_core_says(
-    engine: Engine,
-    pages: dict[str, tuple[list[int], bool, bool]],
-    rule: str,
+    engine: Engine, pages: dict[str, tuple[list[int], bool, bool]], rule: str
 ) -> None:
     pages = {url: views for url, views in pages.items() if sum(views[0])}
     if not pages:
@@ -549,11 +547,7 @@ def test_sql_is_what_core_says(
             names[above] if above >= 0 else None for above in trees.parent
         ]
         scores = score_sections(
-            trees.parent,
-            total,
-            trees.total(is_news),
-            rule_of(here.settings),
-            dated_sections(names),
+            trees.parent, total, trees.total(is_news), rule_of(here.settings), dated_sections(names)
         )
         chosen = sorted(names[n] for n in np.flatnonzero(scores.is_prefix))
         assert [row["prefix"] for row in here.rows("news_prefixes", _DAYS - 1)] == chosen

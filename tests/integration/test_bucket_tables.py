@@ -65,8 +65,7 @@ def other_installation(folder: Path) -> Store:
 
 
 @pytest.mark.parametrize(
-    ("days", "windows", "most"),
-    [(6, 1, 150), pytest.param(60, 24, 3000, marks=pytest.mark.long)],
+    ("days", "windows", "most"), [(6, 1, 150), pytest.param(60, 24, 3000, marks=pytest.mark.long)]
 )
 def test_requests_are_few(
     server: ObjectStore, tmp_path: Path, days: int, windows: int, most: int

@@ -126,9 +126,7 @@ def test_a_link_with_the_meta_of_a_redirected_page_is_one(crawl: PolicyMiddlewar
         assert prints.fingerprint(link) == prints.fingerprint(tagged)
 
 
-def test_what_was_redirected_is_asked_for_again_without_the_policy(
-    crawl: PolicyMiddleware,
-) -> None:
+def test_what_was_redirected_is_asked_for_again_without_the_policy(crawl: PolicyMiddleware) -> None:
     tagged = crawl.get_processed_request(Request(TAGGED), page_of(Request("http://own.example/")))
     assert tagged is not None
     hop = redirected(crawl, tagged, NEWS)

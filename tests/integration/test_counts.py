@@ -43,10 +43,7 @@ def test_counts_are_added_to_the_views_of_requests(here: Installation) -> None:
     assert len(here.rows("transits")) == 2
     assert [
         (row["url"], row["views"], row["clients"], row["transits"]) for row in counts(here)
-    ] == [
-        (f"{SITE}/a", 42, None, None),
-        (f"{SITE}/b", 7, None, None),
-    ]
+    ] == [(f"{SITE}/a", 42, None, None), (f"{SITE}/b", 7, None, None)]
     assert result.requests.manifest.extra[COUNTED] == ["example.com"]
     with duckdb.connect() as connection:
         fill(connection, here.store, _published(here.store))

@@ -169,20 +169,11 @@ def test_terminals_get_no_controls(attacked: Attacked) -> None:
         attacked.call(*command)
         for command in (
             ("status",),
-            (
-                "show",
-                "labels",
-            ),
-            (
-                "show",
-                "changes",
-            ),
+            ("show", "labels"),
+            ("show", "changes"),
             ("policy",),
             ("evaluate",),
-            (
-                "show",
-                "patterns",
-            ),
+            ("show", "patterns"),
             *(("show", "patterns", site, "--tree") for site in attacked.sites),
             *(("show", "tree", site) for site in attacked.sites),
             *(("show", "page", url) for url in attacked.urls),
@@ -221,10 +212,7 @@ class Markup(HTMLParser):
 def test_pages_show_it_and_do_not_run_it(attacked: Attacked, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     commands = [
-        (
-            "show",
-            "labels",
-        ),
+        ("show", "labels"),
         *(("show", "tree", site) for site in attacked.sites),
         *(("show", "page", url) for url in attacked.urls if re.search("script|img|cmd|touch", url)),
     ]

@@ -190,10 +190,7 @@ def _instance_config(values: dict[str, Any]) -> dict[str, Any]:
     }
     return {
         **kept,
-        "scheduler": {
-            "module": "dagster._core.scheduler",
-            "class": "DagsterDaemonScheduler",
-        },
+        "scheduler": {"module": "dagster._core.scheduler", "class": "DagsterDaemonScheduler"},
         "run_launcher": {
             "module": "dagster_k8s",
             "class": values["runLauncher"]["type"],

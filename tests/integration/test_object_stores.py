@@ -228,11 +228,7 @@ def test_a_store_that_never_answers_is_given_up(
     ],
 )
 def test_an_object_that_is_refused_is_tried_again_later(
-    store: ObjectStore,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    status: int,
-    sentence: str,
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, sentence: str
 ) -> None:
     monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
     state = tmp_path / "state"

@@ -27,10 +27,7 @@ from tests import logs
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = [FIRST + dt.timedelta(days=n) for n in range(8)]
-SHORT = {
-    "window": {"days": 3, "min_days": 1},
-    "evaluation": {"horizons": (1,), "settle_days": 1},
-}
+SHORT = {"window": {"days": 3, "min_days": 1}, "evaluation": {"horizons": (1,), "settle_days": 1}}
 """The latest window and its evaluation read five days."""
 
 RETENTION = {"requests_days": 2, "daily_days": 5, "windows_days": 3}

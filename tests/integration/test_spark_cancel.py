@@ -109,11 +109,7 @@ def served(state: Path, home: Path) -> Iterator[int]:
         server = subprocess.Popen(
             [sys.executable, *command, str(port)],
             env=os.environ
-            | {
-                "DAGSTER_HOME": str(home),
-                "PYTHONPATH": paths,
-                "TEMPORAL_ASSETS_STATE": str(state),
-            },
+            | {"DAGSTER_HOME": str(home), "PYTHONPATH": paths, "TEMPORAL_ASSETS_STATE": str(state)},
             stdout=log,
             stderr=log,
             start_new_session=True,

@@ -255,10 +255,7 @@ def test_traffic_reads_every_day_once_and_no_url_of_its_pages(
     write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
     window = corpus.store.window("transits", last, WINDOW, 1)
     days = [DayFiles.of(corpus.store, manifest) for manifest in window.manifests]
-    tables = {
-        "page_totals": corpus.store.files("page_totals", last),
-        "page_labels": [str(labels)],
-    }
+    tables = {"page_totals": corpus.store.files("page_totals", last), "page_labels": [str(labels)]}
     parameters = {"day": last, "new_from": last, "observed_days": WINDOW, "chance": 0.1}
     parameters |= {"least_clients": 5}
     read.clear()

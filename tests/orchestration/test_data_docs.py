@@ -97,8 +97,7 @@ def test_without_a_day_the_command_says_what_to_do(project: Project, tmp_path: P
     project.settings.make_state()
     (project.settings.state / "settings.toml").write_text("")
     result = CliRunner().invoke(
-        app,
-        ["status", "--data-docs", str(tmp_path / "d"), "--state", str(project.settings.state)],
+        app, ["status", "--data-docs", str(tmp_path / "d"), "--state", str(project.settings.state)]
     )
     assert result.exit_code == 1
     assert "materialize" in result.stderr

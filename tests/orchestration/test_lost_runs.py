@@ -29,11 +29,7 @@ def killed(running: Project) -> tuple[Project, dg.DagsterRun]:
     logs.write_days(running.logs, FIRST, 2)
     running.run("ingest")
     daily.build_requests(
-        running.store,
-        running.installation.engine,
-        running.settings,
-        FIRST,
-        running.inventory,
+        running.store, running.installation.engine, running.settings, FIRST, running.inventory
     )
     run = running.instance.create_run_for_job(
         running.defs().resolve_job_def("daily"),
@@ -65,9 +61,7 @@ def _tick(project: Project) -> Any:
     return sensor.evaluate_tick(context)
 
 
-def test_days_that_a_killed_run_published_are_shown(
-    killed: tuple[Project, dg.DagsterRun],
-) -> None:
+def test_days_that_a_killed_run_published_are_shown(killed: tuple[Project, dg.DagsterRun]) -> None:
     project, run = killed
     assert _shown(project, "requests") == set()
     (finish,) = _tick(project).run_requests

@@ -112,9 +112,7 @@ def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) 
     assert captured.err == ""
 
 
-def test_of_many_days_that_failed_few_reasons_are_shown(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_of_many_days_that_failed_few_reasons_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     from temporal_assets.cli.shared.building import show_outcome
     from temporal_assets.operate import Failed, Outcome
 

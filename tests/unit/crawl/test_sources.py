@@ -46,10 +46,7 @@ INDEX = b"""<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><s
     [
         (
             RSS,
-            [
-                Entry("https://a.example/n/1?a=1&b=2", NINE, True),
-                Entry("https://a.example/guid"),
-            ],
+            [Entry("https://a.example/n/1?a=1&b=2", NINE, True), Entry("https://a.example/guid")],
         ),
         (ATOM, [Entry("https://a.example/1", NINE)]),
         (RDF, [Entry("https://a.example/r")]),
@@ -69,7 +66,7 @@ def test_sources_by_hand(body: bytes, entries: list[Entry]) -> None:
 def test_what_a_document_is_by_its_content() -> None:
     documents = (RSS, ATOM, RDF, JSON, NEWS, gzip.compress(INDEX), b"<!doctype html><p>", b"x", b"")
     assert [kind_of(body) for body in documents] == [
-        *("feed", "feed", "feed", "json", "sitemap", "sitemap", "hub", None, None),
+        *("feed", "feed", "feed", "json", "sitemap", "sitemap", "hub", None, None)
     ]
 
 

@@ -14,11 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.crawl_orders import Set, site, wikipedia
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 from temporal_assets.core.crawls.crawl_plan import discovery_plan, fetch_plan, greedy_discovery
-from temporal_assets.core.crawls.crawl_policies import (
-    PLANNED_SHARE,
-    SCENARIOS,
-    _by_links_at_last,
-)
+from temporal_assets.core.crawls.crawl_policies import PLANNED_SHARE, SCENARIOS, _by_links_at_last
 from temporal_assets.core.crawls.crawl_simulation import crawl
 from temporal_assets.core.graph.link_graph import LinkGraph, link_graph
 from temporal_assets.crawl.evaluation import evaluate

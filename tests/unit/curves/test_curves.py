@@ -246,10 +246,7 @@ def test_a_missing_day_counts_for_nothing() -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(st.integers(0, 10**6), min_size=12, max_size=12),
-    st.sampled_from(METHODS),
-)
+@given(st.lists(st.integers(0, 10**6), min_size=12, max_size=12), st.sampled_from(METHODS))
 def test_any_page_gives_finite_numbers_in_bounds(views: list[int], method: str) -> None:
     curves = fit([views], Options(method=method))
     for name, column in columns_of(curves).items():

@@ -29,7 +29,4 @@ def test_what_the_package_says_is_in_the_log_of_its_step_and_of_no_other() -> No
     with pytest.raises(ValueError, match="the step fails"):
         fail(context)
     ENGINE.info("after")
-    assert lines == [
-        (logging.INFO, "UI at http://127.0.0.1:4040"),
-        (logging.WARNING, "waiting"),
-    ]
+    assert lines == [(logging.INFO, "UI at http://127.0.0.1:4040"), (logging.WARNING, "waiting")]

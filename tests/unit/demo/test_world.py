@@ -65,9 +65,7 @@ def test_every_statistic_of_the_real_sets_is_measured_on_the_demo(
 def test_statistics_of_views_by_hand() -> None:
     # Page 1 is new on day 1 and found from page 0, page 2 on day 2 and found from page 1.
     views = Views(
-        np.array([0, 0, 1, 2, 0]),
-        np.array([0.1, 1.1, 1.2, 2.2, 2.5]),
-        np.array([-1, -1, 0, 1, -1]),
+        np.array([0, 0, 1, 2, 0]), np.array([0.1, 1.1, 1.2, 2.2, 2.5]), np.array([-1, -1, 0, 1, -1])
     )
     assert popularity(views) == {
         "opened pages with one view": pytest.approx(2 / 3),

@@ -87,10 +87,7 @@ def spark(text: str, *inputs: str) -> str:
         ("list_extract(a, 2)", "GET(a, 2 - 1)"),
         ("list_extract(a, list_position(b, c))", "GET(a, ARRAY_POSITION(b, c) - 1)"),
         ("list_slice(a, 2, b + 1)", "SLICE(a, 2, GREATEST((b + 1) - 2 + 1, 0))"),
-        (
-            "list_sum(a)",
-            "AGGREGATE(a, CAST(NULL AS BIGINT), (s, v) -> COALESCE(s, 0) + v)",
-        ),
+        ("list_sum(a)", "AGGREGATE(a, CAST(NULL AS BIGINT), (s, v) -> COALESCE(s, 0) + v)"),
         ("range(b)", "SLICE(SEQUENCE(0, b), 1, b - 0)"),
         ("range(b - c, b)", "SLICE(SEQUENCE(b - c, b), 1, b - (b - c))"),
         ("list_sort(list(a))", "ARRAY_SORT(COLLECT_LIST(a))"),

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.synthetic import draw
 from temporal_assets.core.curves.curves import Options, fit
-from temporal_assets.core.labels.calibration import (
-    Weights,
-    calibrate,
-    calibrate_groups,
-    tabulate,
-)
+from temporal_assets.core.labels.calibration import Weights, calibrate, calibrate_groups, tabulate
 from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.labels.score_grid import FittedCurves, concentrations, interest
 from temporal_assets.core.numerics.metrics import outcome

@@ -396,10 +396,7 @@ def test_log_files_in_trouble_are_named() -> None:
     actual = {
         verdict.check.name: verdict for verdict in evaluate_logs(Logs(files, ["x/*: no such file"]))
     }
-    assert [name for name, _ in actual["files_readable"].troubles] == [
-        files[1].name,
-        files[0].name,
-    ]
+    assert [name for name, _ in actual["files_readable"].troubles] == [files[1].name, files[0].name]
     assert actual["files_readable"].message == f"{files[1].name}: no gzip (and 1 more)"
     assert actual["files_complete"].message == f"{files[2].name}: ends after 7 lines"
     assert actual["formats_likely"].message.endswith("read as `combined`, but looks like `caddy`")
@@ -463,8 +460,7 @@ def test_a_verdict_that_does_not_say_what_was_asked_counts_where_it_held(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["page_histories", "interest_curves", "page_labels", "prefix_trees", "section_scores"],
+    "name", ["page_histories", "interest_curves", "page_labels", "prefix_trees", "section_scores"]
 )
 def test_a_small_site_is_not_told_that_it_has_no_reliable_page(name: str) -> None:
     drifts = [drift for drift in contracts.table(name).drifts if drift.name == "has_rows"]

@@ -115,7 +115,7 @@ def test_numbers_of_a_column_have_the_same_digits_and_an_empty_table_says_so() -
     columns = (Column("hub"), Column("new", "number"))
     drawn = block(Table("Hubs", columns, (("a", 0.44), ("b", 1.2345), ("c", 0.0291))), "n")
     assert [part.partition("<")[0] for part in drawn.split('<td class="n">')[1:]] == [
-        *("0.44", "1.23", "0.03"),
+        *("0.44", "1.23", "0.03")
     ]
     empty = block(Table("Changed", columns, (), note="There is no earlier list."), "n")
     assert "<thead>" not in empty

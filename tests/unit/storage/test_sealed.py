@@ -76,14 +76,7 @@ def test_no_record_has_a_seal_of_its_own(value: object) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "[]",
-        "1",
-        "null",
-        '{"a": 1, "record_digest": "0"}',
-        '{"a": 1, "record_digest": null}',
-    ],
+    ["", "[]", "1", "null", '{"a": 1, "record_digest": "0"}', '{"a": 1, "record_digest": null}'],
 )
 def test_what_is_no_record(text: str) -> None:
     with pytest.raises(ValueError, match=r"no record|not what was written|Expecting value"):

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from temporal_assets.core.text.sorted_texts import (
-    Keys,
-    Seeker,
-    count_up_to,
-    in_step,
-    merged,
-)
+from temporal_assets.core.text.sorted_texts import Keys, Seeker, count_up_to, in_step, merged
 from temporal_assets.core.text.text_numbers import text_numbers
 from temporal_assets.core.text.texts import (
     Texts,

@@ -15,14 +15,7 @@ from temporal_assets.core.text.value_expressions import (
     other_fields,
     value_expression,
 )
-from temporal_assets.core.text.value_shapes import (
-    DIGITS,
-    DOTLESS,
-    EXPRESSIONS,
-    HEX,
-    NONEMPTY,
-    YEAR,
-)
+from temporal_assets.core.text.value_shapes import DIGITS, DOTLESS, EXPRESSIONS, HEX, NONEMPTY, YEAR
 from tests.shapes import required_expression
 
 WORDS = ("news", "new", "n", "sport", "2024", "7", "a.html", "v1.2", ".x", "x-y", "1a2b3c4d", "[a]")

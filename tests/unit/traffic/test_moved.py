@@ -12,11 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.numerics.arrays import Flags
-from temporal_assets.core.traffic.changed_traffic import (
-    ChangedPages,
-    Transits,
-    changed_traffic,
-)
+from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
 from temporal_assets.core.traffic.moved_links import LinkLists, moved_links
 from temporal_assets.core.traffic.moved_visits import (
     Numbered,
@@ -283,12 +279,7 @@ def numbers(values: list[int]) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-@given(
-    earlier=some_triples,
-    later=some_triples,
-    unknown=st.sets(st.integers(0, 3)),
-    days=st.data(),
-)
+@given(earlier=some_triples, later=some_triples, unknown=st.sets(st.integers(0, 3)), days=st.data())
 def test_changes_lead_from_one_window_to_the_other(
     earlier: set[Triple], later: set[Triple], unknown: set[int], days: st.DataObject
 ) -> None:

@@ -146,7 +146,7 @@ def test_a_repeated_hour_is_the_same_however_a_file_is_cut(read_log: ReadLog) ->
     options = {"format": "csv", "timezone": "Europe/Berlin"}
     whole = read_log(b"".join(lines), **options)
     assert [row.time[11:16] for row in whole] == [
-        *("23:59", "00:10", "00:50", "01:05", "01:40", "01:59", "02:00"),
+        *("23:59", "00:10", "00:50", "01:05", "01:40", "01:59", "02:00")
     ]
     for cut in range(1, len(lines)):
         assert read_log(b"".join(lines[:cut]), b"".join(lines[cut:]), **options) == whole

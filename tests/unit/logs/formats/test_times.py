@@ -223,7 +223,7 @@ def test_a_change_a_minute_after_midnight() -> None:
     ]
     # 2010-03-14 00:01 (-3:30) becomes 01:01.
     assert localised(["2010-03-14 00:00", "2010-03-14 01:05"], "America/St_Johns") == [
-        *("03-14 03:30", "03-14 03:35"),
+        *("03-14 03:30", "03-14 03:35")
     ]
 
 

@@ -126,10 +126,7 @@ _ADDRESS = st.ip_addresses().filter(lambda address: not address.is_unspecified)
 @example(b"%2", ipaddress.IPv6Address("5::1"), b"", 0)
 @example(b"1-2-3-", ipaddress.IPv4Address("4.5.6.7"), b"8.", 0)
 def test_no_address_is_left(
-    before: bytes,
-    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
-    after: bytes,
-    choice: int,
+    before: bytes, address: ipaddress.IPv4Address | ipaddress.IPv6Address, after: bytes, choice: int
 ) -> None:
     forms = _notations(address)
     form = forms[choice % len(forms)]

@@ -140,7 +140,7 @@ def test_why_a_row_is_rejected(tmp_path: Path) -> None:
     )
     (records,) = read(tmp_path, rows)
     assert [Reject(reason).label for reason in records.reason.tolist()] == [
-        *("none", "bad_time", "bad_request", "nul_bytes", "bad_status", "bad_status"),
+        *("none", "bad_time", "bad_request", "nul_bytes", "bad_status", "bad_status")
     ]
 
 

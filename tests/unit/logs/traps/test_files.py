@@ -64,7 +64,7 @@ def test_rotated_names_sort_as_numbers(tmp_path: Path) -> None:
     for name in ("access.log", "access.log.1", "access.log.2.gz", "access.log.10.gz"):
         (tmp_path / name).touch()
     assert [path.name for path in expand(str(tmp_path))] == [
-        *("access.log.10.gz", "access.log.2.gz", "access.log.1", "access.log"),
+        *("access.log.10.gz", "access.log.2.gz", "access.log.1", "access.log")
     ]
 
 

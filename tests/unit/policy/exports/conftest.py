@@ -6,9 +6,7 @@ import pytest
 
 from temporal_assets.policy import Policy
 from temporal_assets.policy.document import Document
-from tests.policies import (
-    document,
-)
+from tests.policies import document
 
 
 @pytest.fixture(scope="session", params=[False, True], ids=["folders", "a whole site"])

@@ -31,11 +31,7 @@ from tests.exported import (
     hubs_in_order,
     storm_fast_filter,
 )
-from tests.policies import (
-    PRIVATE,
-    URLS,
-    WHOLE,
-)
+from tests.policies import PRIVATE, URLS, WHOLE
 
 
 def test_plain_text(policy: Policy, doc: Document) -> None:
