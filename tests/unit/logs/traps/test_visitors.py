@@ -10,32 +10,6 @@ import pytest
 from tests.log_traps import AGENT, Reader, line
 
 
-def test_ipv6(read: Reader) -> None:
-    kept = read(line(address="2001:db8::7") + line(address="2001:DB8:0::7") + line(address="::1"))
-    assert kept.clients[0] == kept.clients[1] != kept.clients[2]
-
-
-def test_ipv6_in_w3c_logs(read: Reader) -> None:
-    text = "#Fields: date time c-ip cs-uri-stem\n" + "".join(
-        f"2024-05-06 07:08:09 {ip} /a\n"
-        for ip in ("2001:db8::7", "[2001:db8::7]:443", "fe80::1%12")
-    )
-    kept = read(text)
-    assert kept.reasons == {}
-    assert kept.clients[0] == kept.clients[1] != kept.clients[2]
-
-
-def test_ipv4_mapped_into_ipv6_is_the_same_client(read: Reader) -> None:
-    kept = read(line(address="203.0.113.7") + line(address="::ffff:203.0.113.7"))
-    assert kept.clients[0] == kept.clients[1]
-
-
-def test_anonymised_addresses_are_clients(read: Reader) -> None:
-    kept = read(line(address="203.0.113.x") + line(address="203.0.114.x"))
-    assert kept.reasons == {}
-    assert kept.clients[0] != kept.clients[1]
-
-
 @pytest.mark.parametrize("between", ["", " 0.002", " 1234 0.002 -"])
 def test_x_forwarded_for_may_stand_behind_other_fields(read: Reader, between: str) -> None:
     """All visitors would be the proxy, and no page would have more than one view a day."""
