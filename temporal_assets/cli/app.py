@@ -1,7 +1,8 @@
-"""The commands by name, and what belongs to none of them. Not here: what a command does.
+"""The table of commands and their parts, and loading a command's module when it is run.
 
-A command's module is imported when the command is run or asked for its help: importing all of
-them, and looking at all their options, took half the time of `--help`.
+Not here: what a command does. `policy show` is the part `show` of the command `policy`. A module is
+imported when its command is run or asked for help: importing all of them, and reading all their
+options, took half the time of `--help`.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ _ROOMS: Final = {
     **dict.fromkeys(_UNDERSTAND, "understand"),
     **dict.fromkeys(_OPERATE, "operate"),
 }
-"""The room of every command's module; parts of a command have a room of its name."""
+"""Folder (`cli/<folder>`) of each command's module; parts of a command are in a folder of its
+name."""
 
 _PARTS_ROOMS: Final = {name: name for name in PARTS} | {"try": "trial"}
 
@@ -112,7 +114,7 @@ _SHOWN: Final[dict[str, Any]] = {
 
 
 class _Commands(Mapping[str, Any]):
-    """Commands by name, each made when it is asked for."""
+    """Lazy mapping of commands by name: each is created when it is looked up."""
 
     def __init__(self, summaries: Mapping[str, str], load: Callable[[str], Any]) -> None:
         self._summaries, self._load = summaries, load
@@ -145,7 +147,7 @@ def _from_module(room: str, name: str) -> Any:
 
 
 def _default_part(command: str, arguments: list[str]) -> str:
-    """Return the part that is meant by arguments that name none."""
+    """Return the part that is run when the arguments name none."""
     if command != "show":
         return _DEFAULT_PARTS[command]
     named = [argument for argument in arguments if not argument.startswith("-")]
@@ -155,7 +157,7 @@ def _default_part(command: str, arguments: list[str]) -> str:
 
 
 class _Parts(TyperGroup):
-    """The parts of a command; what names none goes to the one that is meant."""
+    """Group of the parts of a command; arguments that name no part go to the default one."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -184,7 +186,7 @@ class _Parts(TyperGroup):
         return super().parse_args(ctx, [_default_part(name, args), *args])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete the name of a part, or an option of the part that is meant without one."""
+        """Complete the name of a part, or an option of the default part."""
         if not incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         part = self.commands[_default_part(str(self.name), [])]
@@ -204,7 +206,7 @@ _DEFAULT_PARTS: Final = {
     "try": "settings",
     "doctor": "check",
 }
-"""The part that a command without one means; of `show` it depends on what is to be shown."""
+"""Part that is run when none is named; for `show` it depends on the argument."""
 
 _HELP: Final = {
     "policy": "Show the crawl policy, ask it about URLs, or write it for another crawler.\n\n"
@@ -222,7 +224,7 @@ _HELP: Final = {
 
 
 class _Group(TyperGroup):
-    """Lists commands without making them."""
+    """Group of all commands that lists them without loading them."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -232,7 +234,7 @@ class _Group(TyperGroup):
         return list(SUMMARIES)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Say of a part that is called as a command whose part it is."""
+        """Explain the full command when a part is called without it."""
         if args[0] not in SUMMARIES:
             for name, parts in PARTS.items():
                 if args[0] in parts:

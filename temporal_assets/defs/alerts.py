@@ -1,9 +1,9 @@
-"""The sensor `alerts`: people are told of failed runs, failed checks and old data.
+"""The sensor `alerts`: messages about failed runs, failed checks and old data.
 
-It is off until somebody switches it on, and silent without a channel in the settings. Every
-channel has a place of its own in the cursor: what one cannot take does not hold up the other, and
-is not sent twice to it. A message is told when the channel has taken it, and not before. Not here:
-words and sending (`temporal_assets.alerts`), Dagster's records (`finished_runs`).
+It is off until somebody switches it on, and sends nothing without a channel in the settings. Every
+channel has its own place in the cursor: a channel that fails does not hold up the others, and
+nothing is sent twice to it. A message counts as sent when the channel has accepted it. Not here:
+the text and the sending (`temporal_assets.alerts`), Dagster's records (`finished_runs`).
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from temporal_assets.defs.runs.finished_runs import finished_after, report_of
 _INTERVAL_SECONDS: Final = 60
 
 _OVERLAP_SECONDS: Final = 600.0
-"""Runs that ended so long before the latest one that was looked at are looked for again: their end
-may have been written down after that of a later one. Which are known is in the cursor."""
+"""Runs that ended up to so long before the last look are looked for again: their end may have been
+recorded late. The cursor knows which were handled."""
 
 _MOST_RUNS: Final = 100
-"""Runs that one tick looks at for a channel; the next tick goes on."""
+"""Most runs that one tick handles for a channel; the next tick goes on."""
 
 _PATIENCE_SECONDS: Final = 20.0
-"""No message is begun later in a tick: Dagster ends a tick after a minute, and with it the memory
-of what was sent."""
+"""Time in a tick after which no message is begun: Dagster ends a tick after a minute, and would
+forget what was sent."""
 
 
 @dataclass(slots=True)
 class Place:
-    """Up to where a channel has been told."""
+    """The point up to which a channel has been informed."""
 
     since: float
-    """POSIX time; runs that ended before are known, or older than the alerts themselves."""
+    """POSIX time: runs that ended before were handled, or are older than the alerts themselves."""
     known: dict[str, float] = field(default_factory=dict)
-    """Run -> its end, of those that ended after `since`."""
+    """End of each run that ended after `since` and was handled, by id."""
     said: str = ""
-    """The day on which old data was told of."""
+    """Day on which the last message on old data was sent."""
 
     def note(self, run_id: str, end: float) -> None:
-        """This run needs no telling any more."""
+        """Note that a run was handled."""
         self.known[run_id] = end
         self.since = max(self.since, end - _OVERLAP_SECONDS)
         self.known = {run: over for run, over in self.known.items() if over > self.since}
@@ -59,18 +59,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The result of one tick of the sensor."""
+    """Result of one tick of the sensor."""
 
     places: Mapping[str, Place]
     messages: int
     moved: bool
-    """True if there is something new to remember."""
+    """True if the cursor has changed."""
     troubles: Sequence[str]
     """Channels that failed, and recipients that were refused."""
 
 
 def alerts_sensor() -> dg.SensorDefinition:
-    """Switched off until somebody switches it on."""
+    """Return the sensor, which is off until somebody switches it on."""
 
     @dg.sensor(
         name="alerts",
@@ -112,7 +112,7 @@ def tell(
     cursor: str | None,
     now: dt.datetime,
 ) -> Told:
-    """Tell every channel what is new to it. One that is new itself begins now."""
+    """Send to every channel what is new to it; a channel that is new itself begins now."""
     before = {name: Place(**place) for name, place in json.loads(cursor or "{}").items()}
     stop = time.monotonic() + _PATIENCE_SECONDS
     places: dict[str, Place] = {}
@@ -145,7 +145,7 @@ def tell(
 def _news(
     instance: dg.DagsterInstance, installation: Installation, place: Place, now: dt.datetime
 ) -> Iterator[tuple[float, str, Message | None]]:
-    """Yield (end, run, what to say) of runs the channel does not know, and then of old data."""
+    """Yield (end, run, message) of the runs a channel does not know, and then of old data."""
     alerts = installation.settings.alerts
     say = partial(messages.of_run, ui=alerts.ui, warnings=alerts.warnings)
     ended = finished_after(instance, place.since)
@@ -160,7 +160,7 @@ def _news(
 
 
 def old_data(installation: Installation, now: dt.datetime) -> Message | None:
-    """Return what to say when the latest day of `page_views` is too long ago."""
+    """Return the message if the latest day of `page_views` is too long ago, or None."""
     limit = installation.settings.alerts.max_age_days
     days = installation.store.days("page_views")
     current = today(installation.settings, now)

@@ -37,7 +37,7 @@ from temporal_assets.windows import registry
 
 
 def contract_checks(table: Table) -> dg.AssetChecksDefinition:
-    """Return the checks of one table, as one step."""
+    """Return the checks of one table as one step."""
 
     @dg.multi_asset_check(
         name=f"{table.name}_checks",
@@ -69,7 +69,7 @@ def contract_checks(table: Table) -> dg.AssetChecksDefinition:
 
 
 def log_file_checks() -> dg.AssetChecksDefinition:
-    """Return checks of the log files. They do not block: the other files are read and used."""
+    """Return the checks of the log files, which do not block: the other files are used."""
 
     @dg.multi_asset_check(
         name="log_files_checks",
@@ -100,16 +100,13 @@ def log_file_checks() -> dg.AssetChecksDefinition:
 def logs_of(
     settings: Settings, expected: dt.date | None = None, inventory: Inventory | None = None
 ) -> Logs:
-    """Return the log files as they are known now, and the day they must reach."""
+    """Return the present log files with the day that they must reach."""
     inventory = inventory or Inventory.load(settings)
     return Logs(inventory.files, inventory.missing_sources(settings), expected)
 
 
 def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:
-    """Return the day a nightly run should have, counted from its own day and not from the clock.
-
-    It may be run again.
-    """
+    """Return day a nightly run should have, counted from its own day: it may run again later."""
     limit = settings.alerts.max_age_days
     tags = context.run.tags
     days = days_of_run(tags) if context.run.job_name == NIGHTLY else []
@@ -129,7 +126,7 @@ def _judge(
     days: Sequence[dt.date],
     names: Collection[str] | None = None,
 ) -> Mapping[dt.date, Sequence[Finding]]:
-    """Judge days by the checks called `names`, or by all, and remember what was found."""
+    """Run the checks called `names`, or all, on some days, and store the results."""
     if not days:
         return {}
     checks = [check for check in table.checks if names is None or check.name in names]
@@ -155,7 +152,7 @@ def _left_by_others(
     table: Table,
     days: Sequence[dt.date],
 ) -> Sequence[dt.date]:
-    """Days that a killed run left unjudged; what other runs have just published they judge."""
+    """Return days that a killed run published without checks; running runs check their own."""
     if lifelines.are_others_running(installation.settings.state, context.run.run_id):
         return ()
     left = registry.unjudged_days(installation.store, installation.settings, table.name)
@@ -180,7 +177,7 @@ def _remember(
     judged: Manifest | None,
     judgements: Sequence[Judgement],
 ) -> None:
-    """Keep what was found of a day."""
+    """Store the results of a day."""
     # What another run has published meanwhile was not judged here; that run does.
     if judged is None or installation.store.manifest(table.name, judged.day) != judged:
         return

@@ -1,9 +1,9 @@
-"""Making the days of a run: in their order, small ones some at a time.
+"""Building the days of a run in order; small days share statements.
 
 One day that fails does not lose the others: they are published, and the run then fails with the
-names of the days that did. Dagster marks either all days of a step or none, so after a failure
-the good ones are marked here. Days that failed for a reason that may pass are tried again later, by
-the same step: it goes on from what its earlier attempts made.
+names of the days that did. Dagster marks either all days of a step or none, so after a failure the
+good ones are marked here. Days that failed for a transient reason are tried again later, by the
+same step: it continues from what its earlier attempts built.
 """
 
 from __future__ import annotations
@@ -45,11 +45,14 @@ _LISTED_FAILURES: Final = 10
 
 
 Make = Callable[[Installation, dt.date], Steps[Parts]]
-"""Publishes a day in the store of the installation that it is given."""
+"""Function that publishes one day in the store of an installation."""
 
 
 def without_statements(make: Callable[[Installation, dt.date], Parts]) -> Make:
-    """Return what makes a day by itself as work that leaves no statement to others."""
+    """Return a function that builds a day by itself, in the form that `make_days` expects.
+
+    Other builders yield SQL statements, which several small days share.
+    """
 
     def steps(installation: Installation, day: dt.date) -> Steps[Parts]:
         yield from ()
@@ -59,7 +62,7 @@ def without_statements(make: Callable[[Installation, dt.date], Parts]) -> Make:
 
 
 class UnfinishedDay(Exception):
-    """A day failed after something of it was published. The cause is its `__cause__`."""
+    """Error: a day failed after a part of it was published; the reason is its `__cause__`."""
 
     def __init__(self, message: str, parts: Parts) -> None:
         super().__init__(message)
@@ -67,11 +70,11 @@ class UnfinishedDay(Exception):
 
 
 class BlockedDay(Exception):
-    """The day's input breaks an invariant, so nothing is built on it."""
+    """Error: the day's input breaks an invariant, so nothing is built on it."""
 
 
 def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.date]) -> None:
-    """Raise where a day of `asset`, which is about to be built upon, breaks an invariant.
+    """Raise `BlockedDay` if a day of `asset`, which is about to be built upon, breaks an invariant.
 
     Dagster stops what is downstream of a failed check within one run. This stops later runs too.
     """
@@ -89,9 +92,9 @@ def refuse_blocked(installation: Installation, asset: str, days: Iterable[dt.dat
 
 
 def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.date]) -> None:
-    """Judge invariants of days whose run was killed between publishing and checking them.
+    """Check the invariants of days whose run was killed between publishing and checking them.
 
-    Only those without a judgement: a person may have had some checks executed since, not all.
+    Only those without a result: somebody may have run some checks since, but not all.
     """
     store, state = installation.store, installation.settings.state
     table = contracts.table(asset)
@@ -110,7 +113,7 @@ def _judge_unjudged(installation: Installation, asset: str, days: Sequence[dt.da
 def _unjudged(
     installation: Installation, table: Table, days: Iterable[dt.date]
 ) -> dict[frozenset[str], list[Manifest]]:
-    """Return days by the names of the invariants that they have no judgement of."""
+    """Return the days by the names of the invariants that were not checked on them."""
     invariants = {check.name for check in table.checks if verdicts.is_blocking(check)}
     by_checks: dict[frozenset[str], list[Manifest]] = {}
     for day in days:
@@ -124,7 +127,7 @@ def _unjudged(
 
 
 def broken_of(installation: Installation, asset: str, day: dt.date) -> list[verdicts.Judgement]:
-    """Return invariants that a published day is known to break; none where it is missing."""
+    """Return the invariants that a published day is known to break; none if it is missing."""
     manifest = installation.store.manifest(asset, day)
     if manifest is None:
         return []  # reading it will say so
@@ -141,8 +144,9 @@ def make_days(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Have `make` publish `assets` for every day of the run.
 
-    Where `rows` says how many a day has, small days share their statements and are published
-    together: `make` must not read what it has published, but of days that are made `alone`.
+    Where `rows` says how many rows a day has, small days share their statements and are published
+    together: `make` must not read what it has just published, except on days that are built
+    `alone`.
     """
     days = days_of(context.partition_keys)
     done = installation.attempts.pop(assets[0], Attempts())
@@ -190,7 +194,7 @@ def _attempts(
 def _attempt_together(
     installation: Installation, make: Make, days: Sequence[dt.date]
 ) -> Sequence[Parts | Exception]:
-    """Make small days and publish them at once; each is there whole or not at all."""
+    """Build small days and publish them at once; each is published completely or not at all."""
     attempts: list[Parts | Exception] = []
     try:
         with together(installation.store) as store:
@@ -219,7 +223,7 @@ def _enter(
     attempt: Parts | Exception,
     done: Attempts,
 ) -> None:
-    """Note what became of a day, and say so."""
+    """Record the outcome of a day, and report it."""
     if isinstance(attempt, Exception):
         why = _reason(attempt).removeprefix(f"{day}: ")
         if is_transient(attempt) and can_retry(context):
@@ -288,7 +292,7 @@ def _reason(error: Exception) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """Our own errors are sentences; those of libraries need their names to be understood."""
+    """Return the message of an error; for errors of libraries with the type's name."""
     kind = type(error)
     is_ours = kind.__module__.split(".")[0] == __name__.split(".")[0]
     return str(error) if is_ours and str(error) else f"{kind.__name__}: {error}"

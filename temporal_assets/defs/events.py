@@ -1,4 +1,4 @@
-"""Events while assets are made, for whoever shows progress. Not Dagster's event log."""
+"""Progress events while assets are built. They are not those of Dagster's event log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from temporal_assets.quality.verdicts import Judgement
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event; `kind` says which of the fields mean something."""
+    """A progress event; `kind` decides which of the fields are set."""
 
     kind: Literal["reading", "published", "failed", "waiting", "checked"]
     asset: str

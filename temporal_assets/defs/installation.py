@@ -21,7 +21,7 @@ INSTALLATION: Final = "installation"
 
 
 def _silent(_: Event) -> None:
-    """Nobody is watching."""
+    """Ignore an event: nobody is watching."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Installation:
     store: Store
     engine: Engine
     report: Callable[[Event], None] = _silent
-    """Told what happens. Called from several threads while log files are read."""
+    """Function that receives progress events; it is called from several threads."""
     attempts: dict[str, Attempts] = field(default_factory=dict)
-    """Attempts, by asset, of steps of the run that wait to be tried again. In another process, as
-    other executors have it, every day is made again: that is slower, and the same."""
+    """Attempts so far, by asset, of steps that wait for a retry. Other executors retry in another
+    process without them: every day is built again then, which is slower, with the same result."""
     refreshes_catalogue: bool = True
-    """False if whoever started the run rebuilds the catalogue when it is over: it takes as long as
-    making a small table, and a run has dozens of these."""
+    """False if whoever started the run rebuilds the catalogue at its end: it takes as long as
+    building a small table, and a run has dozens of these."""
 
     @classmethod
     def of(
@@ -51,7 +51,7 @@ class Installation:
         *,
         refreshes_catalogue: bool = True,
     ) -> Installation:
-        """Return the installation the settings describe."""
+        """Return the installation that the settings describe."""
         return cls(
             settings,
             Store.open(settings),

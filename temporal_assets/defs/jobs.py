@@ -12,17 +12,18 @@ from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
 from temporal_assets.windows.registry import STEP_NAMES
 
 Job: TypeAlias = Any
-"""Dagster exports the function that makes a job of assets, but not the type of its result."""
+"""Type of a job of assets: Dagster exports the function that makes it, but not its type."""
 
 NIGHTLY: Final = "nightly"
-"""Reads the logs and makes the day that has ended; a sensor then starts `windows`."""
+"""Name of the job that reads the logs and builds the day that has ended; a sensor then starts
+`windows`."""
 
 FINISH: Final = "finish"
-"""Its runs judge what a killed run published and did not come to judge, and release its policy."""
+"""Name of the job that runs the checks, and releases the policy, that a killed run left undone."""
 
 
 def ingest_job() -> Job:
-    """Read new log files."""
+    """Return the job that reads new log files."""
     return dg.define_asset_job(
         "ingest",
         selection=["log_files"],
@@ -31,7 +32,7 @@ def ingest_job() -> Job:
 
 
 def daily_job() -> Job:
-    """Make the days: all its assets share one backfill policy, so 60 days are a few runs."""
+    """Return the job that builds days; one backfill policy makes 60 days a few runs."""
     return dg.define_asset_job(
         "daily",
         selection=list(DAILY_ASSETS),
@@ -40,7 +41,7 @@ def daily_job() -> Job:
 
 
 def nightly_job() -> Job:
-    """Return the logs and the day that has just ended: what the schedule starts."""
+    """Return the job that the schedule starts: the logs and the day that has just ended."""
     return dg.define_asset_job(
         NIGHTLY,
         selection=["log_files", *DAILY_ASSETS],
@@ -52,7 +53,7 @@ def nightly_job() -> Job:
 
 
 def windows_job() -> Job:
-    """Make windows. Their days need not be contiguous: mostly it is the latest one."""
+    """Return the job that builds windows; mostly the latest one, and not of contiguous days."""
     return dg.define_asset_job(
         "windows",
         selection=list(STEP_NAMES),
@@ -64,7 +65,7 @@ def windows_job() -> Job:
 
 
 def finish_job() -> Job:
-    """Judge what is there and was not judged, and release the policy that was not."""
+    """Return the job that checks unchecked days and releases an unreleased policy."""
     checks = dg.AssetSelection.checks_for_assets(*(table.name for table in contracts.TABLES))
     return dg.define_asset_job(
         FINISH,

@@ -1,4 +1,4 @@
-"""The partitions that a step has published, and its attempts at those that failed."""
+"""Records of a step: the partitions it has published, and its attempts at those that failed."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from temporal_assets.storage.manifest import Manifest
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A partition that was published, and what to say about it."""
+    """A published partition, and its metadata."""
 
     manifest: Manifest
     metadata: Mapping[str, Any]
 
 
 Parts = Mapping[str, Made]
-"""Asset name -> what was published for it."""
+"""Published partitions of one day by asset name."""
 
 
 @dataclass(slots=True)
 class Attempts:
-    """The attempts of a step so far. `failed` holds the reasons."""
+    """Attempts of a step so far; `failed` holds the reasons."""
 
     made: dict[dt.date, Parts] = field(default_factory=dict)
     failed: dict[dt.date, str] = field(default_factory=dict)
     waiting: dict[dt.date, str] = field(default_factory=dict)
-    """Days whose fault may pass; empty at the beginning of an attempt."""
+    """Days that failed for a transient reason; empty at the beginning of an attempt."""

@@ -124,7 +124,7 @@ def days_between(first: dt.date, last: dt.date) -> list[dt.date]:
 
 
 def ranges(days: Iterable[dt.date], longest: int) -> Iterator[list[dt.date]]:
-    """Yield ascending days cut where a day is missing, and after every `longest` days."""
+    """Yield runs of consecutive days, each with at most `longest` days."""
     run: list[dt.date] = []
     for day in sorted(set(days)):
         if run and (day - run[-1] != _ONE or len(run) == longest):
@@ -136,6 +136,6 @@ def ranges(days: Iterable[dt.date], longest: int) -> Iterator[list[dt.date]]:
 
 
 def in_words(days: Sequence[dt.date], limit: int = 10) -> str:
-    """Return ascending days for people: the first few of them and how many more there are."""
+    """Return days as text: the first `limit` of them, and how many more there are."""
     named = ", ".join(day.isoformat() for day in days[:limit])
     return named if len(days) <= limit else f"{named} and {len(days) - limit} more"

@@ -17,7 +17,7 @@ from temporal_assets.defs.partitions import end_of_days, first_day, first_window
 from temporal_assets.settings import Settings
 
 _INTERVAL_SECONDS: Final = 30.0
-"""A look reads the inventory and lists the folders of the logs: some milliseconds."""
+"""Seconds between two looks; a look reads the inventory and lists the folders of the logs."""
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def follow_days(context: Any, settings: Settings) -> threading.Thread:
 
 
 def span(settings: Settings) -> tuple[dt.date, dt.date, dt.date | None, bool]:
-    """Return what the partitions of a code location span.
+    """Return what decides the partitions of a code location, for comparison.
 
     The first day, the first window, the last day (None where each new day is one by itself), and
     whether the day that is not over belongs to them.
@@ -48,7 +48,7 @@ def span(settings: Settings) -> tuple[dt.date, dt.date, dt.date | None, bool]:
 def follow(
     reload: Callable[[], object], look: Callable[[], object], wait: Callable[[float], object]
 ) -> None:
-    """Reload whenever what a look finds has changed, for as long as the process lives."""
+    """Reload whenever the result of `look` changes, for as long as the process lives."""
     loaded = None
     while True:
         try:

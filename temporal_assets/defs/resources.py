@@ -1,9 +1,9 @@
-"""The resources: settings, store and engine, each of which can be replaced, and the catalogue.
+"""Dagster resources: settings, store and engine, each of which can be replaced, and the catalogue.
 
     installation = InstallationResource(settings, store, engine)
 
-Shells of ours ask for `installation`; assets of users may ask for any of them. Not here: settings
-themselves (`temporal_assets.settings`), the engines (`temporal_assets.engines`).
+Assets of this package ask for `installation`; other assets may ask for any of them. Not here:
+settings themselves (`temporal_assets.settings`), the engines (`temporal_assets.engines`).
 """
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of resources.
@@ -33,7 +33,7 @@ warnings.filterwarnings(
 
 
 class SettingsResource(dg.ConfigurableResource[Settings]):
-    """The settings of a state folder, some of them replaced."""
+    """Settings of a state folder; some may be overridden."""
 
     state: str | None = Field(
         default=None,
@@ -52,13 +52,13 @@ class SettingsResource(dg.ConfigurableResource[Settings]):
         return self.load()
 
     def load(self) -> Settings:
-        """Return the settings, also outside of a run: they decide about the definitions."""
+        """Return the settings, also outside of a run: the definitions depend on them."""
         state = self.state.get_value() if isinstance(self.state, dg.EnvVar) else self.state
         return load_settings(state, **self.overrides)
 
 
 class StoreResource(dg.ConfigurableResource[Store]):
-    """The published partitions, where the settings say they are."""
+    """Published partitions, at the place in the settings."""
 
     settings: dg.ResourceDependency[Settings]
 
@@ -68,7 +68,7 @@ class StoreResource(dg.ConfigurableResource[Store]):
 
 
 class EngineResource(dg.ConfigurableResource[Engine]):
-    """The engine of the settings: DuckDB, or Spark."""
+    """Engine of the settings: DuckDB or Spark."""
 
     settings: dg.ResourceDependency[Settings]
 
@@ -78,14 +78,14 @@ class EngineResource(dg.ConfigurableResource[Engine]):
 
 
 class InstallationResource(dg.ConfigurableResource[Installation]):
-    """Settings, store and engine together; shows that the run is alive while its process is."""
+    """Settings, store and engine together; its lock shows that the process of a run is alive."""
 
     settings: dg.ResourceDependency[Settings]
     store: dg.ResourceDependency[Store]
     engine: dg.ResourceDependency[Engine]
 
     def create_resource(self, context: dg.InitResourceContext) -> Installation:  # noqa: ARG002
-        """Put them together."""
+        """Return the installation."""
         return Installation(self.settings, self.store, self.engine)
 
     @contextmanager
@@ -101,7 +101,7 @@ class InstallationResource(dg.ConfigurableResource[Installation]):
 
 
 def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all resources; those that are `given` take the place of ours, also within others."""
+    """Return all resources; those that are `given` replace ours, also within others."""
     chosen = given["settings"]
     resources = {
         "store": StoreResource(settings=chosen),
@@ -116,7 +116,7 @@ def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]
 
 
 def catalogue_resource(settings: Settings) -> DuckDBResource:
-    """`catalogue.duckdb`, read-only: it is rebuilt after every publish, never written to."""
+    """Return `catalogue.duckdb` as a read-only resource: it is rebuilt after every publish."""
     return DuckDBResource(
         database=str(settings.state / CATALOGUE), connection_config={"access_mode": "READ_ONLY"}
     )

@@ -13,9 +13,9 @@ from temporal_assets.settings import Settings
 
 
 def nightly_schedule(settings: Settings, job: Job) -> dg.ScheduleDefinition:
-    """Every day at the configured hour: read new log files and make yesterday.
+    """Return the schedule that reads new log files and builds yesterday at the configured hour.
 
-    Switched off until somebody switches it on.
+    It is off until somebody switches it on.
     """
     orchestration = settings.orchestration
 

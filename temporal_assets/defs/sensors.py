@@ -35,10 +35,10 @@ from temporal_assets.windows import registry
 from temporal_assets.windows.frame.window_end import LATEST_OF
 
 SETTLED: Final = dt.timedelta(minutes=1)
-"""Time that a file must have been left alone: one that is being copied is not read half."""
+"""Time for which a file must be unchanged, so that a file being copied is not read half."""
 
 _INTERVAL_SECONDS: Final = 60
-"""Logs rotate hourly or daily; a look at the folders every minute is soon enough."""
+"""Seconds between two looks: logs rotate hourly or daily."""
 
 _UNFINISHED: Final = [
     dg.DagsterRunStatus.QUEUED,
@@ -53,13 +53,13 @@ _READING_JOBS: Final = frozenset({"ingest", "nightly"})
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
-    """The work that a run of `ingest` has to do."""
+    """Work for a run of `ingest`."""
 
     pending: Sequence[Pending]
     damaged: Sequence[Path]
-    """Records of files that were read."""
+    """Damaged records of files that were read."""
     torn: Sequence[str]
-    """Readings that have lost lines, of files that are there to be read again."""
+    """Files whose lines were partly lost and that can be read again."""
 
     def __bool__(self) -> bool:
         return bool(self.pending or self.damaged or self.torn)
@@ -177,9 +177,9 @@ def _unread(inventory: Inventory, settings: Settings) -> _Unread:
 def _stale(
     installation: Installation, inventory: Inventory, now: dt.datetime
 ) -> tuple[Stale, list[dt.date]]:
-    """Return stale days by asset that can be made now, and stale days that have no partition.
+    """Return the stale days by asset that can be built now, and stale days without a partition.
 
-    A day can be made once it is over, has a partition, and no check blocks it.
+    A day can be built once it is over, has a partition, and no check blocks it.
     """
     settings = installation.settings
     first, last = first_day(settings), today(settings, now)
@@ -220,9 +220,9 @@ def _window_requests(
     new: Collection[dt.date],
     now: dt.datetime,
 ) -> tuple[Asked, list[dg.RunRequest]]:
-    """Return the request for the latest window, if it is due, and the memory of requests with it.
+    """Return the request for the latest window, if it is due, and the updated memory.
 
-    It waits for days that are made. Days that failed stay as they are and hold up no window.
+    It waits for days that are being built. Days that failed hold up no window.
     """
     if window is None or any(day in new for day in window.days):
         # A day that is made again may come out as it was: the window is asked for all the same.
@@ -240,7 +240,7 @@ def _window_requests(
 
 
 def _reason(outside: Sequence[dt.date], failed: Sequence[dt.date]) -> str:
-    """Return why nothing is asked for."""
+    """Return why nothing is requested."""
     if outside:
         return (
             f"The logs hold {in_words(outside)}, before the first partition: set or remove"

@@ -1,4 +1,4 @@
-"""The stages of the pipeline, in the order the data flows: groups of the UI, and what to read.
+"""The stages of the pipeline, in the order of the data flow: groups of the UI, with their pages.
 
 Dagster sorts groups by name, so names begin with a number. Here: which asset belongs where, and
 which page of the documentation explains it. Not here: what an asset is made from (`specs`).
@@ -18,7 +18,7 @@ from temporal_assets.settings import Settings
 LOGS_GROUP: Final = "1_logs"
 DAILY_GROUP: Final = "2_days"
 _DOCS: Final = Path(__file__).parents[2] / "docs"
-"""Folder of the documentation in a checkout; a wheel has no documentation in it."""
+"""Folder of the documentation in a checkout; a wheel has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Stage:
 
     group: str
     page: str
-    """Page of `docs/` that explains what its assets mean, unless `pages` has another."""
+    """Page of `docs/` that explains its assets, unless `pages` has another."""
     assets: tuple[str, ...]
 
 
@@ -68,7 +68,7 @@ STAGES: Final = (
         ),
     ),
 )
-"""All of them; a test holds them to the contracts."""
+"""All stages; a test compares them with the contracts."""
 
 _PAGES: Final[Mapping[str, str]] = {
     "fetches": "crawl-results",
@@ -79,7 +79,7 @@ _PAGES: Final[Mapping[str, str]] = {
     "page_traffic": "url-patterns",
     "evaluation_report": "report",
 }
-"""Assets with a page of their own."""
+"""Pages of single assets."""
 
 _STAGE_OF: Final = {asset: stage for stage in STAGES for asset in stage.assets}
 
@@ -95,10 +95,7 @@ def page_of(asset: str) -> str:
 
 
 def documentation(asset: str, settings: Settings) -> dg.UrlMetadataValue | dg.PathMetadataValue:
-    """Return where to read about an asset.
-
-    A link where `orchestration.docs` says where pages are.
-    """
+    """Return the page of an asset, as a link if `orchestration.docs` says where pages are."""
     page = page_of(asset)
     base = settings.orchestration.docs
     if base:

@@ -20,7 +20,7 @@ EXAMPLE: Final = {"labels.q": "0.8"}
 
 
 class Wish(dg.Config):
-    """The configuration of the launchpad."""
+    """Configuration of the job in the launchpad."""
 
     settings: dict[str, str] = Field(
         default=EXAMPLE,
@@ -30,7 +30,7 @@ class Wish(dg.Config):
 
 
 def what_if_job() -> dg.JobDefinition:
-    """Started by people only."""
+    """Return the job, which only people start."""
 
     @dg.op(
         name="make_trial",

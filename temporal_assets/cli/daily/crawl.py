@@ -22,7 +22,7 @@ _ENDS: Final = {
     "closespider_pagecount": "all pages of the budget were fetched",
     "shutdown": "it was stopped",
 }
-"""Words for the reasons that Scrapy gives for the end of a crawl."""
+"""Sentences for the reasons that Scrapy gives for the end of a crawl."""
 
 _CONTACT: Final = re.compile(r"https?://[!-~]+|[!-~]+@[!-~]+")
 
@@ -146,7 +146,7 @@ def _is_for_users(record: logging.LogRecord) -> bool:
 
 
 def _require_sources(document: Document) -> None:
-    """A crawl begins at hubs, feeds and sitemaps: without any it would wait for nothing."""
+    """Refuse a policy without hubs, feeds and sitemaps: the crawl would wait for nothing."""
     if not (document["hubs"] or document["sources"]):
         why = " ".join(note for note in document["notes"] if "hub" in note)
         raise CommandError(

@@ -122,7 +122,7 @@ def _built(settings: Settings, days: Sequence[dt.date]) -> Outcome:
 
 
 def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:
-    """The corpus's own list in use and annotated pages, unless others are named, and one key.
+    """Use the corpus's list and annotated pages, unless the settings name others, and one key.
 
     Its visitors are invented, and a key that changes on a day of the calendar would let the same
     seed give other numbers on other days.
@@ -150,14 +150,14 @@ def _options(size: str, seed: int, days: int | None, requests: int | None) -> De
 
 
 def _until(options: DemoOptions, last: dt.date) -> DemoOptions:
-    """Return the same corpus, ending with a day."""
+    """Return the options of the same corpus, ending with a day."""
     return replace(options, first_day=last - dt.timedelta(options.days - 1))
 
 
 def _last_day(target: Path) -> dt.date:
-    """Return the last day of the corpus that is there, so that the same command goes on with it.
+    """Return the last day of the existing corpus, so that the same command continues it.
 
-    Without one it is yesterday: today is not over, and the days of Dagster's partitions are filled.
+    Without one it is yesterday: today is not over, and partitions of Dagster are whole days.
     """
     from temporal_assets.demo.corpus import MARKER
 
@@ -169,7 +169,7 @@ def _last_day(target: Path) -> dt.date:
 
 
 def _refuse_mixing(settings: Settings, target: Path) -> None:
-    """Invented visitors must not end up among real ones."""
+    """Refuse to add invented visitors to real ones."""
     real = [
         source.path for source in settings.sources if not Path(source.path).is_relative_to(target)
     ]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from temporal_assets.settings import LogSource, Settings
 
 _PIPED: Final = "standard-input"
-"""Name of the folder that standard input lies in while it is read; messages show it."""
+"""Name of the temporary folder for standard input; messages show it."""
 
 _COPIED_AT_ONCE: Final = 1 << 20
 
@@ -216,15 +216,12 @@ def _read(
 
 
 def _is_failure(verdict: SourceVerdict, yes: bool) -> bool:
-    """Return whether a source is not stored.
-
-    Nothing can be read, or what is wrong was not accepted.
-    """
+    """Return True if a source must not be stored: unreadable, or its problems were not accepted."""
     return not verdict.is_readable or bool(verdict.faults and not yes)
 
 
 def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingReport) -> None:
-    """Leave nothing of what was read of sources that are not stored."""
+    """Remove everything that was read of sources that are not stored."""
     from temporal_assets.landing.landing import forget_readings
     from temporal_assets.landing.verdicts import source_of
 
@@ -255,7 +252,7 @@ def _show_verdicts(
 
 
 def _overruled(settings: Settings, named: Sequence[LogSource]) -> list[str]:
-    """Return what is to be said of files that are not read with the options just given for them."""
+    """Return warnings for files that another source reads, with other options than just given."""
     from temporal_assets.settings import SETTINGS_FILE
 
     first: dict[LogPath, LogSource] = {}

@@ -135,7 +135,7 @@ def _say_nothing_to_build(
 
 
 def _answer(settings: Settings, store: Store) -> dict[str, Any]:
-    """Return what to watch and where the installation stands, for JSON."""
+    """Return the list to watch and the installation's standing, for JSON."""
     from temporal_assets.windows.frame.standing import standing
 
     document = latest_document(settings)
@@ -147,7 +147,7 @@ def _answer(settings: Settings, store: Store) -> dict[str, Any]:
 
 
 def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> None:
-    """End with what to watch, where a policy was made, and with where the installation stands."""
+    """Show the list to watch, if a policy was made, and where the installation stands."""
     from temporal_assets.windows.frame.standing import standing
 
     has_policy = outcome is not None and any(
@@ -163,15 +163,12 @@ def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> N
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
-    """Return whether days that were named one by one led to anything.
-
-    Of a range, some may be left out.
-    """
+    """Return True if any of the named days was built; of a range, some may be left out."""
     return bool(outcome.materialized or not named)
 
 
 def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return daily assets and window assets among those named."""
+    """Return the daily assets and the window assets among those named."""
     from temporal_assets.days.daily import DERIVED
     from temporal_assets.windows.registry import STEP_NAMES
 
@@ -205,9 +202,9 @@ def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) 
 def _late(
     settings: Settings, inventory: Inventory, daily: Sequence[str], windows: Sequence[str]
 ) -> dict[str, list[dt.date]]:
-    """Return, by daily asset to make, the days on which it is missing or stale.
+    """Return, by daily asset to build, the days on which it is missing or stale.
 
-    These are the ones named, and those that they or windows are made from where they are late.
+    These are the assets that were named, and those that they or windows are made from.
     """
     from temporal_assets.days.daily import DERIVED, stale
     from temporal_assets.storage.store import Store
@@ -224,7 +221,7 @@ def _late(
 
 
 def _kept(settings: Settings, inventory: Inventory) -> str:
-    """Return since when, where `doctor clean` has removed what was before."""
+    """Return the first day that `doctor clean` has kept, in words, or an empty text."""
     from temporal_assets.storage.kept import Kept
 
     kept = Kept.load(settings.state)

@@ -111,7 +111,7 @@ def run(
 
 
 def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
-    """Return an answer; None where a record that it rests on is damaged, which is noted."""
+    """Return an answer, or None (and note the damage) if a record it needs is damaged."""
     from temporal_assets.storage.integrity import DamagedFile
 
     try:
@@ -147,10 +147,7 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
 def _recency(
     settings: Settings, latest: dt.date | None, switched_on: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return how old the data is.
-
-    It is too old only where something is on that would bring new data.
-    """
+    """Return the age of the data; it is too old only if a switched-on sensor should renew it."""
     import datetime as dt
     from zoneinfo import ZoneInfo
 

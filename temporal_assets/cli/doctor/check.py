@@ -259,7 +259,7 @@ def _engine(settings: Settings) -> tuple[str, str]:
 
 
 def _logs(settings: Settings) -> tuple[str, str]:
-    """Return what reading the sources has come to: what was wrong with it, until it is mended."""
+    """Return problems found when the sources were last read; they stay until they are solved."""
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import messages, verdicts
 

@@ -214,7 +214,7 @@ def _traffic(
 
 
 def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
-    """Return sites whose names stay here: too few clients know them."""
+    """Return the sites whose names are not shown, because too few clients know them."""
     from temporal_assets.crawl.mirror.traffic import rare_sites
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
@@ -225,7 +225,7 @@ def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
 
 
 def _transits(store: Store, days: Sequence[dt.date]) -> dict[str, list[str]]:
-    """Return tables of transits of some days, verified."""
+    """Return the input files of `transits` of some days, after verifying them."""
     from temporal_assets.days.transits import transit_inputs
 
     manifests = [store.require("transits", day) for day in days]
@@ -234,7 +234,7 @@ def _transits(store: Store, days: Sequence[dt.date]) -> dict[str, list[str]]:
 
 
 def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> dict[str, Any]:
-    """Everything as JSON; sites by name if enough know it, curves at the throughputs only."""
+    """Return everything as JSON values; curves only at the throughputs, without unnamed sites."""
     return {
         **period,
         "sites": [
@@ -258,7 +258,7 @@ def _report(result: Evaluation, period: dict[str, str], unnamed: set[str]) -> di
 
 
 def _gains(result: Evaluation, scenario: str) -> list[dict[str, Any]]:
-    """Return what ours has more than the best simple order at each share of the pages."""
+    """Return the lead of our order over the best simple order at each share of the pages."""
     import numpy as np
 
     from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
@@ -327,7 +327,7 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
 
 
 def _against_the_best(result: Evaluation, scenario: str, shares: tuple[float, ...]) -> str:
-    """Say what ours has more than the simple order that is best at each share of the pages."""
+    """Show the lead of our order over the best simple order at each share of the pages."""
     import numpy as np
 
     best = result.best_baseline(scenario, np.array(shares))
@@ -354,6 +354,6 @@ def _percent(share: float | None) -> str:
 
 
 def _difference(curve: CrawlCurve, other: CrawlCurve) -> str:
-    """Return pages for 80 % of the traffic, against another order, in points of a hundred."""
+    """Return the difference between two curves in the pages for 80 % of the traffic, in points."""
     mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
     return "" if mine is None or theirs is None else f"{100 * (mine - theirs):+.1f}"

@@ -131,9 +131,9 @@ def make(
 
 
 def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
-    """Large tables of links become a mirror within the memory of the engine.
+    """Return a mirror of large tables of links, made within the engine's memory limit.
 
-    One that cannot be read is left out, and said.
+    A table that cannot be read is left out with a warning.
     """
     from temporal_assets.crawl.mirror.edge_list import BadLinks
     from temporal_assets.crawl.mirror.link_tables import mirror_of_tables

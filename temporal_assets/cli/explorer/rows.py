@@ -1,8 +1,7 @@
-"""Rows of the explorer: pages of the latest window's tables, by DuckDB over Parquet.
+"""Rows of the explorer, read by DuckDB from the tables of the latest window.
 
-Names are read with the condition that enough clients know them (`privacy.min_clients`), as
-everywhere; a page that somebody asks for by its URL is looked up by that URL. Not here: how it is
-shown (`views`).
+Names are read only if enough clients know them (`privacy.min_clients`); a page that somebody asks
+for by its URL is looked up by that URL. Not here: how the rows are shown (`views`).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, rea
 Row = dict[str, Any]
 
 ROWS: Final = 50
-"""Rows of one page."""
+"""Rows on one page."""
 
 CANDIDATES: Final = 2_000
 """The most visited pages of a site among which examples of a pattern are looked for."""
@@ -43,7 +42,7 @@ SORTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """Some rows, and whether more follow."""
+    """Rows of one page, and whether more follow."""
 
     rows: list[Row]
     page: int
@@ -78,7 +77,7 @@ class Window:
     # Sites ---------------------------------------------------------------------------------------
 
     def sites(self, wanted: str, sort: str, page: int) -> Paged:
-        """Return sites whose name holds a text."""
+        """Return one page of the sites whose name contains a text."""
         order = SORTS.get(sort, SORTS["rank"])
         return self._paged(
             "SELECT site, rank, score, bound, pages, temporal_pages, clients, is_selected"  # noqa: S608 - a literal
@@ -89,7 +88,7 @@ class Window:
         )
 
     def listed(self, host: str) -> str:
-        """Return the site that a host belongs to: itself, or its domain (`sites.by`)."""
+        """Return the listed site of a host: the host itself, or its domain (`sites.by`)."""
         return registrable_domain(host) if self.settings.sites.by == "domain" else host
 
     def site(self, name: str) -> Row | None:
@@ -117,14 +116,14 @@ class Window:
         )
 
     def _within(self, site: str, column: str = "site") -> str:
-        """Return the condition for rows of a host, or of all hosts of a domain."""
+        """Return the SQL condition for rows of a host, or of all hosts of a domain."""
         is_host = f"{column} = {literal(site)}"
         if self.settings.sites.by == "host" or self.listed(site) != site:
             return is_host
         return f"({is_host} OR ends_with({column}, {literal(f'.{site}')}))"
 
     def tree(self, site: str) -> Section | None:
-        """Return the folders of a site that enough clients know."""
+        """Return the tree of a site's folders that enough clients know."""
         rows = self.rows(
             "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"  # noqa: S608 - a literal
             " LEFT JOIN news_prefixes AS prefixes ON prefixes.prefix = trees.prefix"
@@ -210,14 +209,14 @@ class Window:
 
     @cached_property
     def policy(self) -> Policy | None:
-        """The policy that crawlers have; None where there is none yet."""
+        """The released policy; None where there is none yet."""
         try:
             return Policy.load(self.settings.state / "policy" / "latest")
         except PolicyError:
             return None
 
     def notes(self) -> list[str]:
-        """Return why lists are empty or provisional, and what would change it."""
+        """The policy's notes on why lists are empty or provisional."""
         return [] if self.policy is None else self.policy.document["notes"]
 
     def decision(self, url: str) -> Decision | None:

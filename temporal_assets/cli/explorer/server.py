@@ -18,7 +18,7 @@ from temporal_assets.guard import refusal
 from temporal_assets.machine.troubles import said
 
 _LONGEST: Final = 20_000
-"""Characters of an address; URLs of logs are shorter."""
+"""Most characters of an address; URLs of logs are shorter."""
 _MOST_PAGES: Final = 1_000_000
 
 Given = Mapping[str, str]
@@ -45,7 +45,7 @@ _VIEWS: Final[Mapping[str, View]] = {
     "/page": lambda window, given: views.one_page(window, given.get("url", "")),
     "/find": lambda window, given: views.one_page(window, given.get("url", "").strip()),
 }
-"""Views by path; values of the query are texts, and unknown ones are ignored."""
+"""Views by path; query values are passed as text, unknown ones are ignored."""
 
 
 def _number(given: Given, name: str) -> int:

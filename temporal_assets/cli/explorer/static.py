@@ -16,9 +16,9 @@ from temporal_assets.cli.explorer.server import answer
 from temporal_assets.reports.sections.wording import counted
 
 SITES: Final = 20
-"""Sites of the file."""
+"""Number of sites in the file."""
 _EACH: Final = 5
-"""Patterns and pages of each."""
+"""Number of patterns and of pages per site."""
 
 _MAIN: Final = re.compile(r"<main[^>]*>(.*)</main>", re.DOTALL)
 _LINK: Final = re.compile(r'<a href="(/[^"]*)">(.*?)</a>', re.DOTALL)
@@ -28,7 +28,7 @@ _ID: Final = re.compile(r'(id|aria-labelledby)="([^"]*)"')
 
 
 def one_file(window: Window) -> str:
-    """Return the whole file."""
+    """Return the content of the file."""
     wanted = _targets(window)
     anchor_of_target = {target: f"v{place}" for place, target in enumerate(wanted)}
     parts = [_left_out(window)]
@@ -56,7 +56,7 @@ def _policy() -> str:
 
 
 def _targets(window: Window) -> list[str]:
-    """Return addresses of the views in the file, in their order."""
+    """Return the addresses of the views in the file, in order."""
     targets = ["/", "/sites"]
     for row in window.sites("", "rank", 0).rows[:SITES]:
         name = row["site"]
@@ -95,7 +95,7 @@ def _left_out(window: Window) -> str:
 
 
 def _inner(content: str, anchor_of_target: Mapping[str, str], anchor: str) -> str:
-    """A view within the file: links to views that are in it, text elsewhere, ids of its own."""
+    """Return a view for the file: links only to views within it, and unique ids."""
 
     def linked(link: re.Match[str]) -> str:
         target = anchor_of_target.get(unescape(link[1]))

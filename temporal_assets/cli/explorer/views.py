@@ -63,7 +63,7 @@ _REASONS: Final = {
 
 
 class NotKnown(Exception):
-    """The error of something that is not there, or not for anybody to see."""
+    """Error: the requested thing does not exist, or may not be shown."""
 
 
 def style() -> str:
@@ -72,7 +72,7 @@ def style() -> str:
 
 
 def policy() -> str:
-    """The content security policy of every view: its own style, forms to itself, nothing else."""
+    """Return the content security policy: own style and forms to itself, nothing else."""
     return (
         f"default-src 'none'; style-src 'sha256-{digest(style())}'; form-action 'self';"
         " base-uri 'none'; frame-ancestors 'none'"
@@ -80,7 +80,7 @@ def policy() -> str:
 
 
 def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ()) -> str:
-    """Return a whole page; `parts` are HTML, `path` leads back: (name, link)."""
+    """Return a whole page from HTML parts; `path` holds (name, link) of the pages above."""
     crumbs = " › ".join(_link(name, link) for name, link in path)
     above = f'<nav class="path" aria-label="Path">{crumbs}</nav>' if crumbs else ""
     return (
@@ -101,7 +101,7 @@ def page(title: str, parts: Iterable[str], path: Sequence[tuple[str, str]] = ())
 
 
 def escaped(value: str) -> str:
-    """Return any text as HTML."""
+    """Return any text escaped for HTML."""
     return _text(value)
 
 
@@ -181,7 +181,7 @@ def _search(view: str, says: str, name: str, value: str, **hidden: str) -> str:
 
 
 def at_a_glance(window: Window) -> str:
-    """Return the front page of the report, and where to go from there."""
+    """Return the view of the report's front page, with links to go on."""
     first = _notes(window)
     if window.store.manifest("evaluation_report", window.day) is not None:
         report = read_report(window.store, window.day)
@@ -196,7 +196,7 @@ def _notes(window: Window) -> list[str]:
 
 
 def sites(window: Window, wanted: str, sort: str, number: int) -> str:
-    """Return sites, ranked, filtered and searched."""
+    """Return the view of the ranked sites, filtered and searched."""
     rows_page = window.sites(wanted, sort, number)
     orders = " · ".join(
         _link(f"by {name}", address("sites", q=wanted, sort=name)) for name in SORTS
@@ -225,7 +225,7 @@ def sites(window: Window, wanted: str, sort: str, number: int) -> str:
 
 
 def site(window: Window, name: str, prefix: str = "") -> str:
-    """Return a site: its scores, its folders as an icicle, its hubs and its patterns."""
+    """Return the view of a site: scores, folders as an icicle, hubs and patterns."""
     row = window.site(name)
     if row is None:
         raise NotKnown(f"{name} is no site of this window that enough clients know")
@@ -353,7 +353,7 @@ def _patterns(window: Window, name: str) -> list[str]:
 
 
 def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> str:
-    """Return pages of a site, the most visited first."""
+    """Return the view of a site's pages, the most visited first."""
     if window.site(name) is None:
         raise NotKnown(f"{name} is no site of this window that enough clients know")
     rows_page = window.pages(name, prefix, wanted, number)
@@ -380,7 +380,7 @@ def pages(window: Window, name: str, prefix: str, wanted: str, number: int) -> s
 
 
 def pattern(window: Window, name: str, number: int) -> str:
-    """Return a pattern: its template, what it is worth, examples, and where people go from it."""
+    """Return the view of a pattern: template, ranks, examples, and where people go from it."""
     stored, place = window.patterns(name), number - 1
     row = None if stored is None else stored.ranks.get(place)
     if stored is None or row is None or not row["is_public"]:
@@ -430,7 +430,7 @@ def _neighbours(stored: StoredPatterns, name: str, place: int) -> str:
 
 
 def one_page(window: Window, url: str) -> str:
-    """A page: its views and curve, why it has its labels, what crawlers do with it and why."""
+    """Return the view of a page: views and curve, reasons of its labels, decision of crawlers."""
     canonical = canonical_url(url, UrlRules.from_settings(window.settings.cleaning))
     if canonical is None:
         raise NotKnown("this is no URL of a page: give the whole, like https://example.com/news/1")

@@ -160,7 +160,7 @@ def _row(number: int, verdict: SourceVerdict) -> tuple[Any, ...]:
 
 
 def _said(source: LogSource) -> dict[str, Any]:
-    """Return the options of a source that are not the defaults."""
+    """Return the options of a source that differ from the defaults."""
     options = source.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
     columns = options.pop("columns", {})
     return {**options, **{f"column {field}": name for field, name in columns.items()}}
@@ -187,7 +187,7 @@ def _report(number: int, verdict: SourceVerdict) -> dict[str, Any]:
 
 
 def _known(path: str, settings: Settings) -> LogSource:
-    """Return a source by its number in the list or by its path."""
+    """Return a configured source by its number in the list or by its path."""
     sources = settings.sources
     if path.isdecimal() and 1 <= int(path) <= len(sources) and not Path(path).exists():
         return sources[int(path) - 1]
@@ -200,7 +200,7 @@ def _known(path: str, settings: Settings) -> LogSource:
 
 
 def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
-    """Return a source with some options back at their defaults."""
+    """Return a source with some options reset to their defaults."""
     names = {"column": "columns", "url-prefix": "url_prefix"}
     options = options_of(source)
     for name in reset:

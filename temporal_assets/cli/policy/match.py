@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from temporal_assets.policy import Decision, Policy
 
 _LINES: Final = 16_384
-"""Lines that are decided together, at most."""
+"""Most lines that are matched together."""
 
 _COLUMNS: Final = (
     "url", "decision", "tier", "reason", "site", "hub", "prefix", "pattern", "interval_seconds",
@@ -82,7 +82,7 @@ def _as_shown_tsv(decision: Decision) -> str:
 
 
 def _cell(value: object) -> str:
-    """Return a value without the characters that end cells and lines."""
+    """Return a value without tabs and line breaks, which end cells and lines."""
     return "" if value is None else " ".join(str(value).split())
 
 

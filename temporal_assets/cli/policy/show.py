@@ -70,7 +70,7 @@ def _show(document: Document, path: Path) -> None:
 
 
 def _say_what_waits(path: Path, state: Path | None, day: dt.date | None) -> None:
-    """Say what is newer than what is shown, and which days of the logs are in no window."""
+    """Warn of newer policies, and of days of the logs that are in no window."""
     from temporal_assets.policy.bundle import unreleased_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.frame.standing import standing

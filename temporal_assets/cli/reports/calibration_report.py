@@ -31,7 +31,7 @@ _NAMES: Final = {"interest": ("n", "q"), "concentration": ("m", "p")}
 
 
 def heat_map_of(settings: Settings, choice: Choice) -> HeatMap:
-    """Return the grid of one score as it is drawn."""
+    """Return the grid of one score as a heat map."""
     from temporal_assets.reports.heat_map import HeatMap
 
     best, used, labels = choice.best, choice.used, settings.labels
@@ -54,7 +54,7 @@ _COLUMNS: Final = (
 
 
 def _table(settings: Settings, choices: Sequence[Choice], score: str) -> list[tuple[Any, ...]]:
-    """Rows of one score: the settings, the best and what labels may use, in sample and out."""
+    """Return the rows of one score: settings, best and usable thresholds, in sample and out."""
     rows: list[tuple[Any, ...]] = []
     for choice in choices:
         if choice.score != score:
@@ -115,7 +115,7 @@ def show(
     choices: Sequence[Choice],
     maps: Sequence[HeatMap],
 ) -> None:
-    """Everything, for a person."""
+    """Print the whole result on the terminal."""
     from temporal_assets.reports.heat_map import as_text
 
     _show_troubles(annotations, looked_up)
@@ -140,7 +140,7 @@ def _too_few(settings: Settings, looked_up: Found) -> str:
 
 
 def _show_troubles(annotations: Annotations, looked_up: Found) -> None:
-    """On standard error: what of the file is not used, and why."""
+    """Print on standard error which lines of the file are not used, and why."""
     console.say(
         f"{console.counted(len(annotations.pages), 'annotated page')} ({annotations.encoding}),"
         f" {len(looked_up.urls):,} of them with a history in the window"
@@ -178,7 +178,7 @@ def report(
     choices: Sequence[Choice],
     day: dt.date,
 ) -> dict[str, Any]:
-    """Return everything, for programs."""
+    """Return the whole result as JSON values."""
     names = ("scope", "which", "days", "threshold", "hit", "miss", "false_alarm", "performance")
     return {
         "day": day,
@@ -226,7 +226,7 @@ def html(
     maps: Sequence[HeatMap],
     day: dt.date,
 ) -> str:
-    """Return a page to pass on: numbers only, no URL."""
+    """Return a page without URLs that can be passed on."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.heat_map import as_block
 

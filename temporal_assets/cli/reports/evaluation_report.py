@@ -24,7 +24,7 @@ _COLUMNS: Final = (
     *("F gained", "95 % of the gain", "F ahead of best baseline", "95 % of the lead"),
 )
 _SIMPLE: Final = ("clicks", "recent")
-"""Orders of hubs that anybody can write down."""
+"""Simple orders of hubs, as baselines."""
 _HUB_COLUMNS: Final = (
     *("seeds", "list in use", "most pages linked", "greedy", "clicks yesterday", "new of late"),
     *("ours", "ours more than the simple", "95 % of the lead", "ours in two hops"),
@@ -46,7 +46,7 @@ _METHODS: Final = {
 
 
 def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> None:
-    """On the terminal."""
+    """Print the whole result on the terminal."""
     if listed is not None:
         for line, text in listed.bad[:_MAX_BAD]:
             console.warn(f"line {line} of the list is neither a host nor a URL: {text!r}")
@@ -62,7 +62,7 @@ def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> 
 
 
 def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
-    """Return a page to pass on: numbers only, no URL."""
+    """Return a page without URLs that can be passed on."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.sections import lists as lists_drawn
 
@@ -152,7 +152,7 @@ def _some(rows: Sequence[Row]) -> list[Row]:
 
 
 def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
-    """Yield what the tables come to, whichever way it is."""
+    """Yield a sentence on the outcome of each table, whichever way it went."""
     for rows in _grouped(lists, ("trial", "horizon_days", "label")).values():
         used = {(row["method"], row["rule"]): row for row in rows if row["is_used"]}
         published = [row for row in used.values() if row["rule"] == "published"]
@@ -178,7 +178,7 @@ def _by_up_to(rows: Sequence[Row]) -> str:
 
 
 def _lead(row: Row) -> str:
-    """Return what was published against the best baseline, won or lost."""
+    """Return the lead, positive or negative, of the published lists over the best baseline."""
     low, high = row["f_lead_low"], row["f_lead_high"]
     verdict = "ahead of" if low > 0 else "BEATEN BY" if high < 0 else "level with"
     return (

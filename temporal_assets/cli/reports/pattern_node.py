@@ -64,7 +64,7 @@ def show_node(
 
 
 def show_tree(patterns: StoredPatterns) -> None:
-    """All nodes of the whole tree, indented; and which of the three trees each is a leaf of."""
+    """Print all nodes of the tree, indented, and of which of the three trees each is a leaf."""
     leaves = [(name, patterns.leaves(cut)) for name, cut in TREES]
     console.show_table(
         f"{patterns.site}: the pattern tree",
@@ -84,10 +84,7 @@ def show_tree(patterns: StoredPatterns) -> None:
 
 
 def _decided(patterns: StoredPatterns, row: Row) -> str:
-    """Return what the cuts decided about a node.
-
-    One that was merged may be part of a larger merge.
-    """
+    """Return the decisions of the cuts about a node, which may be part of a larger merge."""
     if row["merged_by"] == "visit":
         return f"merged: saves {row['saved_bits']:,.1f} bits"
     if row["similarity"] is None:
@@ -98,7 +95,7 @@ def _decided(patterns: StoredPatterns, row: Row) -> str:
 
 
 def _is_below(patterns: StoredPatterns, row: Row, flag: str) -> bool:
-    """Return whether a node above has a flag."""
+    """Return True if a node above this one has the flag."""
     above = row["parent"]
     while above >= 0 and not patterns.nodes[above][flag]:
         above = patterns.nodes[above]["parent"]
@@ -108,7 +105,7 @@ def _is_below(patterns: StoredPatterns, row: Row, flag: str) -> bool:
 def _pages(
     patterns: StoredPatterns, node: int, store: Store, engine: Engine, day: dt.date
 ) -> list[Row]:
-    """Return the node's pages, most visited first: each page finds its leaf by the rules."""
+    """Return the node's pages, most visited first; each page is matched to its leaf."""
     from temporal_assets.engines.sql import literal
 
     query = (
@@ -138,7 +135,7 @@ def _words(patterns: StoredPatterns, row: Row) -> list[str]:
 
 
 def _standing(patterns: StoredPatterns, row: Row) -> str:
-    """Return whether the node is a pattern, and what the cuts decided."""
+    """Return whether the node is a pattern, and the decisions of the cuts, in words."""
     node = row["pattern"]
     if row["is_pattern"] and row["merged_by"] is None:
         return "a pattern, and a leaf of the whole tree"

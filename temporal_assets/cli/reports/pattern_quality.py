@@ -40,7 +40,7 @@ def show_quality(
     periods: int,
     as_json: bool,
 ) -> None:
-    """Learn on the first days there are, and judge on the others what stays known."""
+    """Learn patterns on the first days and print how well they hold on the others."""
     from temporal_assets.windows.patterns.pattern_quality import assess
 
     if mirror is not None and not mirror.is_file():

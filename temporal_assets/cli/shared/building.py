@@ -1,6 +1,6 @@
-"""Building days with a progress bar, and showing how it went.
+"""Building days with a progress bar, and showing the outcome: shared by `demo` and `materialize`.
 
-Here: what `demo` and `materialize` share of it. Not here: building (`operate`).
+Not here: building itself (`operate`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def build(
 ) -> Outcome:
     """Build `assets` for `days`, then `latest_windows` for the latest day, through Dagster.
 
-    Where none is named at all, these are all daily assets and all window assets. With `late`, a
-    daily asset is built for those of the days alone that it has there.
+    If neither is named, all daily assets and all window assets are built. `late` restricts single
+    daily assets: it maps their names to the only days for which they are built.
     """
     from temporal_assets.days.daily import DAILY_ASSETS
     from temporal_assets.operate import materialize
@@ -65,7 +65,7 @@ def build(
 
 
 def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str, Any]:
-    """Return what was asked for and done, for JSON; no outcome when there was nothing to do."""
+    """Return the outcome as JSON values; it is empty if there was nothing to do."""
     if outcome is None:
         return {"ok": True, "days": days, "built": [], "failed": [], "skipped": [], "checks": []}
     return {
@@ -92,7 +92,7 @@ def outcome_report(days: Sequence[dt.date], outcome: Outcome | None) -> dict[str
 
 
 def show_outcome(outcome: Outcome) -> None:
-    """A row for each asset, then the checks, then what failed."""
+    """Print a row for each asset that was built, then the checks, then the failures."""
     if outcome.materialized:
         _show_built(outcome)
     else:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from temporal_assets.operate import Judgement
 
 _FAILED_SHOWN: Final = 20
-"""Rows that a person reads; `--json` lists all."""
+"""Most rows that are printed; `--json` lists all."""
 
 
 def check_report(judgement: Judgement) -> dict[str, Any]:

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _WIDE: Final = 200
-"""Columns where there is no terminal to ask: a pipe or a file cuts nothing off."""
+"""Assumed width where there is no terminal, so that nothing is cut off in a pipe or file."""
 
 _LONGEST_PIECE: Final = 32
-"""Columns of a terminal: a longer word is none that anybody reads, and is broken where it must."""
+"""Width above which a word is broken to fit."""
 
 _PIECE: Final = re.compile(
     r"(?:-?\d+(?:[.,:\-]\d+)*|[^\s/_?&=.\-])+[/_?&=.\-]*\s*|[/_?&=.\-]+\s*|\s+"
 )
-"""A word or a part of a URL; numbers and days are one piece."""
+"""Expression for a word or a part of a URL; numbers and days are one piece."""
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode categories that move the cursor, turn the direction of text or cannot be shown."""
 
 
 def plain(value: Any) -> str:
-    """Return the text in which control and invisible characters are written as escapes."""
+    """Return a value as text in which control and invisible characters are escaped."""
     text = "" if value is None else str(value)
     if text.isascii() and text.isprintable():
         return text
@@ -44,7 +44,7 @@ def plain(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things: `1 file`, `1,200 files`."""
+    """Return a number with its noun: `1 file`, `1,200 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -55,37 +55,37 @@ def place(path: Path) -> str:
 
 
 def is_interactive() -> bool:
-    """Return whether a person is there to answer."""
+    """Return True if standard input and error are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def say(message: str) -> None:
-    """A line for the person at the keyboard."""
+    """Print a line for the user on standard error."""
     _print("", "", message)
 
 
 def warn(message: str) -> None:
-    """Something that is not as it should be, but does not stop the command."""
+    """Print a warning on standard error; the command goes on."""
     _print("warning: ", "yellow", message)
 
 
 def fail(message: str) -> None:
-    """Why the command cannot do what was asked."""
+    """Print on standard error why the command cannot do what was asked."""
     _print("error: ", "bold red", message)
 
 
 def write(text: str) -> None:
-    """Machine-readable output, as it is."""
+    """Write machine-readable text to standard output, unchanged."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
 def write_json(value: Any) -> None:
-    """A JSON document; days and times in ISO 8601."""
+    """Write a JSON document to standard output; days and times in ISO 8601."""
     write(_json(value))
 
 
 def write_json_rows(parts: Iterable[Sequence[Any]]) -> None:
-    """The same of a list that comes in parts, and is never in memory at once."""
+    """Write a JSON list whose rows come in parts and are never in memory at once."""
     is_begun = False
     for part in filter(None, parts):
         sys.stdout.write(",\n" if is_begun else "[\n")
@@ -105,7 +105,7 @@ def _json(value: Any) -> str:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table of results; numbers are grouped in thousands and stand on the right.
+    """Print a table; numbers are right-aligned, with separators of thousands.
 
     On a narrow terminal texts are wrapped between words and parts of URLs, and then the last
     columns are left out, with a line that names them.
@@ -136,7 +136,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return widths of the columns that fit, the first ones: no word is broken for any of them."""
+    """Return the widths of the first columns that fit without breaking a word."""
     from rich.cells import cell_len
 
     def longest(parts: Callable[[str], Sequence[str]], k: int) -> int:
@@ -158,7 +158,7 @@ def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int
 
 
 def wrapped(text: str, width: int) -> str:
-    """The same text in lines that are no wider, broken after its words and the parts of URLs."""
+    """Return the text wrapped to a width, between words and parts of URLs."""
     from rich.cells import cell_len
 
     if cell_len(text) <= width:
@@ -172,7 +172,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return parts of a text, with what follows each, between which a line may end."""
+    """Return the parts of a text between which a line may end, each with what follows it."""
     return _PIECE.findall(text) or [""]
 
 
@@ -188,14 +188,14 @@ class Bar:
         self._task = task
 
     def at(self, completed: float, total: float | None = None, what: str | None = None) -> None:
-        """So much is done, of a total that may have become known, of something else perhaps."""
+        """Show the progress; total and description may change."""
         description = None if what is None else plain(what)
         self._progress.update(self._task, completed=completed, total=total, description=description)
 
 
 @contextmanager
 def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Bar]:
-    """A bar on standard error; nothing at all where that is no terminal."""
+    """Yield a progress bar on standard error; it is invisible where that is no terminal."""
     from rich.progress import (
         BarColumn,
         DownloadColumn,

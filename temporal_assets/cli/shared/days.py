@@ -14,7 +14,7 @@ _ONE: dt.timedelta = dt.timedelta(days=1)
 
 
 def parse_day(text: str) -> dt.date:
-    """Return a day in ISO 8601, as typer's parsers are called."""
+    """Parse a day in ISO 8601, for typer."""
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
@@ -22,7 +22,7 @@ def parse_day(text: str) -> dt.date:
 
 
 def day_option(name: str, words: str) -> Any:
-    """Return an option that takes a day; `words` say what it is when none is given."""
+    """Return an option that takes a day; `words` describe its default."""
     return typer.Option(name, parser=parse_day, metavar="DAY", help=words, show_default=False)
 
 
@@ -34,12 +34,12 @@ def span(first: dt.date, last: dt.date) -> list[dt.date]:
 
 
 def gaps(days: Sequence[dt.date]) -> list[dt.date]:
-    """Return days within the span of ascending `days` that are not among them."""
+    """Return the missing days between the first and the last of ascending `days`."""
     return sorted(set(span(days[0], days[-1])) - set(days)) if days else []
 
 
 def ranges(days: Iterable[dt.date], limit: int = 6) -> str:
-    """Ascending days as ranges: `2026-01-01..2026-01-31, 2026-02-03`; at most `limit` of them."""
+    """Return ascending days as at most `limit` ranges: `2026-01-01..2026-01-31, 2026-02-03`."""
     runs = list(_runs(days))
     shown = [f"{a}" if a == b else f"{a}..{b}" for a, b in runs[:limit]]
     if len(runs) > limit:

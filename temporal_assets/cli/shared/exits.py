@@ -35,13 +35,13 @@ _ENDING: Final = frozenset((signal.SIGINT, signal.SIGTERM))
 _AGAIN_SECONDS: Final = 0.1
 
 _asked: list[Callable[[], bool]] = []
-"""Function that says if this command is to end; empty outside of a command."""
+"""Function that returns True if this command should end; unset outside of a command."""
 
 Parameters = ParamSpec("Parameters")
 
 
 class CommandError(Exception):
-    """The command cannot go on; the message says why and what to do."""
+    """Error that ends a command; the message says why, and what to do."""
 
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
@@ -83,12 +83,12 @@ def command(body: Callable[Parameters, None]) -> Callable[Parameters, None]:
 
 @contextmanager
 def interruptions() -> Iterator[Callable[[], bool]]:
-    """A function that says whether Ctrl-C was pressed, whoever has dealt with it meanwhile.
+    """Yield a function that returns True once Ctrl-C was pressed, whoever handled the signal.
 
-    Libraries have their own idea of Ctrl-C: to DuckDB it is a query that failed, to Dagster a run
+    Libraries treat Ctrl-C in their own way: to DuckDB it is a query that failed, to Dagster a run
     that failed, and work would go on with the next day. Python notes every signal here. SIGTERM, by
-    which service managers and containers end a command, does what Ctrl-C does. Within another
-    `interruptions`, this is that of the other.
+    which service managers and containers end a command, does what Ctrl-C does. Nested calls share
+    the function.
     """
     if _asked:
         yield _asked[0]
@@ -121,7 +121,7 @@ def interruptions() -> Iterator[Callable[[], bool]]:
 
 
 def _asked_again(otherwise: Callable[[Any], object], unraisable: Any) -> None:
-    """Ask once more, in a moment, where Ctrl-C came within a callback: nobody can catch it there.
+    """Raise Ctrl-C again, in a moment, where it came within a callback that cannot raise it.
 
     The compiler of numerical loops calls back for seconds, and the command would go on.
     """
@@ -139,7 +139,7 @@ def _end() -> None:
 
 
 def explained(error: Exception) -> str | None:
-    """Return what a person is told of an error; None where it is a fault of ours."""
+    """Return the message for an expected error, or None for a fault of the program."""
     # Imported only now: what there is to say must not slow down what goes well.
     from temporal_assets.machine.troubles import said
 

@@ -24,7 +24,7 @@ _FILES_SHOWN: Final = 40
 """Rows of one table that a person reads; `--json` lists every file."""
 
 _TROUBLES_SHOWN: Final = 10
-"""Files of which is said what is wrong: with more, it is the same with most."""
+"""Files whose problems are printed: with more, most have the same."""
 
 _SAMPLES_SHOWN: Final = 3
 """Malformed lines shown; all that were kept are in `rejects`."""
@@ -139,7 +139,7 @@ def show_troubles(report: LandingReport) -> None:
 
 
 def _of_counts(files: Sequence[LandedFile]) -> str:
-    """Return a sentence on what counts leave out: who opened a page, and where from."""
+    """Return a sentence on what counts without visitors cannot tell."""
     counts = [file for file in files if file.is_counted]
     links = "" if any(file.has_referrers for file in counts) else ", nor where they came from"
     return (
@@ -149,7 +149,7 @@ def _of_counts(files: Sequence[LandedFile]) -> str:
 
 
 def _way_to_referrers(file: LandedFile) -> str:
-    """Return what to say of lines that name referrers, and were not known to."""
+    """Return advice for lines that name referrers in a field that was not recognised."""
     from temporal_assets.logs.formats.formats import FORMATS, NAMED, Syntax
 
     name = file.format.split()[0]
@@ -166,7 +166,7 @@ def _say_how_many_more(files: Sequence[LandedFile], what: str) -> None:
 
 
 def _is_doubtful(file: LandedFile) -> bool:
-    """Return whether a tenth of the lines or more are no records."""
+    """Return True if a tenth of the lines or more were rejected."""
     rejected = sum(losses(file, "rejected").values())
     return bool(rejected) and rejected * 10 >= file.lines
 
@@ -216,7 +216,7 @@ def _by_reason(reasons: dict[str, int]) -> str:
 
 
 def gives_nothing(settings: Settings) -> bool:
-    """Return whether there is a source of which nothing can be used.
+    """Return True if any source is entirely unusable.
 
     That is a failure. One bad file among others is a warning.
     """

@@ -53,14 +53,14 @@ def existing_settings(state: Path | None) -> Settings:
 
 
 def check_given(*paths: Path | None) -> None:
-    """Refuse files to read that do not exist, mostly because their name is mistyped."""
+    """Refuse input files that do not exist."""
     for path in paths:
         if path is not None and not path.exists():
             raise CommandError(f"there is no {place(path)}", USAGE)
 
 
 def check_results(*files: Path | None) -> None:
-    """Refuse files that cannot be written, before any work is done for them."""
+    """Refuse output files that cannot be written, before any work is done."""
     for file in files:
         if file is None:
             continue
@@ -73,7 +73,7 @@ def check_results(*files: Path | None) -> None:
 
 
 def invocation(arguments: str, state: Path) -> str:
-    """Return a command to copy, which works on this state folder from this working folder."""
+    """Return a command line to copy that works on this state folder."""
     from temporal_assets.settings import state_folder
 
     option = "" if state == state_folder() else f" --state {shlex.quote(str(state))}"
@@ -81,7 +81,7 @@ def invocation(arguments: str, state: Path) -> str:
 
 
 def _program() -> str:
-    """Return the name to call this program by, with its folder if the shell would not find it."""
+    """Return the name of this program, with its folder if it is not on the PATH."""
     called = sys.argv[0]
     if Path(called).name == _NAME and os.sep in called and shutil.which(_NAME) is None:
         return shlex.quote(called)

@@ -48,7 +48,7 @@ def policy_path(policy: Path | None, state: Path | None, day: dt.date | None = N
 
 
 def latest_document(settings: Settings) -> Document | None:
-    """Return the policy that crawlers have; None where there is none yet."""
+    """Return the released policy, or None if there is none yet."""
     latest = settings.state / "policy" / "latest"
     return read_policy(latest) if latest.exists() else None
 
@@ -69,7 +69,7 @@ def _of_day(settings: Settings, day: dt.date) -> Path:
 
 
 def _absence(settings: Settings, folder: Path) -> str:
-    """Return why there is no policy: in the words that every command has for it."""
+    """Return the sentence that explains why there is no policy."""
     from temporal_assets.policy.bundle import unreleased_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.frame.standing import standing
@@ -89,7 +89,7 @@ def _absence(settings: Settings, folder: Path) -> str:
 
 
 def read_policy(path: Path) -> Document:
-    """Return the document of a policy that can be used; a `CommandError` says why there is none."""
+    """Return the document of a policy. Raises `CommandError` if it cannot be used."""
     from temporal_assets.policy import Policy, PolicyError
 
     try:

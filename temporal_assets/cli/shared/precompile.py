@@ -19,7 +19,7 @@ from temporal_assets.cli.shared import console
 from temporal_assets.machine import same_python
 
 _DEAREST: Final = "temporal_assets.core.curves.curves"
-"""The module whose loops take longest to compile; if they are compiled, so are the others."""
+"""Module whose loops take longest to compile: if they are compiled, so are the others."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The site that people mean by what they type or paste, as the tables call it."""
+"""Site names as people type or paste them, in the form of the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SCHEME: Final = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:)?//")
 
 
 def named_site(text: str) -> str:
-    """`https://Bücher.example:8080/neu` means xn--bcher-kva.example.
+    """Return site of a host or URL: xn--bcher-kva.example for `https://Bücher.example:8080/neu`.
 
     What cannot be a host stays as it is, and is then found nowhere.
     """

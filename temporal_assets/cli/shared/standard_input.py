@@ -1,6 +1,6 @@
-"""Standard input of commands: bytes, of which not all are text.
+"""Reading standard input line by line, as bytes that need not be text.
 
-URLs are taken as logs are read, with a sign in place of what is no UTF-8; statements are refused.
+In URLs, bytes that are not UTF-8 are replaced by a sign, as in logs; in SQL they are refused.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 STANDARD_INPUT: Final = "-"
 
 _MOST_BYTES: Final = 1 << 20
-"""Most bytes that are taken at once. A pipe holds 64 KiB."""
+"""Most bytes that are read at once; a pipe holds 64 KiB."""
 
 _LONGEST_LINE: Final = 1 << 20
-"""Bytes of a line that are kept: no server takes a URL of a tenth of that."""
+"""Most bytes of a line that are kept: no server takes a URL of a tenth of that."""
 
 
 def lines() -> Iterator[str]:
@@ -33,7 +33,7 @@ def lines() -> Iterator[str]:
 
 
 def arrivals() -> Iterator[list[str]]:
-    """The same lines, those together that have arrived: who writes them may wait for an answer."""
+    """Yield the same lines in the groups in which they arrive: a writer may wait for answers."""
     mark = codecs.BOM_UTF8  # as some programs begin a text
     for text in _whole_lines():
         lines = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
@@ -42,7 +42,7 @@ def arrivals() -> Iterator[list[str]]:
 
 
 def _whole_lines() -> Iterator[bytes]:
-    """Yield standard input, cut behind ends of lines, and never waiting for more than the next.
+    """Yield chunks of whole lines as soon as they arrive.
 
     Of a line that is too long to be a URL only the beginning is passed on.
     """
@@ -63,12 +63,12 @@ def _whole_lines() -> Iterator[bytes]:
 
 
 def written(argument: str) -> str:
-    """Return an argument as text that can be written; Python smuggles in what is no UTF-8."""
+    """Return an argument with bytes that are not UTF-8 replaced, so that it can be written."""
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def text_of(file: str) -> str:
-    """Return all of a file, or of standard input where it is `-`."""
+    """Return the text of a file, or of standard input if it is `-`."""
     is_piped = file == STANDARD_INPUT
     if not is_piped:
         check_given(Path(file))

@@ -39,7 +39,7 @@ _QUERIES: Final = {
         SELECT kind, reason, sum(lines)::BIGINT AS lines FROM rejects
         GROUP BY kind, reason ORDER BY kind, lines DESC, reason""",
 }
-"""The numbers come from the settings, never from log lines."""
+"""Queries of the tables; the numbers in them come from the settings, never from log lines."""
 
 _TITLES: Final = {
     "lists": "The list in use beside those learned, in sample; `evaluate` judges them out of time",
@@ -63,7 +63,7 @@ def summarize(settings: Settings) -> dict[str, Any]:
 
 
 def show_summary(settings: Settings, summary: Mapping[str, Any], truth: Mapping[str, Path]) -> None:
-    """The tables, and where to go from here."""
+    """Print the tables and what to do next."""
     from temporal_assets.cli.shared.policies import latest_document
 
     if document := latest_document(settings):

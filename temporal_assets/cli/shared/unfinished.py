@@ -9,7 +9,7 @@ from temporal_assets.cli.shared.days import ranges
 from temporal_assets.cli.shared.options import invocation
 
 _SHOWN: Final = 3
-"""Assets that a sentence names."""
+"""Most assets that a sentence names."""
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def unfinished_report(unfinished: Unfinished) -> dict[str, Any]:
 
 
 def unfinished_words(unfinished: Unfinished, state: Path) -> str:
-    """Return what is unfinished, in a sentence that says what to do; empty where nothing is."""
+    """Return a sentence on the unfinished work and what to do, empty if there is none."""
     if not unfinished:
         return ""
     parts = [f"{name} of {ranges(days, limit=3)}" for name, days in unfinished.days.items()]

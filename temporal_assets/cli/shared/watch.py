@@ -26,7 +26,7 @@ MARK: Final = "provisional"
 
 
 def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows that are shown, for JSON: the best of each list."""
+    """Return the best rows of each list, as JSON values."""
     return {
         "sites": _sites(document),
         "hubs": [
@@ -64,7 +64,7 @@ def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
 
 
 def show_watch(document: Document) -> None:
-    """The same on the terminal, and why it is no more than that."""
+    """Print the best rows of each list, and the notes of the policy."""
     lists = watch_list(document)
     for name, title in (
         ("sites", "Sites to watch, the best first"),
@@ -86,7 +86,7 @@ def show_watch(document: Document) -> None:
 
 
 def _sites(document: Document) -> list[dict[str, Any]]:
-    """Return ranked sites; where there are none, those that the policy says most of."""
+    """Return ranked sites, or else those with most entries in the policy."""
     hubs = Counter(entry["site"] for entry in document["hubs"])
     prefixes = Counter(entry["site"] for entry in document["prefixes"])
     decided: dict[str, Counter[str]] = {}
@@ -117,7 +117,7 @@ def _sites(document: Document) -> list[dict[str, Any]]:
 
 
 def _patterns(document: Document) -> list[dict[str, Any]]:
-    """Return the most visited patterns of each decision that there is, now first."""
+    """Return the most visited patterns of each decision, those to fetch now first."""
     rows = []
     for decision, most in (("now", _TOP), ("later", 3), ("skip", 2)):
         some = [entry for entry in document["patterns"] if entry["decision"] == decision]
@@ -135,7 +135,7 @@ def _patterns(document: Document) -> list[dict[str, Any]]:
 
 
 def _short(text: str) -> str:
-    """Return the beginning of a long text: `policy --json` has all of it."""
+    """Return the beginning of a long text; `policy --json` has all of it."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -148,7 +148,7 @@ def _why(pattern: Any, document: Document) -> str:
 
 
 def _of_share(share: float, document: Document, *, is_now: bool) -> str:
-    """Return a share of new pages in words: those that speak for the decision."""
+    """Return the share of new pages that supports a decision, in words."""
     if is_now:
         return f"{share:.0%} of its new pages are read mostly in their first {_days(document)} days"
     return f"{1 - share:.0%} of its pages are read for longer than {_days(document)} days"

@@ -1,4 +1,4 @@
-"""The window a command is about: of the day that was asked for, or the latest there is."""
+"""The window that a command works on: that of the requested day, or the latest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Day = Annotated[
 
 
 def say_standing(store: Store, settings: Settings) -> None:
-    """Say how many days there are, how many are needed, and what can be had now."""
+    """Print how many days there are, how many are needed, and what can be built now."""
     from temporal_assets.windows.frame.standing import standing
 
     for sentence in standing(store, settings).sentences:
@@ -29,7 +29,7 @@ def say_standing(store: Store, settings: Settings) -> None:
 
 
 def require_days(store: Store, settings: Settings, day: dt.date) -> None:
-    """Refuse a window that has too few days for what waits for more, in everybody's words."""
+    """Refuse a window with too few days for assets that wait for more."""
     from temporal_assets.windows.frame.standing import days_in_words, days_there
 
     there, needed = days_there(store, settings, day), settings.window.min_days
@@ -38,7 +38,7 @@ def require_days(store: Store, settings: Settings, day: dt.date) -> None:
 
 
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:
-    """Return the day, for which the asset has to be there."""
+    """Return the day of the window; the asset must be published on it."""
     days = store.days(asset)
     if day in days:
         return day

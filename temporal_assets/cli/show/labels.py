@@ -44,30 +44,30 @@ _THRESHOLDS: Final = (
 
 
 _LISTED: Final = 20
-"""Kinds of thresholds shown: sites may have their own. `--json` has all."""
+"""Most kinds of thresholds that are printed: sites may have their own. `--json` has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Labelled:
-    """Labels and scores to show."""
+    """Numbers of pages by label, and distributions of the scores."""
 
     day: dt.date
     site: str | None
     agreement: Agreement
     sure: int
     temporal: int
-    """Pages that are temporal by the rule of the settings."""
+    """Number of pages that are temporal by the configured rule."""
     decided: dict[str, int]
-    """Pages by what decided their label."""
+    """Number of pages by the basis of their label."""
     interest: Distribution
     concentration: Distribution
     thresholds: list[dict[str, Any]]
     p: float
-    """The threshold of concentration of the settings."""
+    """Configured threshold of concentration."""
 
     @property
     def pages(self) -> int:
-        """All that have labels."""
+        """Number of labelled pages."""
         counts = self.agreement
         return counts.both + counts.only_first + counts.only_second + counts.neither
 
@@ -140,7 +140,7 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
 
 
 def _of_site(query: str, table: str, site: str | None) -> str:
-    """Return the query over the rows of one site, or over all."""
+    """Return the query restricted to the rows of one site, or unchanged."""
     from temporal_assets.engines.sql import literal
 
     if site is None:

@@ -93,7 +93,7 @@ def run(
 def explained(
     store: Store, settings: Settings, page: str, day: dt.date
 ) -> tuple[PageChart, list[str]]:
-    """The chart of a page, and why it has its labels; a `CommandError` says why there is none."""
+    """Return a page's chart, and the reasons of its labels. Raises `CommandError` if none."""
     return _told(store, settings, page, day, *_find(store, settings, page, day))
 
 
@@ -130,7 +130,7 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 
 
 def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_Row | None, _Row]:
-    """Return the page's rows of all tables as one, and its early label, empty if it is not young.
+    """Return the page's rows of all tables joined, and its early label, empty if it is not young.
 
     A page with too few views has neither. A `CommandError` says that nobody opened it.
     """
@@ -171,7 +171,7 @@ def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
 
 
 def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
-    """Return the fetches of a page in the latest days that are known, the first of them first."""
+    """Return the fetches of a page in the latest days with results of crawls, in order."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
 
@@ -192,7 +192,7 @@ def _crawled(store: Store, settings: Settings, page: str) -> list[_Row]:
 
 
 def _of_crawls(crawled: list[_Row]) -> list[str]:
-    """Return when a page was fetched, and which source showed it first."""
+    """Return when a page was fetched, and which source showed it first, in words."""
     if not crawled:
         return []
     first, last = crawled[0], crawled[-1]
@@ -205,7 +205,7 @@ def _of_crawls(crawled: list[_Row]) -> list[str]:
 
 
 def _of_source(store: Store, settings: Settings, page: str) -> list[str]:
-    """Return what the visits of a hub brought, in the latest window of which that is known."""
+    """Return what the visits of a hub brought in the latest window with results, in words."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
 
@@ -257,7 +257,7 @@ def _intervals(seconds: int, by_logs: float) -> str:
 
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
-    """Return the views of a page that has no curve: too young, or read too little."""
+    """Return the chart of a page without a curve: too young, or too few views."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
     from temporal_assets.reports.page_chart import chart_of
@@ -282,13 +282,13 @@ def _named(page: str) -> str:
 
 
 def _few(early: _Row) -> str:
-    """Why there is no curve and no label, where there is nothing but an early label."""
+    """Return why a page has only an early label."""
     born = f"born {early['birth']}, {console.counted(early['total'], 'view')} so far"
     return f"{born}: too few views for a curve and labels yet"
 
 
 def _seldom(views: int, day: dt.date, settings: Settings) -> str:
-    """Why a page that is no longer young has no label."""
+    """Return why a page that is no longer young has no label."""
     window = settings.window
     return (
         f"{console.counted(views, 'view')} in the {window.days} days up to {day}, fewer than the"
@@ -297,7 +297,7 @@ def _seldom(views: int, day: dt.date, settings: Settings) -> str:
 
 
 def _of_youth(early: _Row) -> list[str]:
-    """Return how likely a young page is to turn out temporal, and from what that is known."""
+    """Return how likely a young page is to turn out temporal, and the basis of that."""
     if not early:
         return []
     seen = f"seen for {console.counted(early['age'], 'day')}"
@@ -314,7 +314,7 @@ def _of_youth(early: _Row) -> list[str]:
 
 
 def _page(chart: PageChart, reasons: list[str]) -> str:
-    """A page to pass on. It names the URL, whoever knows it: a picture of nothing helps nobody."""
+    """Return an HTML page to pass on; it names the URL, which the user knows."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.page_chart import as_chart
 
@@ -324,7 +324,7 @@ def _page(chart: PageChart, reasons: list[str]) -> str:
 
 
 def _reasons(row: dict[str, Any]) -> list[str]:
-    """Return the labels, and what they follow from."""
+    """Return sentences on the labels and what they follow from."""
     before = " or before" if row["is_born_before"] else ""
     return [
         f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",

@@ -196,7 +196,7 @@ def _show_site(stored: StoredPatterns, day: dt.date, limit: int) -> None:
 
 
 def _trees(stored: StoredPatterns) -> list[tuple[str, int, int]]:
-    """Return BB Table 3 for one site."""
+    """Return the rows of BB Table 3 for one site."""
     depth = [row["depth"] for row in stored.nodes]
     flags = [(name, stored.leaves(cut)) for name, cut in TREES]
     return [
@@ -228,7 +228,7 @@ def _cells(row: Row) -> tuple[Any, ...]:
 
 
 def _remarks(stored: StoredPatterns) -> Iterable[str]:
-    """Return what to know before the ranks are believed."""
+    """Return warnings about the ranks."""
     if stored.status != "learned":
         yield f"this site was not learned ({stored.status}): {stored.nodes[0]['reason']}"
         return

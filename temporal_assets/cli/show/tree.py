@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from temporal_assets.storage.store import Store
 
 _MOST: Final = 100_000
-"""Sections that are read: more than anybody opens in a browser."""
+"""Most sections that are read: more than anybody opens in a browser."""
 
 _SECTIONS: Final = (
     "SELECT trees.*, prefixes.prefix IS NOT NULL AS is_prefix FROM prefix_trees AS trees"
@@ -36,7 +36,7 @@ _NEAR: Final = (
 )
 
 _MISTYPED: Final = 3
-"""Letters of a name of which one may be wrong for another to be meant: `exmaple.com` has 11."""
+"""A similar name is suggested if it differs in at most one of so many letters."""
 
 
 @command

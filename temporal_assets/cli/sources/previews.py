@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from temporal_assets.landing.preview import Preview, PreviewLine
 
 _SHOWN: Final = 5
-"""Sources of which lines are shown: with more, most are alike."""
+"""Most sources whose lines are shown: with more, most are alike."""
 
 _TEXT: Final = 60
 """Characters of a text in a preview."""
@@ -59,9 +59,9 @@ def preview_report(preview: Preview) -> dict[str, Any]:
 
 
 def show_previews(previews: Sequence[Preview], *, with_errors: bool = True) -> None:
-    """Five lines of each source, the shares of usable values, and what is doubtful.
+    """Print five lines of each source, the shares of usable values, and doubts.
 
-    Reading says itself what cannot be read: where it follows at once, once is enough.
+    With `with_errors`, unreadable sources are printed too; reading does so itself if it follows.
     """
     for preview in previews[:_SHOWN]:
         if preview.lines:

@@ -1,4 +1,4 @@
-"""Changing `settings.toml` without losing a comment, and without two at once.
+"""Changing `settings.toml` while keeping its comments, with a lock against concurrent changes.
 
 Here: reading, changing and replacing the text, and single values in it. Not here: the sources in it
 (`sources`), what a setting means (`settings`).
@@ -28,7 +28,7 @@ _HEADER: Final = """\
 
 
 def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
-    """Return settings whose file holds what `edit` makes of its text."""
+    """Replace the text of settings.toml by what `edit` makes of it; return the new settings."""
     name = settings.state / SETTINGS_FILE
     file = name.resolve()  # a link stays one
     settings.make_state()
@@ -48,7 +48,7 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
 
 
 def set_values(settings: Settings, values: Mapping[str, Mapping[str, Any]]) -> Settings:
-    """Return settings with values changed, by section and name."""
+    """Change values in settings.toml, by section and name; return the new settings."""
     return change(settings, lambda text: _with_values(text, values))
 
 

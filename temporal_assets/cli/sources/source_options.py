@@ -1,4 +1,4 @@
-"""Options that say how the logs of a source are read, and sources made of them.
+"""Command-line options that say how logs are read, and log sources made from them.
 
 Here: what `ingest` and `sources` share. Not here: `settings.toml` (`sources`), previews
 (`previews`).
@@ -25,7 +25,8 @@ FORMAT_NAMES: Final = (
     "tsv, parquet, ga4_json, matomo_json, snowplow, wikipedia_pageviews, wikipedia_days, "
     "wikipedia_clickstream"
 )
-"""Written out, because the formats themselves take a second to load; a test compares the two."""
+"""Names of all formats, written out because the formats take a second to load; a test compares
+them."""
 
 LogFormat = Annotated[
     str | None,
@@ -100,7 +101,7 @@ def given_options(
     column: list[str] | None,
     url_prefix: str | None,
 ) -> dict[str, Any]:
-    """Return the options that were given, by their names in settings.toml."""
+    """Return the options that the user gave, named as in settings.toml."""
     options = {
         "format": log_format,
         "scheme": scheme,
@@ -119,7 +120,14 @@ def named_sources(
     given: dict[str, Any],
     listed: Sequence[LogSource],
 ) -> list[LogSource]:
-    """Return sources of paths as a command names them, each with its host."""
+    """Return a source for each path, with its host.
+
+    Args:
+        paths: Paths as typed.
+        hosts: No host, one for all paths, or one for each.
+        given: Options of `given_options`.
+        listed: Sources that the settings have already.
+    """
     hosts = hosts or []
     if len(hosts) not in (0, 1, len(paths)):
         raise CommandError(
@@ -137,10 +145,10 @@ def named_sources(
 
 
 def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) -> LogSource:
-    """Return a source that can be read as far as can be told without opening a file.
+    """Return a source for a path, after all checks that need no file to be opened.
 
-    Options that are not given are those of the known source of that path, if there is one, or else
-    those that all known sources within it have in common.
+    Missing options are copied from the listed source of that path, if there is one, or else from
+    the listed sources within the path, if all of these agree. Raises `CommandError`.
     """
     from pydantic import ValidationError
 
@@ -182,19 +190,19 @@ def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) 
 
 
 def source_name(path: str) -> str:
-    """A path as settings.toml holds it: whole, because they are used from other folders too."""
+    """Return a path as settings.toml stores it: absolute, because other folders use it too."""
     from temporal_assets.settings.sources import is_url
 
     return path.rstrip("/") if is_url(path) else str(Path(path).expanduser().absolute())
 
 
 def options_of(source: LogSource) -> dict[str, Any]:
-    """Return how a source is read, whatever its path."""
+    """Return the options of a source, without its path."""
     return source.model_dump(exclude={"path"})
 
 
 def refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
-    """Raise `CommandError` where real visitors would end up among those of a demo."""
+    """Raise `CommandError` if sources would mix real visitors with those of a demo."""
     from temporal_assets.demo.corpus import corpus_of
 
     demos = {

@@ -1,4 +1,4 @@
-"""The log sources in `settings.toml`: adding and changing them without losing a comment.
+"""The log sources in `settings.toml`: adding and changing them while keeping comments.
 
 Here: their text. Not here: the file (`settings_file`), what a source means (`settings`), finding
 files (`logs`).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
-    """Return settings with `sources` added, also on disk; one with the same path is replaced.
+    """Store sources in settings.toml; one with the same path is replaced. Return the new settings.
 
     The first source that lists a file decides how it is read, so a source that names one file goes
     before those that name folders or globs.
@@ -39,7 +39,7 @@ def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
 
 
 def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
-    """Return settings without `sources`, also on disk."""
+    """Remove sources from settings.toml; return the new settings."""
     paths = [source.path for source in sources]
     return change(settings, lambda text: _without(text, paths, settings.state))
 
@@ -60,7 +60,7 @@ def with_sources(
 
 
 def is_within(narrow: LogSource, wide: LogSource) -> bool:
-    """Return whether all files of a source are also those of another one."""
+    """Return True if all files of one source also belong to another."""
     from temporal_assets.landing.verdicts import covers
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
@@ -74,7 +74,7 @@ def is_within(narrow: LogSource, wide: LogSource) -> bool:
 
 
 def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[LogSource]:
-    """Return known sources that a new one reads in the same way, with all their files."""
+    """Return the listed sources that a new source covers entirely with the same options."""
     named = {source.path for source in new}
     return [
         source
@@ -88,7 +88,7 @@ def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[L
 
 
 def _without(text: str, paths: Sequence[str], state: Path) -> str:
-    """The text without the sources of these paths, which may be written relative to `state`."""
+    """Return the text without the sources of these paths, which may be relative to `state`."""
     from temporal_assets.settings.sources import full_path
 
     document = tomlkit.parse(text)
@@ -122,7 +122,7 @@ def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
 
 
 def _comments(array: Any) -> list[str]:
-    """Return the comments within an inline array, which tables in its place would lose."""
+    """Return the comments within an inline array, which would be lost when tables replace it."""
     text = "" if array is None else array.as_string()
     tokens = re.findall(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#[^\n]*", text)
     return [note.removeprefix("#").strip() for note in tokens if note.startswith("#")]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from temporal_assets.windows.evaluation.tuning import Tuned
 
 _JUDGED_DAYS: Final = 14
-"""Last days of the window whose new pages judge; the very last have no labels yet."""
+"""Number of days at the end of the window whose new pages judge; the very last have no labels
+yet."""
 
 _SHOWN: Final = 8
 """Rules of prefixes that are shown."""
@@ -147,7 +148,7 @@ def _show(tuned: Tuned) -> None:
 
 
 def _weights(trial: SiteTrial) -> tuple[str | float, ...]:
-    """Return the name of the rank of sites, and the weights of both shares if it is their score."""
+    """Return the name of a site ranking, with its weights if it is by the score."""
     if trial.scoring is None:
         return "flow", "", ""
     return "stock", trial.scoring.alpha, trial.scoring.beta

@@ -111,7 +111,7 @@ def run(
 
 
 def _with_options(settings: Settings, **given: Any) -> Settings:
-    """Return settings with the options of the command, held to the same rules."""
+    """Return settings with the options of the command, validated like others."""
     from pydantic import ValidationError
 
     from temporal_assets.settings import Calibration
@@ -163,7 +163,7 @@ def _calibrated(
 
 
 def _adopt(settings: Settings, choices: Sequence[Choice]) -> None:
-    """Write the file, its weights and the best n into the settings, and have labels use them."""
+    """Store the file, its weights and the best n in the settings, so that labels use them."""
     from temporal_assets.cli.sources.settings_file import set_values
 
     best = next(

@@ -128,7 +128,7 @@ def _columns(table: Table) -> str:
 
 
 def _apart(names: list[str]) -> list[str]:
-    """Names that differ, as rows of JSON must have them: `a` and `a_1` for two columns `a`."""
+    """Return distinct names for the keys of JSON rows: `a` and `a_1` for two columns `a`."""
     apart: list[str] = []
     for name in names:
         number, free = 0, name
@@ -145,7 +145,7 @@ def _rows(result: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def _parts(result: pa.Table) -> Iterator[list[dict[str, Any]]]:
-    """Yield rows with values that JSON and people have, some at a time."""
+    """Yield rows in parts, with values that JSON and people can read."""
     for batch in result.to_batches():
         try:
             rows = batch.to_pylist()
@@ -158,7 +158,7 @@ def _parts(result: pa.Table) -> Iterator[list[dict[str, Any]]]:
 
 
 def _portable(value: Any) -> Any:
-    """Whole sums as numbers, although SQL makes them decimals; intervals and bytes as text."""
+    """Return a value for JSON: whole decimals (sums of integers) as integers, others as text."""
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else value
     if isinstance(value, tuple):  # an interval: months, days, nanoseconds
@@ -202,7 +202,7 @@ def _line(values: Iterable[Any]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as any spreadsheet reads it: text, whatever it begins with and holds."""
+    """Return a CSV cell that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
     if isinstance(value, str) and text.startswith(_FORMULA):
         text = f"'{text}"

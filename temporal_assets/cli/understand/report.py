@@ -117,7 +117,7 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
 
 
 def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier: bool) -> None:
-    """Make what is stale of the day; of older days only what was never made."""
+    """Build what is stale on the day; on older days only what was never built."""
     from temporal_assets.cli.shared.building import build
     from temporal_assets.operate import finish
     from temporal_assets.windows.frame.window_end import window_end

@@ -1,1 +1,1 @@
-"""The assets, one module per thing that is made."""
+"""The assets, one module for each step of the pipeline."""

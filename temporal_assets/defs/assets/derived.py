@@ -1,4 +1,4 @@
-"""`page_views` and `transits`: what is made of the requests of a day."""
+"""The assets `page_views` and `transits`, which are made from the requests of a day."""
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
@@ -58,7 +58,7 @@ def _asset(
 
 
 def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Made]:
-    """Publish a day of an asset, unless its requests are known to be wrong."""
+    """Publish a day of an asset, unless its requests break an invariant."""
     refuse_blocked(installation, "requests", [day])
     result = yield from daily.derived_steps(installation.store, asset, day)
     return Made(result.manifest, metadata.of_derived(result))

@@ -1,4 +1,4 @@
-"""`log_files`: reading new log files into the landing zone, and which days they change."""
+"""The asset `log_files`: reads new log files into the landing zone and notes which days change."""
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
@@ -35,7 +35,7 @@ _COLUMNS = {
 def log_file_assets(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> Sequence[dg.AssetsDefinition | dg.AssetSpec]:
-    """Return the asset, and the days it changes as an asset of their own.
+    """Return the asset `log_files`, and the asset `landed_days` with the days it changes.
 
     Reading a file changes some days and not others. Dagster would mark every day of `requests` as
     stale with every new file; through `landed_days` it marks those that the file changes.

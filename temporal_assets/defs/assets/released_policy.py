@@ -1,4 +1,4 @@
-"""`released_policy`: crawlers get the policy, once it has passed its blocking checks."""
+"""The asset `released_policy`: releases a policy to crawlers after its blocking checks passed."""
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
@@ -31,7 +31,10 @@ SENSOR: Final = "release"
 
 
 def release_sensor() -> dg.AutomationConditionSensorDefinition:
-    """Switched on from the beginning: a policy that passed its checks waits for nobody."""
+    """Return the sensor that releases, which is on from the beginning.
+
+    A policy that passed its checks need not wait for a person.
+    """
     return dg.AutomationConditionSensorDefinition(
         SENSOR,
         target=dg.AssetSelection.assets(RELEASED_POLICY),
@@ -43,7 +46,7 @@ def release_sensor() -> dg.AutomationConditionSensorDefinition:
 def released_policy_asset(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
-    """Return the asset."""
+    """Return the asset `released_policy`."""
     spec = dg.AssetSpec(
         RELEASED_POLICY,
         deps=[CRAWL_POLICY.name],

@@ -1,4 +1,7 @@
-"""`requests` and `rejects`: the lines of a day, kept and not kept. Made together."""
+"""The assets `requests` and `rejects`: the lines of a day that are kept and not kept.
+
+They are made together in one step.
+"""
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
@@ -28,7 +31,7 @@ _SQL = ("repeated_segments", "distinct_segments", "behavioural_bots", "requests"
 
 
 def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> dg.AssetsDefinition:
-    """Return one step, two tables."""
+    """Return one asset definition with both tables."""
 
     @dg.multi_asset(
         name="requests_and_rejects",

@@ -1,4 +1,4 @@
-"""The window assets: one shell for all of them."""
+"""The Dagster definitions of all window assets, made by one function."""
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
@@ -24,7 +24,7 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 def window_asset(
     asset: WindowAsset, settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
-    """Return the asset as Dagster knows it."""
+    """Return the Dagster definition of a window asset, partitioned by `days`."""
 
     @dg.multi_asset(
         name=asset.name,

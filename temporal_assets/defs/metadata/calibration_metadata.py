@@ -29,7 +29,7 @@ _CHOICES: Final = (
 _CELLS: Final = "SELECT * FROM calibration WHERE scope = 'all'"
 
 _MOST_ROWS: Final = 100_000
-"""Cells of the largest grids that settings allow are fewer."""
+"""Most rows that are read: more than the cells of the largest grids that settings allow."""
 
 _Said = dict[str, Any]
 

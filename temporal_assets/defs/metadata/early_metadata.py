@@ -1,6 +1,6 @@
-"""Metadata of `early_labels`: how far the probabilities can be believed.
+"""Metadata of `early_labels`: how reliable the probabilities are.
 
-Not here: how they are tried (`windows.labels.early_trial`). No URL is shown.
+Not here: the trial on known pages (`windows.labels.early_trial`). No URL is shown.
 """
 
 from __future__ import annotations

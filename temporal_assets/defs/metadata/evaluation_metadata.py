@@ -22,7 +22,7 @@ _Said = dict[str, Any]
 
 
 def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`seed_evaluation`: F of every list and its curves, out of time where that was judged."""
+    """Return metadata of `seed_evaluation`: F and curves of every list, out of time if judged."""
     if not plots:
         return {}
     rows = installation.store.read("seed_evaluation", day).to_pylist()
@@ -39,7 +39,7 @@ def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def of_hubs(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`hub_evaluation`: pages that the first seeds lead to."""
+    """Return the metadata of `hub_evaluation`: pages that the first seeds lead to."""
     if not plots:
         return {}
     rows = installation.store.read("hub_evaluation", day).to_pylist()

@@ -20,7 +20,7 @@ from temporal_assets.reports.plots import drawn
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 
 _MOST_DAYS: Final = 120
-"""Bars of a picture, the latest days: more would run into each other."""
+"""Most days in a picture, the latest ones: more bars would run into each other."""
 
 _MOST_RELEASES: Final = 10
 """Rows of the sample, as many as those of tables have."""
@@ -52,7 +52,7 @@ def of_logs(inventory: Inventory) -> dict[str, Any]:
 
 
 def of_releases(installation: Installation, day: dt.date) -> dict[str, Any]:
-    """Return the picture and the sample of the policies up to a day, and why some were refused."""
+    """Return the picture and sample of the policies up to a day, with the reasons of refusals."""
     policies = list(_policies(installation, day))
     if not policies:
         return {}

@@ -1,4 +1,4 @@
-"""Metadata of every materialisation. Small: it lives in Dagster's event log.
+"""Metadata of every materialisation, kept small because it lives in Dagster's event log.
 
 No URL is shown here: one that few clients opened must not leave the tables (`samples` shows those
 that enough did).
@@ -20,11 +20,11 @@ from temporal_assets.reports.plots import bars, drawn
 from temporal_assets.reports.text import shown
 
 MAX_ROWS: Final = 50
-"""Rows of a table in the metadata."""
+"""Most rows of a table in the metadata."""
 
 MAX_PLOTTED_DAYS: Final = 7
-"""Runs over more days draw the last one: a plot takes 0.1 s and 10 kB, and nobody looks at
-hundreds."""
+"""Number of days in a run above which only the last is plotted: a plot takes 0.1 s and 10 kB, and
+nobody looks at hundreds."""
 
 _HOURS: Final = (
     "SELECT CAST(extract(hour FROM ts) AS BIGINT) AS hour, count(*) AS requests"
@@ -44,7 +44,7 @@ def plotted(keys: Sequence[str]) -> frozenset[dt.date]:
 
 
 def of_partition(result: DayResult) -> dict[str, Any]:
-    """Return what every daily table says."""
+    """Return the metadata that every daily table has."""
     manifest = result.manifest
     return {
         "dagster/partition_row_count": manifest.rows,
@@ -56,7 +56,7 @@ def of_partition(result: DayResult) -> dict[str, Any]:
 
 
 def of_requests(result: RequestsResult) -> dict[str, Any]:
-    """`requests`: where the lines of the logs have gone."""
+    """Return the metadata of `requests`: numbers of lines by what became of them."""
     lost = {"rejected": 0, "dropped": 0}
     for kind, _, lines in result.losses:
         lost[kind] += lines
@@ -71,7 +71,7 @@ def of_requests(result: RequestsResult) -> dict[str, Any]:
 
 
 def of_rejects(result: RequestsResult) -> dict[str, Any]:
-    """`rejects`: the lines by reason, most frequent first."""
+    """Return the metadata of `rejects`: lines by reason, most frequent first."""
     worst = sorted(result.losses, key=lambda loss: (-loss[2], loss))
     rows = [
         {"kind": kind, "reason": reason, "lines": lines} for kind, reason, lines in worst[:MAX_ROWS]
@@ -83,12 +83,12 @@ def of_rejects(result: RequestsResult) -> dict[str, Any]:
 
 
 def of_derived(result: DayResult) -> dict[str, Any]:
-    """`page_views` and `transits`."""
+    """Return the metadata of `page_views` and `transits`."""
     return of_partition(result) | _referrers(bool(result.manifest.extra["has_referrers"]))
 
 
 def of_window(result: DayResult) -> dict[str, Any]:
-    """Every window asset: how much of its window there was."""
+    """Return the metadata of every window asset: how complete its window was."""
     missing = result.manifest.extra["missing_days"]
     expected = result.manifest.extra["window_days"]
     named = {"missing_days": in_words([dt.date.fromisoformat(day) for day in missing])}
@@ -106,7 +106,7 @@ def of_window(result: DayResult) -> dict[str, Any]:
 
 
 def hours_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
-    """Requests by hour: a missing log shows as a gap."""
+    """Return a plot of requests by hour, in which a missing log is a gap."""
     inputs = {"requests": installation.store.files("requests", day)}
     rows = installation.engine.rows(_HOURS, inputs)
     counts = {row["hour"]: row["requests"] for row in rows}
@@ -116,7 +116,7 @@ def hours_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
 
 
 def views_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
-    """Pages by views, in powers of two: many pages with few views, few with many."""
+    """Return a plot of the number of pages by views, in powers of two."""
     inputs = {"page_views": installation.store.files("page_views", day)}
     rows = installation.engine.rows(_MAGNITUDES, inputs)
     counts = {row["magnitude"]: row["pages"] for row in rows}
@@ -128,7 +128,7 @@ def views_plot(installation: Installation, day: dt.date) -> dict[str, Any]:
 
 
 def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.TableMetadataValue:
-    """Return rows as a table; texts come from logs and are made harmless."""
+    """Return rows as table metadata; texts come from logs and are escaped."""
     return dg.MetadataValue.table(
         [
             dg.TableRecord(
@@ -141,7 +141,7 @@ def grid(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> dg.Ta
 
 
 def rounded(value: Any) -> Any:
-    """Return a number as people read it, with four digits that count; anything else as it is."""
+    """Return a number with four significant digits; other values unchanged."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 

@@ -1,7 +1,7 @@
-"""Numbers of a window that are worth following from night to night: Dagster plots them.
+"""Numbers of a window that Dagster plots over time.
 
-Here: one row of numbers a table, without a name of a page. Not here: numbers that come with a
-picture or a table (`window_metadata` and its like).
+Here: one row of numbers per table, without names of pages. Not here: numbers that come with a
+picture or a table (`window_metadata` and the like).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final
 from temporal_assets.defs.installation import Installation
 
 _LONGEST: Final = "horizon_days = (SELECT max(horizon_days) FROM {table})"
-"""The trial out of time that looks ahead furthest (`{longest}` in the queries); the one in sample
-where there is no other."""
+"""Condition (`{longest}` in the queries) for the trial out of time with the longest horizon, or the
+one in sample if there is no other."""
 
 _NUMBERS: Final[Mapping[str, str]] = {
     "page_totals": (
@@ -69,7 +69,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
 
 
 def numbers(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """Return the numbers of a table as metadata; those that are unknown are left out."""
+    """Return the numbers of a table as metadata, without those that are unknown."""
     query = _NUMBERS.get(asset)
     if query is None:
         return {}

@@ -48,19 +48,19 @@ _BEST: Final = (
     f"SELECT {', '.join(_RANK_COLUMNS)} FROM pattern_ranks WHERE is_public"  # noqa: S608 - columns of the contract
     f" ORDER BY visits DESC, site, pattern LIMIT {MAX_ROWS}"
 )
-"""Patterns with the most visits, of those that enough clients opened."""
+"""Statement for the patterns with the most visits that enough clients opened."""
 
 _Said = dict[str, Any]
 
 
 def of_traffic(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    """`page_traffic`: how much of it is known."""
+    """Return the metadata of `page_traffic`: for how much of it referrers and labels are known."""
     (row,) = _rows(installation, "page_traffic", day, _TRAFFIC)
     return {name: value for name, value in row.items() if value is not None}
 
 
 def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
-    """`url_patterns`: the sites, BB Table 3, and what could not be learned."""
+    """Return the metadata of `url_patterns`: sites, BB Table 3, and what could not be learned."""
     sites = sites_of(installation.store, installation.engine, day)
     lost = [site["status"] for site in sites if site["status"] != "learned"]
     # A host that hardly anybody knows is not shown.
@@ -76,7 +76,7 @@ def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`pattern_ranks`: the patterns with the most visits, the graph of the most visited site."""
+    """Return the metadata of `pattern_ranks`: most visited patterns, graph of the top site."""
     (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
     best = _rows(installation, "pattern_ranks", day, _BEST)
     shown = {name: value for name, value in row.items() if value is not None}

@@ -18,12 +18,12 @@ from temporal_assets.reports.document import Axis, Chart, Kind, Mark, Series
 from temporal_assets.reports.plots import bars, drawn
 
 _MOST: Final = 500
-"""Points of a picture; queries below end before."""
+"""Most points of a picture; the queries end before."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """A query for `x` and `y`, in their order, and how they are drawn."""
+    """A query for `x` and `y`, in order, and how they are drawn."""
 
     title: str
     query: str
@@ -36,7 +36,7 @@ class _Picture:
 
 
 def _magnitudes(column: str, table: str, what: str, x: str) -> _Picture:
-    """Rows by powers of two of a number: many small ones, few large ones."""
+    """Return a picture of the number of rows by powers of two of a column."""
     return _Picture(
         f"{what} (each bar begins at the number below it)",
         "SELECT CAST(CAST(pow(2, n) AS BIGINT) AS VARCHAR) AS x, count(*) AS y FROM (SELECT"  # noqa: S608 - columns of ours
@@ -171,7 +171,7 @@ _PICTURES: Final[Mapping[str, _Picture]] = {
 
 
 def picture(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """The picture of a table as metadata; nothing where another module draws, or nothing is."""
+    """Return the picture of a table as metadata; nothing if another module draws it, or none."""
     draw = _PICTURES.get(asset)
     if draw is None:
         return {}

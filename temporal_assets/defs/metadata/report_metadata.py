@@ -28,7 +28,7 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """Return sentences of the sections that name nothing, and the first chart of some."""
+    """Return the report's sentences without names, and the first chart of some sections."""
     report = read_report(installation.store, day)
     missing = sum(bool(section.missing) for section in report.sections)
     shown: _Said = {
@@ -44,7 +44,7 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def link(settings: Settings, day: dt.date) -> _Said:
-    """Return the report of a day, one click away, and how to open it without a server.
+    """Return a link to the report of a day, and how to open it without a server.
 
     Without `orchestration.reports` the link is for the web server of `temporal-assets ui`, which
     shows the pages itself. Browsers open no file from a page that came over the network.

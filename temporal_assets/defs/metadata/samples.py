@@ -18,15 +18,16 @@ from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.settings import VIEWS_PER_CLIENT
 
 ROWS: Final = 10
-"""Enough to see what a row is."""
+"""Number of rows in a sample: enough to see what a row is."""
 
 _MOST_CLIENTS: Final = "list_max(views)"
-"""Views of a day are distinct clients: a page had at least as many clients as on its best day."""
+"""SQL for a lower bound of a page's clients: views of a day are distinct clients, so a page had at
+least as many clients as on its best day."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """The choice of rows to show."""
+    """Query for the rows of a sample."""
 
     columns: tuple[str, ...]
     rest: str
@@ -156,7 +157,7 @@ _KINDS: Final = {
 
 
 def sample(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
-    """Return the rows as metadata; nothing for assets without a sample."""
+    """Return the sample as metadata; nothing for assets without one."""
     sample_query = _SAMPLES.get(asset)
     if sample_query is None:
         return {}

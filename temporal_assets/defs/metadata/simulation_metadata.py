@@ -54,12 +54,12 @@ _OF_STRATEGY: Final = {
     "wasted_share": "float",
 }
 _POINTS: Final = 5_000
-"""Rows of all curves of one trial: 17 of 101 points."""
+"""Number of rows of all curves of one trial: 17 of 101 points."""
 _Said = dict[str, Any]
 
 
 def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`crawl_simulation`: every order out of time, and the curves."""
+    """Return the metadata of `crawl_simulation`: every order out of time, and the curves."""
     rows = _rows(installation, "crawl_simulation", day, _ORDERS)
     if not rows:
         return {"crawled": _NONE}
@@ -75,7 +75,7 @@ def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """`timely_simulation`: every strategy at every budget."""
+    """Return the metadata of `timely_simulation`: every strategy at every budget."""
     rows = _rows(installation, "timely_simulation", day, _STRATEGIES)
     if not rows:
         return {"crawled": "no reliable page of the mirror was born in the days to crawl"}

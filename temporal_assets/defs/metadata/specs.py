@@ -1,4 +1,4 @@
-"""Descriptions of tables in the UI before any data is there, taken from their contracts."""
+"""Descriptions of assets in the UI before any data exists, taken from their contracts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table_spec(
     sql: Sequence[str],
     reader: int = 0,
 ) -> dg.AssetSpec:
-    """The spec of a daily table made from `deps` by the files `sql` and a version of the reader."""
+    """Return the spec of a daily table, made from `deps` by SQL files and a reader's version."""
     return dg.AssetSpec(
         table.name,
         deps=deps,
@@ -40,7 +40,7 @@ def table_spec(
 
 
 def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
-    """The spec of a window asset: it reads every day of the window, or the same day, of others."""
+    """Return the spec of a window asset with its dependencies on days and other windows."""
     table = asset.table
     # In units of days, which the partitions are on both sides.
     window = dg.TimeWindowPartitionMapping(start_offset=-(settings.window.days - 1))
@@ -64,7 +64,7 @@ def window_spec(asset: WindowAsset, settings: Settings) -> dg.AssetSpec:
 
 
 def _tables(asset: WindowAsset, settings: Settings) -> list[dg.AssetDep]:
-    """The same day of its tables; of those that lists were learned from, earlier days as well."""
+    """Return the dependencies on tables: of the same day, and of earlier days that are judged."""
     today = dt.date.max
     back = [(today - day).days for day in learned_days(settings, today).values()]
     since = dg.TimeWindowPartitionMapping(start_offset=-max(back, default=0))
@@ -78,7 +78,7 @@ def _tables(asset: WindowAsset, settings: Settings) -> list[dg.AssetDep]:
 
 
 def _code_version(table: Table, sql: Sequence[str], reader: int) -> str:
-    """Changes with the schema, the statements (comments aside) and the reader."""
+    """Return a version that changes with the schema, the statements and the reader."""
     statements = [
         [line for line in sql_file(name).text.splitlines() if not line.startswith("--")]
         for name in sql
@@ -103,7 +103,7 @@ def _metadata(table: Table, settings: Settings) -> dict[str, Any]:
 
 
 def _code(make: Callable[..., Any] | None, sql: Sequence[str]) -> dict[str, Any]:
-    """Return where the function and the statements are that make a table."""
+    """Return references to the function and the statements that make a table."""
     references: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = []
     if make is not None:
         file, line = make.__code__.co_filename, make.__code__.co_firstlineno
@@ -126,7 +126,7 @@ def _column(column: ColumnSpec) -> dg.TableColumn:
 
 
 def _described(column: ColumnSpec) -> str:
-    """Return a column's description with its source columns: the UI draws no lineage of columns."""
+    """Return a column's description with its source columns, as the UI draws no column lineage."""
     made_from = ", ".join(f"`{source}`" for source in column.sources)
     return f"{column.description} From {made_from}." if made_from else column.description
 

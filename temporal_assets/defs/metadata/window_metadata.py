@@ -51,7 +51,7 @@ _EXAMPLES: Final = (
     "PARTITION BY least(CAST(floor(phi_n * 3) AS BIGINT), 2) ORDER BY total DESC, url)"
     " ORDER BY phi_n"
 )
-"""The page with the most views of each third of the range of interest."""
+"""Statement for the page with the most views in each third of the range of interest."""
 
 _PAIRS: Final = (
     "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
@@ -68,7 +68,7 @@ _Said = dict[str, Any]
 
 
 def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
-    """Return what there is to say of a published window: numbers, and where it `plots` pictures."""
+    """Return the metadata of a published window: numbers, and pictures if it `plots`."""
     say = _DETAILS.get(asset)
     shown = numbers(installation, asset, day) | (say(installation, day, plots) if say else {})
     if not plots:
@@ -146,7 +146,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
 
 
 def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
-    """Return how much of what a crawler is told, and how large the file is."""
+    """Return the numbers of entries in the policy by kind, and its size."""
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
     shown: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}

@@ -1,1 +1,1 @@
-"""Runs and their fate: batches, retries, lost and finished runs, events and tags."""
+"""Runs of Dagster: batches, retries, lost and finished runs, events and tags."""

@@ -1,4 +1,4 @@
-"""The division of stale days into runs. Pure: days in, batches out."""
+"""The division of stale days into runs, as a pure function."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from temporal_assets.defs.partitions import ranges
 _MADE_WITH: Final = {"rejects": "requests"}
 
 Stale = Mapping[str, Collection[dt.date]]
-"""Asset -> days that are missing or older than what they are made from, as `daily.stale`."""
+"""For each asset, the days on which it is missing or stale, as `daily.stale` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Contiguous days that need the same assets: one run."""
+    """Contiguous days that need the same assets, for one run."""
 
     days: tuple[dt.date, ...]
     assets: tuple[str, ...]

@@ -216,13 +216,13 @@ class _Databases:
 
 
 def _is_of_day(entry: dg.EventLogEntry) -> bool:
-    """Return whether an event is stored for a day of an asset, and not for a check."""
+    """Return True for an event about one day of an asset, and not about a check."""
     event = entry.dagster_event
     return event is not None and event.event_type in _OF_DAYS and event.asset_key is not None
 
 
 def _flush_seldom(connection: sqlite3.Connection, _: object) -> None:
-    """Flush at checkpoints of the write-ahead log, not with every transaction.
+    """Make SQLite flush at checkpoints of the write-ahead log, not at every transaction.
 
     A crash of the machine may lose the latest events and no others. The store, not the event log,
     decides which tables are there.

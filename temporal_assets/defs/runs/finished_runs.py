@@ -1,4 +1,4 @@
-"""Facts about finished runs for alerts, as Dagster knows them. Not here: words, sending."""
+"""Facts about finished runs in Dagster's records, for alerts. Not here: text, sending."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from temporal_assets.defs.runs.tags import days_of_run
 from temporal_assets.quality.wording import compared
 
 SUMMARY: Final = "summary"
-"""Metadata of a check result that says in one line what was found."""
+"""Key of the metadata that summarises a check result in one line."""
 
 _OVER: Final = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-"""A run that somebody cancelled is no news to them."""
+"""Statuses that are reported; cancelled runs are no news."""
 
 _TELLING: Final = {
     DagsterEventType.STEP_FAILURE,
@@ -40,7 +40,7 @@ def finished_after(instance: dg.DagsterInstance, moment: float) -> list[tuple[fl
 
 
 def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
-    """Return what there is to say about a run; None if it has been deleted meanwhile."""
+    """Return the facts about a run, or None if it has been deleted meanwhile."""
     run = instance.get_run_by_id(run_id)
     if run is None:
         return None
@@ -64,7 +64,7 @@ def report_of(instance: dg.DagsterInstance, run_id: str) -> RunReport | None:
 
 
 def _error(event: dg.DagsterEvent) -> str:
-    """Return what our code said, else the error itself, without what Dagster wraps around it."""
+    """Return the message of our code, or else of the error, without Dagster's wrapping."""
     data = event.step_failure_data
     if data.user_failure_data and data.user_failure_data.description:
         return data.user_failure_data.description
@@ -102,7 +102,7 @@ def _found(evaluation: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """Return a number; None for anything else, which checks of other people may keep here."""
+    """Return a value if it is a number, or None: other checks may store anything."""
     return value if isinstance(value, int | float) else None
 
 

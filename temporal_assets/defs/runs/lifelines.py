@@ -32,7 +32,7 @@ _BEGUN: Final = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
-"""Statuses that Dagster itself does not end: it watches over runs that are starting."""
+"""Statuses of runs that Dagster does not end itself, unlike runs that are starting."""
 
 _GONE: Final = "The process of this run is gone. What it published is whole; start it again."
 
@@ -44,7 +44,7 @@ _JOBS: Final = frozenset({"ingest", "daily", "nightly", "windows", "finish", "wh
 """Jobs all of whose steps hold a lock."""
 
 LOST: Final = "temporal_assets/lost"
-"""Tag of runs that were ended here."""
+"""Tag of runs that were marked as failed here."""
 
 _MOST_LOST: Final = 3
 """Runs that may be lost within an hour before the same work is tried once an hour only."""
@@ -61,7 +61,7 @@ _LATELY: Final = dt.timedelta(hours=1)
 
 @contextmanager
 def held(state: Path, run_id: str) -> Iterator[Path]:
-    """Show that this process executes the run; yields the lock, which is gone afterwards."""
+    """Hold a lock that shows that this process executes the run; the lock is removed afterwards."""
     folder = state / "locks"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"run-{run_id}.{uuid4().hex[:8]}.lock"
@@ -78,7 +78,7 @@ def held(state: Path, run_id: str) -> Iterator[Path]:
 
 @contextmanager
 def of_steps(state: Path, run_id: str) -> Iterator[None]:
-    """The same for steps of a run, before whose end Dagster has something left to do."""
+    """Hold the lock for steps of a run, before whose end Dagster still has work to do."""
     with held(state, run_id) as path:
         try:
             yield
@@ -87,7 +87,7 @@ def of_steps(state: Path, run_id: str) -> Iterator[None]:
 
 
 def are_others_running(state: Path, own: str = "") -> bool:
-    """Return whether a process executes a run but `own`; it judges what it publishes by itself."""
+    """Return True if a process executes another run than `own`; it checks what it publishes."""
     return any(
         not _is_released(path)
         for run_id, paths in _marks(state).items()
@@ -142,7 +142,7 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
 
 
 def is_lost(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Return whether a run ended with its process, rather than by itself or by somebody's order."""
+    """Return True if a run ended because its process did, rather than by itself or by order."""
     stored = instance.get_run_by_id(run.run_id)
     return stored is not None and LOST in stored.tags
 
@@ -161,7 +161,7 @@ def lost_lately(instance: dg.DagsterInstance, now: dt.datetime) -> str:
 
 
 def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Dagster fails runs whose process its code server has seen to end. No step has failed then."""
+    """Return True if Dagster failed a run because its process was gone: no step has failed."""
     if run.status is not dg.DagsterRunStatus.FAILURE:
         return False
     failures = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
@@ -169,7 +169,7 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
-    """Return runs of our assets that ended, or must have, before they took a lock."""
+    """Return runs of our assets whose process ended before it took a lock."""
     settled, marked = time.time() - _SETTLED_SECONDS, _marks(state)
     begun = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
     lately = dt.datetime.now(dt.UTC) - _LATELY
@@ -199,14 +199,14 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
 
 
 def _may_go_on(instance: dg.DagsterInstance, run: dg.DagsterRun, paths: list[Path]) -> bool:
-    """Return whether another process of the run may begin: none was killed, one was just over."""
+    """Return True if another process of the run may begin: none was killed, one just ended."""
     if not all(path.suffix == _OVER for path in paths):
         return False
     return all(map(_is_just_over, paths)) or _is_watched(instance, run)
 
 
 def _is_watched(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Return whether a run has a process for each step, under a launcher that sees to the run.
+    """Return True if a run has a process for each step, under a launcher that monitors the run.
 
     On Kubernetes a step waits for a node for as long as it takes; Dagster ends the run when its pod
     is gone.
@@ -218,7 +218,7 @@ def _is_watched(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 
 def _is_ours(run: dg.DagsterRun) -> bool:
-    """Return whether a run makes what the contracts name: assets of others hold no lock."""
+    """Return True if a run builds assets of the contracts: other assets hold no lock."""
     if not run.asset_selection:
         return run.job_name in _JOBS
     names = ("log_files", RELEASED_POLICY, *(table.name for table in contracts.TABLES))

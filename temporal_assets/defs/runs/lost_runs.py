@@ -1,12 +1,12 @@
-"""Runs whose process is gone: ended, what they published shown to Dagster, and judged.
+"""Runs whose process is gone: marking them as failed and recording what they published.
 
-So is all that is published, to a history that is new: Dagster's moved to PostgreSQL, or was lost.
+A run tells Dagster of its days when it has built all of them. One that was killed on the way has
+published days that the UI would show as missing for good, because nothing rebuilds what is up to
+date. Days that it did not check are checked by a run of `finish`, which also releases the policy. A
+new history (Dagster's database moved to PostgreSQL, or was lost) is told of everything published.
 
-A run tells Dagster of its days when it has made all of them. One that was killed on the way has
-published days that the UI would show as missing for good, because nothing makes again what is
-there and up to date. What it had not come to judge is judged by a run of `finish`, which also
-releases the policy. Not here: how such runs are recognised (`lifelines`), making what they did
-not come to (`sensors`, the next command).
+Not here: how such runs are recognised (`lifelines`), building what they did not come to (`sensors`,
+the next command).
 """
 
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
@@ -33,7 +33,7 @@ from temporal_assets.windows.policy.released_policy import RELEASED_POLICY, is_r
 SENSOR: Final = "lost_runs"
 
 _INTERVAL_SECONDS: Final = 30
-"""A run that is lost keeps a place of the queue until it is seen."""
+"""Seconds between two looks: a lost run keeps a place in the queue until it is found."""
 
 _VERSION: Final = "dagster/data_version"
 
@@ -44,7 +44,7 @@ _NAMES: Final = (*(table.name for table in contracts.TABLES), RELEASED_POLICY)
 
 
 def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
-    """Switched on from the beginning: without it a queue stands still, and a policy waits."""
+    """Return the sensor, which is on from the beginning: otherwise a queue stands still."""
 
     @dg.sensor(
         name=SENSOR,
@@ -75,7 +75,7 @@ def lost_runs_sensor(finish: Job) -> dg.SensorDefinition:
 
 
 def finishing(left: Iterable[str]) -> tuple[list[dg.AssetKey], list[dg.AssetCheckKey]]:
-    """Return what a run of `finish` makes, and the checks it executes, for assets that are left."""
+    """Return the assets and checks that a run of `finish` executes for unfinished assets."""
     released = [dg.AssetKey(name) for name in left if name == RELEASED_POLICY]
     checks = [
         dg.AssetCheckKey(dg.AssetKey(name), check.name)
@@ -87,9 +87,9 @@ def finishing(left: Iterable[str]) -> tuple[list[dg.AssetKey], list[dg.AssetChec
 
 
 def _last_failure(instance: dg.DagsterInstance) -> str:
-    """Identity of the run that ended without success last: only such runs leave work undone.
+    """Return the id of the last run that ended without success; only such runs leave work.
 
-    Of one that was to finish such work, it changes once an hour.
+    For a run of `finish` itself, it changes once an hour.
     """
     filters = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED])
     records = instance.get_run_records(filters, limit=1, order_by="update_timestamp")
@@ -111,9 +111,9 @@ def _request(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunReques
 
 
 def settle(instance: dg.DagsterInstance, installation: Installation) -> list[str]:
-    """End the runs whose process is gone, and show what they published. Returns their ids.
+    """Mark runs without a process as failed, record what they published, and return their ids.
 
-    A history that knows no run is new, and is shown everything that is published.
+    A history that knows no run is new, and is told of everything that is published.
     """
     if not instance.get_run_ids(limit=1):
         _show(instance, _all_published(installation), _BEFORE)
@@ -133,7 +133,7 @@ def _show(
 
 
 def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]:
-    """Yield what is there now, whoever made it."""
+    """Yield all published partitions as events."""
     for name in _NAMES:
         stored = CRAWL_POLICY.name if name == RELEASED_POLICY else name
         for day in installation.store.days(stored):
@@ -142,7 +142,7 @@ def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]
 
 
 def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[tuple[str, Manifest]]:
-    """Yield what is there now of the run's assets and days."""
+    """Yield the published partitions of the run's assets and days as events."""
     chosen = run.asset_selection
     for name in _NAMES:
         if chosen is not None and dg.AssetKey(name) not in chosen:

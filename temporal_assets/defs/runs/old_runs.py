@@ -1,6 +1,6 @@
-"""Runs that Dagster need not remember any longer.
+"""Runs that Dagster may forget.
 
-A run that made what is there now is never one of them: without its events the UI would show the
+A run that made what is published now is never one of them: without its events the UI would show the
 day as missing.
 """
 
@@ -19,7 +19,7 @@ _OVER: Final = [
 ]
 
 _PAGE: Final = 1000
-"""Events asked for at once."""
+"""Events that are read at a time."""
 
 
 def old_runs(instance: dg.DagsterInstance, assets: Iterable[str], days: int) -> list[str]:
@@ -39,7 +39,7 @@ def old_runs(instance: dg.DagsterInstance, assets: Iterable[str], days: int) -> 
 
 
 def _makers(instance: dg.DagsterInstance, asset: str) -> Iterator[str]:
-    """Yield runs that made the newest version of each partition."""
+    """Yield the runs that made the newest version of each partition."""
     seen: set[str | None] = set()
     cursor = None
     while True:

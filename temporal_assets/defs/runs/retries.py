@@ -1,4 +1,4 @@
-"""Trying a step again after a fault that passes by itself, and after no other.
+"""Retrying a step after a transient fault, and after no other.
 
 Dagster restarts the step after a wait of `WAITS`, each longer than the one before, and shows it in
 the run. What was published meanwhile stays published.
@@ -18,14 +18,14 @@ from temporal_assets.reports.text import shown
 __all__ = ["can_retry", "is_transient", "retry"]
 
 WAITS: Final = (10.0, 60.0, 300.0)
-"""Seconds before a step is tried again: a disk or a server that did not answer. A run that waits
-longer holds up the queue; the sensor asks again by itself."""
+"""Seconds before each retry: for a disk or a server that did not answer. A run that waits longer
+holds up the queue; the sensor requests it again."""
 
 _MESSAGE_CHARACTERS: Final = 500
 
 
 class StepContext(Protocol):
-    """The part that contexts of assets and checks have in common."""
+    """Protocol of what contexts of assets and checks have in common."""
 
     @property
     def retry_number(self) -> int:
@@ -37,14 +37,14 @@ class StepContext(Protocol):
 
 
 def can_retry(context: StepContext) -> bool:
-    """Return whether there is an attempt left."""
+    """Return True if there is an attempt left."""
     return context.retry_number < len(WAITS)
 
 
 def retry(
     context: StepContext, installation: Installation, asset: str, why: str
 ) -> dg.RetryRequested:
-    """Return what to raise for another attempt; only while one `can_retry`."""
+    """Return the exception that requests another attempt; only while one `can_retry`."""
     seconds = WAITS[context.retry_number]
     message = (
         f"{shown(why, _MESSAGE_CHARACTERS)}. This may pass: trying again in {seconds:g} seconds"

@@ -1,7 +1,7 @@
-"""The state of what is out of date: what it is made from, and what there is of it.
+"""The state of days and windows that are out of date: their inputs, and what exists of them.
 
-Equal states mean that making it again ends as it did before. Not here: what is out of date
-(`daily`, `windows.registry`), and in which states it was asked for (`asked`).
+Equal states mean that building again would end as it did before. Not here: what is out of date
+(`daily`, `windows.registry`), and in which states it was requested (`asked`).
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from temporal_assets.windows.registry import WINDOW_ASSETS, due
 
 @dataclass(frozen=True, slots=True)
 class LatestWindow:
-    """The window of the latest day that is over, where something of it is to be made."""
+    """Window of the latest complete day, if something of it has to be built."""
 
     day: dt.date
     assets: tuple[str, ...]
     days: Sequence[dt.date]
-    """Days that it looks back on, whether they are there or not."""
+    """Days of the window, published or not."""
     state: str
 
 
 def states_of(
     installation: Installation, inventory: Inventory, stale: Stale, lost: str
 ) -> dict[dt.date, str]:
-    """Return the state of each day that is stale. `lost` changes with every run that was lost."""
+    """Return the state of each stale day; `lost` changes with every run that was lost."""
     store, cleaned = installation.store, daily.requests_digest(installation.settings)
     states = {}
     for day in sorted({day for days in stale.values() for day in days}):
@@ -49,9 +49,9 @@ def states_of(
 
 
 def latest_window(installation: Installation, lost: str, now: dt.datetime) -> LatestWindow | None:
-    """Return the latest window if it is to be made.
+    """Return the latest window if it has to be built.
 
-    None if it is up to date, too short, or waits for a damaged day to be made again.
+    None if it is up to date, too short, or waits for a damaged day to be rebuilt.
     """
     store, settings = installation.store, installation.settings
     try:

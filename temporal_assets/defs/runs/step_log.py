@@ -19,7 +19,7 @@ _PACKAGE: Final = "temporal_assets"
 
 @contextmanager
 def step_log(context: dg.AssetExecutionContext) -> Iterator[None]:
-    """Show the package's lines, from INFO on, in the log of this step."""
+    """Show the package's log lines, from INFO on, in the log of this step."""
     logger = logging.getLogger(_PACKAGE)
     before, handler = logger.level, _ToStep(context.log)
     logger.addHandler(handler)
@@ -37,5 +37,5 @@ class _ToStep(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass it on as it is: Dagster adds the step and the run."""
+        """Pass a record on unchanged: Dagster adds the step and the run."""
         self._log.log(record.levelno, record.getMessage())
