@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from textwrap import dedent
+from typing import Final
 
 import pyarrow as pa
 
@@ -147,6 +150,33 @@ class Table:
     def arrow_schema(self) -> pa.Schema:
         """Nullability is left to the rules: engines do not write it into Parquet alike."""
         return pa.schema([pa.field(column.name, column.type.arrow) for column in self.columns])
+
+
+_COLUMN: Final = re.compile(
+    r"(?P<name>\w+) (?P<type>[^:]+?)(?P<nullable> NULL)?(?: from (?P<sources>[^:]+))?: (?P<text>.+)"
+)
+
+
+def columns(text: str) -> tuple[ColumnSpec, ...]:
+    """Return the columns that a text declares, as SQL would, each with its meaning.
+
+    A column is `name TYPE [NULL] [from table.column, ...]: meaning`. Lines below it that are
+    indented further go on with it.
+    """
+    return tuple(map(_column, re.sub(r"\n +", " ", dedent(text).strip()).splitlines()))
+
+
+def _column(declared: str) -> ColumnSpec:
+    match = _COLUMN.fullmatch(declared)
+    if match is None:
+        raise ValueError(f"this declares no column of a contract: {declared}")
+    return ColumnSpec(
+        match["name"],
+        Type(match["type"]),
+        match["text"],
+        nullable=match["nullable"] is not None,
+        sources=tuple(match["sources"].split(", ")) if match["sources"] else (),
+    )
 
 
 def passing(name: str, *columns: str | ColumnSpec) -> Table:

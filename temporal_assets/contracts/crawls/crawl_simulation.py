@@ -9,10 +9,10 @@ from temporal_assets.contracts.rules import (
     Severity,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _CURVE: Final = "trial, scenario, crawl_order"
-_TRAFFIC: Final = ("transits.target", "transits.referrer", "transits.client")
+_TRAFFIC: Final = "transits.target, transits.referrer, transits.client"
 
 _FALLS: Final = (
     "(SELECT count(*) FROM (SELECT traffic_share - lag(traffic_share) OVER ("  # noqa: S608 - names and numbers of the contract
@@ -27,27 +27,6 @@ _ABOVE_ORACLE: Final = (
 )
 
 
-def _needed(percent: int) -> ColumnSpec:
-    return ColumnSpec(
-        f"pages_{percent}",
-        Type.DOUBLE,
-        f"Share of the pages that the curve needs for {percent} % of the traffic; NULL where it"
-        " never has as much.",
-        nullable=True,
-        sources=_TRAFFIC,
-    )
-
-
-def _less(other: str) -> ColumnSpec:
-    return ColumnSpec(
-        f"pages_80_less_{other.replace(' ', '_')}",
-        Type.DOUBLE,
-        f"`pages_80`, less that of {other}.",
-        nullable=True,
-        sources=_TRAFFIC,
-    )
-
-
 CRAWL_SIMULATION: Final = Table(
     name="crawl_simulation",
     version=2,
@@ -57,110 +36,55 @@ CRAWL_SIMULATION: Final = Table(
         " URL and no site is named in it."
     ),
     grain="one point of one curve: trial, scenario, crawl_order, throughput",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec(
-            "trial",
-            Type.VARCHAR,
-            "`in_sample`: orders are learned from all days of the window and scored by the same;"
-            " `out_of_time`: learned from its first days, scored by those after them.",
-        ),
-        ColumnSpec(
-            "scenario",
-            Type.VARCHAR,
-            "`fetch`: traffic of pages downloaded (BB 5.3.1); `discovery`: of pages seen, fetched"
-            " or linked by a fetched one (BB 5.3.2).",
-        ),
-        ColumnSpec(
-            "crawl_order",
-            Type.VARCHAR,
-            "`combined` (ours), `behaviour_graph`, `average_visit`, `overall_visit`, `volume`,"
-            " `average_referral`, `overall_referral`, `page_counts`, `page_rank`, `opic`,"
-            " `breadth_first`, `random`, or `oracle`, which is a bound and no order.",
-        ),
-        ColumnSpec(
-            "throughput",
-            Type.DOUBLE,
-            "Pages fetched, as a share of the pages of the mirror: 0, 0.01, ... 1.",
-        ),
-        ColumnSpec(
-            "traffic_share",
-            Type.DOUBLE,
-            "Traffic fetched or seen after them, as a share of the traffic of the mirror's pages.",
-            sources=_TRAFFIC,
-        ),
-        ColumnSpec(
-            "best_baseline",
-            Type.VARCHAR,
-            "The order of `page_counts`, `page_rank`, `opic`, `breadth_first` and `random` with the"
-            " largest `traffic_share` here, chosen with hindsight.",
-        ),
-        ColumnSpec(
-            "traffic_less_best",
-            Type.DOUBLE,
-            "`traffic_share` here, less that of the best baseline.",
-            sources=_TRAFFIC,
-        ),
-        *(
-            ColumnSpec(
-                f"traffic_less_best_{bound}",
-                Type.DOUBLE,
-                f"The {name} end of its 95 % interval when sites are drawn again; NULL for one"
-                " site.",
-                nullable=True,
-                sources=_TRAFFIC,
-            )
-            for bound, name in (("low", "lower"), ("high", "upper"))
-        ),
-        ColumnSpec(
-            "area",
-            Type.DOUBLE,
-            "Area under the curve, the mean of `traffic_share` over all throughputs. This and the"
-            " columns after it are those of the curve and the same in all of its rows.",
-            sources=_TRAFFIC,
-        ),
-        *(_needed(percent) for percent in (50, 80, 90)),
-        _less("breadth first"),
-        _less("page rank"),
-        ColumnSpec(
-            "sites_ahead_of_breadth_first",
-            Type.BIGINT,
-            "Sites of which the order needs fewer pages for 80 % of the traffic than breadth"
-            " first.",
-            sources=_TRAFFIC,
-        ),
-        ColumnSpec(
-            "sites_ahead_of_page_rank",
-            Type.BIGINT,
-            "The same against PageRank.",
-            sources=_TRAFFIC,
-        ),
-        ColumnSpec("sites", Type.BIGINT, "Sites that were crawled."),
-        ColumnSpec(
-            "left_out",
-            Type.BIGINT,
-            "Sites of the mirror that were not: too few pages or too many, or no traffic to learn"
-            " from or to be scored by.",
-        ),
-        ColumnSpec("pages", Type.BIGINT, "Pages of the sites that were crawled."),
-        ColumnSpec(
-            "visited_pages",
-            Type.BIGINT,
-            "Those of them that have traffic in the days that score.",
-            sources=_TRAFFIC,
-        ),
-        ColumnSpec("links", Type.BIGINT, "Links within these sites."),
-        ColumnSpec(
-            "mirror",
-            Type.VARCHAR,
-            "`stored`: made by `temporal-assets evaluate mirror`; `transits`: of what users did in"
-            " the window, so that no page is without traffic.",
-        ),
-        ColumnSpec("learned_from", Type.DATE, "First day that orders are learned from."),
-        ColumnSpec("learned_until", Type.DATE, "Last day that orders are learned from."),
-        ColumnSpec("scored_from", Type.DATE, "First day whose traffic scores."),
-        ColumnSpec("scored_until", Type.DATE, "Last day whose traffic scores."),
-    ),
+    columns=columns(f"""
+        day DATE: Last day of the window.
+        trial VARCHAR: `in_sample`: orders are learned from all days of the window and scored by the
+            same; `out_of_time`: learned from its first days, scored by those after them.
+        scenario VARCHAR: `fetch`: traffic of pages downloaded (BB 5.3.1); `discovery`: of pages
+            seen, fetched or linked by a fetched one (BB 5.3.2).
+        crawl_order VARCHAR: `combined` (ours), `behaviour_graph`, `average_visit`, `overall_visit`,
+            `volume`, `average_referral`, `overall_referral`, `page_counts`, `page_rank`, `opic`,
+            `breadth_first`, `random`, or `oracle`, which is a bound and no order.
+        throughput DOUBLE: Pages fetched, as a share of the pages of the mirror: 0, 0.01, ... 1.
+        traffic_share DOUBLE from {_TRAFFIC}: Traffic fetched or seen after them, as a share of the
+            traffic of the mirror's pages.
+        best_baseline VARCHAR: The order of `page_counts`, `page_rank`, `opic`, `breadth_first` and
+            `random` with the largest `traffic_share` here, chosen with hindsight.
+        traffic_less_best DOUBLE from {_TRAFFIC}: `traffic_share` here, less that of the best
+            baseline.
+        traffic_less_best_low DOUBLE NULL from {_TRAFFIC}: The lower end of its 95 % interval when
+            sites are drawn again; NULL for one site.
+        traffic_less_best_high DOUBLE NULL from {_TRAFFIC}: The upper end of its 95 % interval when
+            sites are drawn again; NULL for one site.
+        area DOUBLE from {_TRAFFIC}: Area under the curve, the mean of `traffic_share` over all
+            throughputs. This and the columns after it are those of the curve and the same in all of
+            its rows.
+        pages_50 DOUBLE NULL from {_TRAFFIC}: Share of the pages that the curve needs for 50 % of
+            the traffic; NULL where it never has as much.
+        pages_80 DOUBLE NULL from {_TRAFFIC}: Share of the pages that the curve needs for 80 % of
+            the traffic; NULL where it never has as much.
+        pages_90 DOUBLE NULL from {_TRAFFIC}: Share of the pages that the curve needs for 90 % of
+            the traffic; NULL where it never has as much.
+        pages_80_less_breadth_first DOUBLE NULL from {_TRAFFIC}: `pages_80`, less that of breadth
+            first.
+        pages_80_less_page_rank DOUBLE NULL from {_TRAFFIC}: `pages_80`, less that of page rank.
+        sites_ahead_of_breadth_first BIGINT from {_TRAFFIC}: Sites of which the order needs fewer
+            pages for 80 % of the traffic than breadth first.
+        sites_ahead_of_page_rank BIGINT from {_TRAFFIC}: The same against PageRank.
+        sites BIGINT: Sites that were crawled.
+        left_out BIGINT: Sites of the mirror that were not: too few pages or too many, or no traffic
+            to learn from or to be scored by.
+        pages BIGINT: Pages of the sites that were crawled.
+        visited_pages BIGINT from {_TRAFFIC}: Those of them that have traffic in the days that
+            score.
+        links BIGINT: Links within these sites.
+        mirror VARCHAR: `stored`: made by `temporal-assets evaluate mirror`; `transits`: of what
+            users did in the window, so that no page is without traffic.
+        learned_from DATE: First day that orders are learned from.
+        learned_until DATE: Last day that orders are learned from.
+        scored_from DATE: First day whose traffic scores.
+        scored_until DATE: Last day whose traffic scores.
+        """),
     key=("day", "trial", "scenario", "crawl_order", "throughput"),
     own_rules=(
         no_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import no_rows
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _READ: Final = "The reader is at fault: report it with the rows shown here."
 
@@ -18,42 +18,23 @@ FETCHES: Final = Table(
         " where `crawls.results` names nothing."
     ),
     grain="one fetch",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Day of `time`."),
-        ColumnSpec("time", Type.TIMESTAMP, "When it was fetched, in UTC."),
-        ColumnSpec("url", Type.VARCHAR, "What was asked for."),
-        ColumnSpec(
-            "page", Type.VARCHAR, "Its canonical form; NULL if it is no page.", nullable=True
-        ),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("status", Type.BIGINT, "Of the response; NULL without one.", nullable=True),
-        ColumnSpec(
-            "kind",
-            Type.VARCHAR,
-            "`page`, `explore` (a page that the policy did not know), or a visit to a source:"
-            " `hub`, `feed`, `sitemap`.",
-        ),
-        ColumnSpec(
-            "is_changed",
-            Type.BOOLEAN,
-            "Whether a visit found another content than the one before; NULL if nothing says so.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "source",
-            Type.VARCHAR,
-            "Of a page the source that showed it first, of a visit the source; NULL if unknown.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "new_links",
-            Type.BIGINT,
-            "Links on it that no source had shown before; NULL if nobody counted.",
-            nullable=True,
-        ),
-        ColumnSpec("seconds", Type.DOUBLE, "Until the response began.", nullable=True),
-        ColumnSpec("error", Type.VARCHAR, "Why there was no response.", nullable=True),
-    ),
+    columns=columns("""
+        day DATE: Day of `time`.
+        time TIMESTAMP: When it was fetched, in UTC.
+        url VARCHAR: What was asked for.
+        page VARCHAR NULL: Its canonical form; NULL if it is no page.
+        site VARCHAR: Host of `url`.
+        status BIGINT NULL: Of the response; NULL without one.
+        kind VARCHAR: `page`, `explore` (a page that the policy did not know), or a visit to a
+            source: `hub`, `feed`, `sitemap`.
+        is_changed BOOLEAN NULL: Whether a visit found another content than the one before; NULL if
+            nothing says so.
+        source VARCHAR NULL: Of a page the source that showed it first, of a visit the source; NULL
+            if unknown.
+        new_links BIGINT NULL: Links on it that no source had shown before; NULL if nobody counted.
+        seconds DOUBLE NULL: Until the response began.
+        error VARCHAR NULL: Why there was no response.
+        """),
     own_rules=(
         no_rows(
             "kinds_are_known",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import no_rows
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
-_FETCHED: Final = ("fetches.url", "fetches.source")
+_FETCHED: Final = "fetches.url, fetches.source"
 
 SOURCES: Final = Table(
     name="sources",
@@ -18,85 +18,33 @@ SOURCES: Final = Table(
         " enter the policy with the interval that follows; what is gone leaves it."
     ),
     grain="one source",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("url", Type.VARCHAR, "The source.", sources=_FETCHED),
-        ColumnSpec("site", Type.VARCHAR, "Its host.", sources=_FETCHED),
-        ColumnSpec("kind", Type.VARCHAR, "`hub`, `feed` or `sitemap`.", sources=("fetches.kind",)),
-        ColumnSpec("is_news", Type.BOOLEAN, "A news sitemap, by its name."),
-        ColumnSpec("is_listed", Type.BOOLEAN, "`crawls.sources` names it."),
-        ColumnSpec("visits", Type.BIGINT, "Fetches of it.", sources=("fetches.url",)),
-        ColumnSpec(
-            "unchanged", Type.BIGINT, "Of these, without a change.", sources=("fetches.is_changed",)
-        ),
-        ColumnSpec(
-            "failures",
-            Type.BIGINT,
-            "Of these, without a response or with a status from 400 on.",
-            sources=("fetches.status",),
-        ),
-        ColumnSpec(
-            "last_status",
-            Type.BIGINT,
-            "Of the last visit; NULL without a response.",
-            nullable=True,
-            sources=("fetches.status",),
-        ),
-        ColumnSpec(
-            "is_gone",
-            Type.BOOLEAN,
-            "The last visit was answered with 410, or the last three with 404: it leaves the"
-            " policy.",
-            sources=("fetches.status",),
-        ),
-        ColumnSpec(
-            "pages",
-            Type.BIGINT,
-            "Pages fetched that it showed first.",
-            sources=("fetches.source",),
-        ),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Of these, those with the label, or likely to get it.",
-            sources=("page_labels.is_temporal", "early_labels.probability"),
-        ),
-        ColumnSpec(
-            "delay_hours",
-            Type.DOUBLE,
-            "Mean hours from the birth of these pages (the end of its day at the latest) to their"
-            " fetch; NULL without any.",
-            nullable=True,
-            sources=("fetches.time", "page_totals.birth"),
-        ),
-        ColumnSpec(
-            "new_per_day",
-            Type.DOUBLE,
-            "New temporal pages to expect a day that it shows first; NULL without visits.",
-            nullable=True,
-            sources=_FETCHED,
-        ),
-        ColumnSpec(
-            "new_per_day_low",
-            Type.DOUBLE,
-            "Lower bound of `new_per_day`; both hold with 95 % probability.",
-            nullable=True,
-            sources=_FETCHED,
-        ),
-        ColumnSpec(
-            "new_per_day_high",
-            Type.DOUBLE,
-            "Upper bound of `new_per_day`.",
-            nullable=True,
-            sources=_FETCHED,
-        ),
-        ColumnSpec(
-            "revisit_minutes",
-            Type.BIGINT,
-            "Suggested minutes between two visits, from 5 to a day: three for two new pages.",
-            sources=_FETCHED,
-        ),
-    ),
+    columns=columns(f"""
+        day DATE: Last day of the window.
+        url VARCHAR from {_FETCHED}: The source.
+        site VARCHAR from {_FETCHED}: Its host.
+        kind VARCHAR from fetches.kind: `hub`, `feed` or `sitemap`.
+        is_news BOOLEAN: A news sitemap, by its name.
+        is_listed BOOLEAN: `crawls.sources` names it.
+        visits BIGINT from fetches.url: Fetches of it.
+        unchanged BIGINT from fetches.is_changed: Of these, without a change.
+        failures BIGINT from fetches.status: Of these, without a response or with a status from 400
+            on.
+        last_status BIGINT NULL from fetches.status: Of the last visit; NULL without a response.
+        is_gone BOOLEAN from fetches.status: The last visit was answered with 410, or the last three
+            with 404: it leaves the policy.
+        pages BIGINT from fetches.source: Pages fetched that it showed first.
+        temporal_pages BIGINT from page_labels.is_temporal, early_labels.probability: Of these,
+            those with the label, or likely to get it.
+        delay_hours DOUBLE NULL from fetches.time, page_totals.birth: Mean hours from the birth of
+            these pages (the end of its day at the latest) to their fetch; NULL without any.
+        new_per_day DOUBLE NULL from {_FETCHED}: New temporal pages to expect a day that it shows
+            first; NULL without visits.
+        new_per_day_low DOUBLE NULL from {_FETCHED}: Lower bound of `new_per_day`; both hold with 95
+            % probability.
+        new_per_day_high DOUBLE NULL from {_FETCHED}: Upper bound of `new_per_day`.
+        revisit_minutes BIGINT from {_FETCHED}: Suggested minutes between two visits, from 5 to a
+            day: three for two new pages.
+        """),
     key=("day", "url"),
     own_rules=(
         no_rows(

@@ -9,9 +9,9 @@ from temporal_assets.contracts.rules import (
     Severity,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
-_INTEREST: Final = ("interest_curves.mu", "interest_curves.sigma", "interest_curves.amplitude")
+_INTEREST: Final = "interest_curves.mu, interest_curves.sigma, interest_curves.amplitude"
 
 _LEAST_LEAD: Final = 0.005
 """Share of the interest below which one strategy is as good as another."""
@@ -25,108 +25,46 @@ TIMELY_SIMULATION: Final = Table(
         " fetches an hour. No URL is in it."
     ),
     grain="one crawl: trial, horizon_days, fetches_per_hour, strategy",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec(
-            "trial",
-            Type.VARCHAR,
-            "`in_sample`: hubs are those of this window; `out_of_time`: of an earlier one, made"
-            " before the pages were born.",
-        ),
-        ColumnSpec("horizon_days", Type.BIGINT, "Days crawled after `learned_until`; 0 in sample."),
-        ColumnSpec("learned_until", Type.DATE, "Last day of the window that hubs are from."),
-        ColumnSpec("crawled_from", Type.DATE, "First day of the crawl."),
-        ColumnSpec("crawled_until", Type.DATE, "Last day of the crawl."),
-        ColumnSpec("hours", Type.DOUBLE, "Length of the crawl."),
-        ColumnSpec("fetches_per_hour", Type.DOUBLE, "Budget; also for pages fetched again."),
-        ColumnSpec(
-            "strategy",
-            Type.VARCHAR,
-            "`baseline` (front pages of the list in use, where there is one), `breadth_first`,"
-            " `page_rank`, `nutch` (its adaptive schedule), `ours`, or `split`"
-            " (ours, with the budget shared between visits of hubs and new pages by one price).",
-        ),
-        ColumnSpec(
-            "remaining",
-            Type.DOUBLE,
-            "Share of the interest in pages born during the crawl that was still to come when they"
-            " were fetched; pages never fetched count as none.",
-            sources=_INTEREST,
-        ),
-        ColumnSpec(
-            "remaining_low",
-            Type.DOUBLE,
-            "Lower bound of `remaining` over which pages there happened to be (95 %).",
-            sources=_INTEREST,
-        ),
-        ColumnSpec("remaining_high", Type.DOUBLE, "Upper bound of it.", sources=_INTEREST),
-        ColumnSpec(
-            "remaining_less_ours",
-            Type.DOUBLE,
-            "`remaining` less that of `ours` under the same budget.",
-            sources=_INTEREST,
-        ),
-        ColumnSpec(
-            "remaining_less_ours_low",
-            Type.DOUBLE,
-            "Lower bound of the difference over which pages there happened to be (95 %, paired).",
-            sources=_INTEREST,
-        ),
-        ColumnSpec(
-            "remaining_less_ours_high", Type.DOUBLE, "Upper bound of it.", sources=_INTEREST
-        ),
-        ColumnSpec(
-            "temporal_remaining",
-            Type.DOUBLE,
-            "The same of temporal pages.",
-            sources=(*_INTEREST, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "temporal_fetched",
-            Type.DOUBLE,
-            "Share of the temporal pages born during the crawl that were fetched at all.",
-            sources=("page_labels.is_temporal",),
-        ),
-        ColumnSpec(
-            "median_delay_hours",
-            Type.DOUBLE,
-            "From birth to the first fetch of temporal pages; NULL where none was fetched.",
-            nullable=True,
-            sources=("interest_curves.b",),
-        ),
-        ColumnSpec(
-            "median_delay_low_hours",
-            Type.DOUBLE,
-            "Lower bound of `median_delay_hours` (95 %, by order statistics).",
-            nullable=True,
-            sources=("interest_curves.b",),
-        ),
-        ColumnSpec(
-            "median_delay_high_hours",
-            Type.DOUBLE,
-            "Upper bound of it.",
-            nullable=True,
-            sources=("interest_curves.b",),
-        ),
-        ColumnSpec(
-            "delay_90_hours",
-            Type.DOUBLE,
-            "The 90th percentile of the same.",
-            nullable=True,
-            sources=("interest_curves.b",),
-        ),
-        ColumnSpec("fetches", Type.BIGINT, "Fetches made."),
-        ColumnSpec("wasted", Type.BIGINT, "Fetches of known pages that showed nothing new."),
-        ColumnSpec("watched", Type.BIGINT, "Pages known at the start that are fetched again."),
-        ColumnSpec("pages", Type.BIGINT, "Pages known at the start."),
-        ColumnSpec("born", Type.BIGINT, "Pages born during the crawl."),
-        ColumnSpec(
-            "temporal",
-            Type.BIGINT,
-            "Temporal pages among them.",
-            sources=("page_labels.is_temporal",),
-        ),
-    ),
+    columns=columns(f"""
+        day DATE: Last day of the window.
+        trial VARCHAR: `in_sample`: hubs are those of this window; `out_of_time`: of an earlier one,
+            made before the pages were born.
+        horizon_days BIGINT: Days crawled after `learned_until`; 0 in sample.
+        learned_until DATE: Last day of the window that hubs are from.
+        crawled_from DATE: First day of the crawl.
+        crawled_until DATE: Last day of the crawl.
+        hours DOUBLE: Length of the crawl.
+        fetches_per_hour DOUBLE: Budget; also for pages fetched again.
+        strategy VARCHAR: `baseline` (front pages of the list in use, where there is one),
+            `breadth_first`, `page_rank`, `nutch` (its adaptive schedule), `ours`, or `split` (ours,
+            with the budget shared between visits of hubs and new pages by one price).
+        remaining DOUBLE from {_INTEREST}: Share of the interest in pages born during the crawl that
+            was still to come when they were fetched; pages never fetched count as none.
+        remaining_low DOUBLE from {_INTEREST}: Lower bound of `remaining` over which pages there
+            happened to be (95 %).
+        remaining_high DOUBLE from {_INTEREST}: Upper bound of it.
+        remaining_less_ours DOUBLE from {_INTEREST}: `remaining` less that of `ours` under the same
+            budget.
+        remaining_less_ours_low DOUBLE from {_INTEREST}: Lower bound of the difference over which
+            pages there happened to be (95 %, paired).
+        remaining_less_ours_high DOUBLE from {_INTEREST}: Upper bound of it.
+        temporal_remaining DOUBLE from {_INTEREST}, page_labels.is_temporal: The same of temporal
+            pages.
+        temporal_fetched DOUBLE from page_labels.is_temporal: Share of the temporal pages born
+            during the crawl that were fetched at all.
+        median_delay_hours DOUBLE NULL from interest_curves.b: From birth to the first fetch of
+            temporal pages; NULL where none was fetched.
+        median_delay_low_hours DOUBLE NULL from interest_curves.b: Lower bound of
+            `median_delay_hours` (95 %, by order statistics).
+        median_delay_high_hours DOUBLE NULL from interest_curves.b: Upper bound of it.
+        delay_90_hours DOUBLE NULL from interest_curves.b: The 90th percentile of the same.
+        fetches BIGINT: Fetches made.
+        wasted BIGINT: Fetches of known pages that showed nothing new.
+        watched BIGINT: Pages known at the start that are fetched again.
+        pages BIGINT: Pages known at the start.
+        born BIGINT: Pages born during the crawl.
+        temporal BIGINT from page_labels.is_temporal: Temporal pages among them.
+        """),
     key=("day", "trial", "horizon_days", "fetches_per_hour", "strategy"),
     own_rules=(
         no_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import ColumnSpec, Table, Type, columns
 
 COUNTS: Final = Table(
     name="counts",
@@ -17,8 +17,10 @@ COUNTS: Final = Table(
     ),
     grain="one page, referrer and day",
     columns=(
-        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
+        *columns("""
+            day DATE: Day in the configured time zone.
+            site VARCHAR: Host of `url`.
+            """),
         ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", number=Type.INTEGER),
         ColumnSpec(
             "referrer",
@@ -28,26 +30,14 @@ COUNTS: Final = Table(
             nullable=True,
             number=Type.INTEGER,
         ),
-        ColumnSpec(
-            "views",
-            Type.BIGINT,
-            "Visitors where the source counts them, else views; NULL where it counts transits"
-            " alone.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "So many different visitors at least; NULL where the source does not count visitors.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "transits",
-            Type.BIGINT,
-            "Views of which it is known that they came from the referrer, or from nowhere; NULL"
-            " where the source does not say where views came from.",
-            nullable=True,
-        ),
+        *columns("""
+            views BIGINT NULL: Visitors where the source counts them, else views; NULL where it
+                counts transits alone.
+            clients BIGINT NULL: So many different visitors at least; NULL where the source does not
+                count visitors.
+            transits BIGINT NULL: Views of which it is known that they came from the referrer, or
+                from nowhere; NULL where the source does not say where views came from.
+            """),
     ),
     key=("day", "url", "referrer"),
     is_read_often=True,

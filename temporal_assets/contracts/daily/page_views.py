@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 PAGE_VIEWS: Final = Table(
     name="page_views",
@@ -21,20 +21,12 @@ PAGE_VIEWS: Final = Table(
     ),
     grain="one page and day",
     columns=(
-        ColumnSpec(
-            "day",
-            Type.DATE,
-            "Day of the views in the configured time zone.",
-            sources=("requests.day",),
-        ),
+        *columns("day DATE from requests.day: Day of the views in the configured time zone."),
         *REQUESTS.taken("site"),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page.", sources=("requests.url",)),
-        ColumnSpec(
-            "views",
-            Type.BIGINT,
-            "Distinct clients that opened the page on the day.",
-            sources=("requests.client",),
-        ),
+        *columns("""
+            url VARCHAR from requests.url: Canonical URL of the page.
+            views BIGINT from requests.client: Distinct clients that opened the page on the day.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import Rule, no_rows
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _REJECTED: Final = "coalesce(sum(CASE WHEN kind = 'rejected' THEN lines ELSE 0 END), 0)"
 
@@ -17,25 +17,15 @@ REJECTS: Final = Table(
         " not be read; `dropped` lines were read and are no page views by people."
     ),
     grain="one log file, kind and reason",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Day of the lines, or of the nearest line with a time."),
-        ColumnSpec("file", Type.VARCHAR, "Log file."),
-        ColumnSpec("kind", Type.VARCHAR, "`rejected` or `dropped`."),
-        ColumnSpec("reason", Type.VARCHAR, "Why the lines are not in `requests`."),
-        ColumnSpec("lines", Type.BIGINT, "Number of lines."),
-        ColumnSpec(
-            "sample_line",
-            Type.BIGINT,
-            "Number of the first sampled line in the decompressed file, from 1.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "sample",
-            Type.VARCHAR,
-            "Up to `reading.sample_lines` lines, redacted, each after its number.",
-            nullable=True,
-        ),
-    ),
+    columns=columns("""
+        day DATE: Day of the lines, or of the nearest line with a time.
+        file VARCHAR: Log file.
+        kind VARCHAR: `rejected` or `dropped`.
+        reason VARCHAR: Why the lines are not in `requests`.
+        lines BIGINT: Number of lines.
+        sample_line BIGINT NULL: Number of the first sampled line in the decompressed file, from 1.
+        sample VARCHAR NULL: Up to `reading.sample_lines` lines, redacted, each after its number.
+        """),
     own_rules=(
         no_rows(
             "lines_counted",

@@ -12,7 +12,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _AUTHORITY: Final = "split_part(url, '/', 3)"
 """Host and port of a canonical URL: it has neither credentials nor an empty path."""
@@ -29,19 +29,15 @@ REQUESTS: Final = Table(
         " reloads are kept; `page_views` and `transits` count them once."
     ),
     grain="one request",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Day of the request in the configured time zone."),
-        ColumnSpec("ts", Type.TIMESTAMP, "Time of the request, UTC."),
-        ColumnSpec("client", Type.BIGINT, "Pseudonym of the visitor: keyed HMAC of the address."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL of the page that was opened."),
-        ColumnSpec(
-            "referrer",
-            Type.VARCHAR,
-            "Canonical URL of the page the visitor came from; NULL when none was sent or logged.",
-            nullable=True,
-        ),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-    ),
+    columns=columns("""
+        day DATE: Day of the request in the configured time zone.
+        ts TIMESTAMP: Time of the request, UTC.
+        client BIGINT: Pseudonym of the visitor: keyed HMAC of the address.
+        url VARCHAR: Canonical URL of the page that was opened.
+        referrer VARCHAR NULL: Canonical URL of the page the visitor came from; NULL when none was
+            sent or logged.
+        site VARCHAR: Host of `url`.
+        """),
     own_rules=(
         no_rows(
             "ts_within_day",

@@ -12,7 +12,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import ColumnSpec, Table, Type, columns
 
 TRANSITS: Final = Table(
     name="transits",
@@ -25,12 +25,7 @@ TRANSITS: Final = Table(
     ),
     grain="one referrer, target, client and day",
     columns=(
-        ColumnSpec(
-            "day",
-            Type.DATE,
-            "Day of the transit in the configured time zone.",
-            sources=("requests.day",),
-        ),
+        *columns("day DATE from requests.day: Day of the transit in the configured time zone."),
         ColumnSpec(
             "referrer",
             Type.VARCHAR,
@@ -46,9 +41,7 @@ TRANSITS: Final = Table(
             sources=("requests.url",),
             number=Type.INTEGER,
         ),
-        ColumnSpec(
-            "client", Type.BIGINT, "Pseudonym of the visitor.", sources=("requests.client",)
-        ),
+        *columns("client BIGINT from requests.client: Pseudonym of the visitor."),
     ),
     key=("day", "referrer", "target", "client"),
     own_rules=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 URLS: Final = Table(
     name="urls",
@@ -14,13 +14,13 @@ URLS: Final = Table(
         " those that people only came from."
     ),
     grain="one URL and day",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Day in the configured time zone."),
-        ColumnSpec("number", Type.INTEGER, "Number of the row, from 0, which stands for the URL."),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`."),
-        ColumnSpec("url", Type.VARCHAR, "Canonical URL."),
-        ColumnSpec("is_opened", Type.BOOLEAN, "Somebody opened it on the day."),
-    ),
+    columns=columns("""
+        day DATE: Day in the configured time zone.
+        number INTEGER: Number of the row, from 0, which stands for the URL.
+        site VARCHAR: Host of `url`.
+        url VARCHAR: Canonical URL.
+        is_opened BOOLEAN: Somebody opened it on the day.
+        """),
     key=("day", "url"),
     is_read_often=True,
 )

@@ -10,11 +10,9 @@ from temporal_assets.contracts.rules import (
     Severity,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
-_FEWER: Final = "; NULL where there are not so many"
-_FEWER_HUBS: Final = ", all of them where there are fewer; 0 where there are none"
-_LINKS: Final = ("transits.referrer", "transits.target", "page_labels.is_temporal")
+_LINKS: Final = "transits.referrer, transits.target, page_labels.is_temporal"
 
 
 HUB_LISTS: Final = ("baseline", "paper", "greedy", "clicks", "recent", "ours")
@@ -23,25 +21,6 @@ ENDING_LISTS: Final = ("greedy", "ours")
 """Lists that end where a further hub adds nothing."""
 SIMPLE_LISTS: Final = ("clicks", "recent")
 """Lists that anybody can write down."""
-
-
-def _reach(list_: str, what: str, fewer: str) -> tuple[ColumnSpec, ColumnSpec]:
-    return (
-        ColumnSpec(
-            f"{list_}_one_hop",
-            Type.BIGINT,
-            f"Wanted pages that {what} link to{fewer}.",
-            nullable=list_ not in ENDING_LISTS,
-            sources=_LINKS,
-        ),
-        ColumnSpec(
-            f"{list_}_two_hops",
-            Type.BIGINT,
-            "Wanted pages that these link to, or that are linked by a page these link to.",
-            nullable=list_ not in ENDING_LISTS,
-            sources=_LINKS,
-        ),
-    )
 
 
 HUB_EVALUATION: Final = Table(
@@ -54,43 +33,48 @@ HUB_EVALUATION: Final = Table(
     ),
     grain="one number of seeds on one trial: trial, k",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window that judges."),
-        ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
-        ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
-        ColumnSpec("learned_until", Type.DATE, "Last day of the window that seeds are made from."),
+        *columns("""
+            day DATE: Last day of the window that judges.
+            trial VARCHAR: `in_sample` or `out_of_time`.
+            horizon_days BIGINT: Days of births that are judged by; 0 in sample.
+            learned_until DATE: Last day of the window that seeds are made from.
+            """),
         SITE_SHARE,
-        ColumnSpec("k", Type.BIGINT, "Number of seeds."),
-        *_reach("baseline", "the first k entries of the list in use", _FEWER),
-        *_reach("paper", "the first k hubs by pages linked", _FEWER),
-        *_reach("greedy", "the first k hubs by greedy coverage", _FEWER_HUBS),
-        *_reach("clicks", "the first k pages by clicks out of them on the last day", _FEWER),
-        *_reach(
-            "recent",
-            "the first k pages by distinct newly born pages they led to, each counted half as much"
-            " a day earlier,",
-            _FEWER,
-        ),
-        *_reach("ours", "the first k published hubs", _FEWER_HUBS),
-        ColumnSpec(
-            "lead",
-            Type.BIGINT,
-            "`ours_one_hop` less the larger of `clicks_one_hop` and `recent_one_hop`; NULL where"
-            " either is.",
-            nullable=True,
-            sources=_LINKS,
-        ),
-        *(
-            ColumnSpec(
-                f"lead_{end}",
-                Type.DOUBLE,
-                f"{words} bound of `lead`; both hold with 95 % probability, over which pages there"
-                " happened to be.",
-                nullable=True,
-                sources=_LINKS,
-            )
-            for end, words in (("low", "Lower"), ("high", "Upper"))
-        ),
-        ColumnSpec("wanted", Type.BIGINT, "Temporal pages, linked or not.", sources=_LINKS),
+        *columns(f"""
+            k BIGINT: Number of seeds.
+            baseline_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k entries of the
+                list in use link to; NULL where there are not so many.
+            baseline_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that
+                are linked by a page these link to.
+            paper_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k hubs by pages
+                linked link to; NULL where there are not so many.
+            paper_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
+                linked by a page these link to.
+            greedy_one_hop BIGINT from {_LINKS}: Wanted pages that the first k hubs by greedy
+                coverage link to, all of them where there are fewer; 0 where there are none.
+            greedy_two_hops BIGINT from {_LINKS}: Wanted pages that these link to, or that are
+                linked by a page these link to.
+            clicks_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k pages by clicks
+                out of them on the last day link to; NULL where there are not so many.
+            clicks_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
+                linked by a page these link to.
+            recent_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k pages by
+                distinct newly born pages they led to, each counted half as much a day earlier, link
+                to; NULL where there are not so many.
+            recent_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
+                linked by a page these link to.
+            ours_one_hop BIGINT from {_LINKS}: Wanted pages that the first k published hubs link to,
+                all of them where there are fewer; 0 where there are none.
+            ours_two_hops BIGINT from {_LINKS}: Wanted pages that these link to, or that are linked
+                by a page these link to.
+            lead BIGINT NULL from {_LINKS}: `ours_one_hop` less the larger of `clicks_one_hop` and
+                `recent_one_hop`; NULL where either is.
+            lead_low DOUBLE NULL from {_LINKS}: Lower bound of `lead`; both hold with 95 %
+                probability, over which pages there happened to be.
+            lead_high DOUBLE NULL from {_LINKS}: Upper bound of `lead`; both hold with 95 %
+                probability, over which pages there happened to be.
+            wanted BIGINT from {_LINKS}: Temporal pages, linked or not.
+            """),
     ),
     key=("day", "trial", "horizon_days", "k"),
     own_rules=(

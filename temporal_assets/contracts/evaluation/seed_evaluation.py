@@ -8,23 +8,12 @@ from temporal_assets.contracts.evaluation.trials import AT_FAULT, SITE_SHARE, si
 from temporal_assets.contracts.rules import (
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
-_LABELS: Final = ("page_labels.is_temporal", "page_labels.is_news")
-_VIEWS: Final = ("page_histories.views",)
+_LABELS: Final = "page_labels.is_temporal, page_labels.is_news"
 _INTERVALS: Final = (
     *("precision_low", "precision_high", "recall_low", "recall_high", "f_low", "f_high"),
 )
-
-
-def _end(measure: str, end: str, share: str) -> ColumnSpec:
-    return ColumnSpec(
-        f"{measure}_{end}",
-        Type.DOUBLE,
-        f"{share} of `{measure}` when sites are drawn again; NULL where not `is_used`.",
-        nullable=True,
-        sources=_VIEWS,
-    )
 
 
 SEED_EVALUATION: Final = Table(
@@ -37,69 +26,50 @@ SEED_EVALUATION: Final = Table(
     ),
     grain="one list on one trial: trial, label, method, rule, setting",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window that judges."),
-        ColumnSpec("trial", Type.VARCHAR, "`in_sample` or `out_of_time`."),
-        ColumnSpec("horizon_days", Type.BIGINT, "Days of births that are judged by; 0 in sample."),
-        ColumnSpec("learned_until", Type.DATE, "Last day of the window that lists are made from."),
+        *columns("""
+            day DATE: Last day of the window that judges.
+            trial VARCHAR: `in_sample` or `out_of_time`.
+            horizon_days BIGINT: Days of births that are judged by; 0 in sample.
+            learned_until DATE: Last day of the window that lists are made from.
+            """),
         SITE_SHARE,
-        ColumnSpec(
-            "label",
-            Type.VARCHAR,
-            "`temporal` (TW) or `news` (NP): what was learned and what is looked for. Out of time"
-            " it is what the views of the page really did.",
-        ),
-        ColumnSpec(
-            "method",
-            Type.VARCHAR,
-            "`baseline`, `sites`, `sections`, `prefixes`, or `policy` (what it says to fetch now).",
-        ),
-        ColumnSpec(
-            "rule",
-            Type.VARCHAR,
-            "Of a baseline `list` (in use), `everything`, or `majority` (top folders of which most"
-            " known pages are wanted); `published`, as it was on the earlier day; `paper` or"
-            " `confident` (bound and support), made anew from the labels of that day.",
-        ),
-        ColumnSpec(
-            "setting",
-            Type.DOUBLE,
-            "Length of the list of sites or sections; threshold of prefixes.",
-            nullable=True,
-        ),
-        ColumnSpec("is_used", Type.BOOLEAN, "As the settings say; others are points of curves."),
-        ColumnSpec("found", Type.BIGINT, "Wanted pages that the list covers.", sources=_LABELS),
-        ColumnSpec("pages", Type.BIGINT, "Pages that the list covers.", sources=_VIEWS),
-        ColumnSpec("wanted", Type.BIGINT, "Wanted pages, covered or not.", sources=_LABELS),
-        ColumnSpec("precision", Type.DOUBLE, "`found` / `pages`."),
-        ColumnSpec("recall", Type.DOUBLE, "`found` / `wanted`."),
-        ColumnSpec("f", Type.DOUBLE, "Harmonic mean of both (TW 4.3)."),
-        *(
-            _end(measure, end, share)
-            for measure in ("precision", "recall", "f")
-            for end, share in (("low", "The 2.5 % quantile"), ("high", "The 97.5 % quantile"))
-        ),
-        ColumnSpec(
-            "f_gain",
-            Type.DOUBLE,
-            "`f` less that of the list in use; NULL where there is none.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "f_gain_low", Type.DOUBLE, "Its 2.5 % quantile, on the same draws.", nullable=True
-        ),
-        ColumnSpec("f_gain_high", Type.DOUBLE, "Its 97.5 % quantile.", nullable=True),
-        ColumnSpec(
-            "best_baseline",
-            Type.VARCHAR,
-            "Rule of the baseline with the largest `f` of the trial; NULL of baselines and where"
-            " not `is_used`.",
-            nullable=True,
-        ),
-        ColumnSpec("f_lead", Type.DOUBLE, "`f` less that of `best_baseline`.", nullable=True),
-        ColumnSpec(
-            "f_lead_low", Type.DOUBLE, "Its 2.5 % quantile, on the same draws.", nullable=True
-        ),
-        ColumnSpec("f_lead_high", Type.DOUBLE, "Its 97.5 % quantile.", nullable=True),
+        *columns(f"""
+            label VARCHAR: `temporal` (TW) or `news` (NP): what was learned and what is looked for.
+                Out of time it is what the views of the page really did.
+            method VARCHAR: `baseline`, `sites`, `sections`, `prefixes`, or `policy` (what it says
+                to fetch now).
+            rule VARCHAR: Of a baseline `list` (in use), `everything`, or `majority` (top folders of
+                which most known pages are wanted); `published`, as it was on the earlier day;
+                `paper` or `confident` (bound and support), made anew from the labels of that day.
+            setting DOUBLE NULL: Length of the list of sites or sections; threshold of prefixes.
+            is_used BOOLEAN: As the settings say; others are points of curves.
+            found BIGINT from {_LABELS}: Wanted pages that the list covers.
+            pages BIGINT from page_histories.views: Pages that the list covers.
+            wanted BIGINT from {_LABELS}: Wanted pages, covered or not.
+            precision DOUBLE: `found` / `pages`.
+            recall DOUBLE: `found` / `wanted`.
+            f DOUBLE: Harmonic mean of both (TW 4.3).
+            precision_low DOUBLE NULL from page_histories.views: The 2.5 % quantile of `precision`
+                when sites are drawn again; NULL where not `is_used`.
+            precision_high DOUBLE NULL from page_histories.views: The 97.5 % quantile of `precision`
+                when sites are drawn again; NULL where not `is_used`.
+            recall_low DOUBLE NULL from page_histories.views: The 2.5 % quantile of `recall` when
+                sites are drawn again; NULL where not `is_used`.
+            recall_high DOUBLE NULL from page_histories.views: The 97.5 % quantile of `recall` when
+                sites are drawn again; NULL where not `is_used`.
+            f_low DOUBLE NULL from page_histories.views: The 2.5 % quantile of `f` when sites are
+                drawn again; NULL where not `is_used`.
+            f_high DOUBLE NULL from page_histories.views: The 97.5 % quantile of `f` when sites are
+                drawn again; NULL where not `is_used`.
+            f_gain DOUBLE NULL: `f` less that of the list in use; NULL where there is none.
+            f_gain_low DOUBLE NULL: Its 2.5 % quantile, on the same draws.
+            f_gain_high DOUBLE NULL: Its 97.5 % quantile.
+            best_baseline VARCHAR NULL: Rule of the baseline with the largest `f` of the trial; NULL
+                of baselines and where not `is_used`.
+            f_lead DOUBLE NULL: `f` less that of `best_baseline`.
+            f_lead_low DOUBLE NULL: Its 2.5 % quantile, on the same draws.
+            f_lead_high DOUBLE NULL: Its 97.5 % quantile.
+            """),
     ),
     key=("day", "trial", "horizon_days", "label", "method", "rule", "setting"),
     own_rules=(

@@ -10,15 +10,12 @@ from temporal_assets.contracts.rules import (
     Severity,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _OF_SEEDS: Final = ("gain", "covered", "coverage", "tier", "new_per_visit", "revisit_minutes")
-_TRANSITS: Final = ("transits.referrer", "transits.target")
+_TRANSITS: Final = "transits.referrer, transits.target"
 _EXPECTED: Final = (
-    *_TRANSITS,
-    "page_totals.birth",
-    "page_labels.is_temporal",
-    "early_labels.probability",
+    f"{_TRANSITS}, page_totals.birth, page_labels.is_temporal, early_labels.probability"
 )
 
 HUB_SEEDS: Final = Table(
@@ -30,139 +27,53 @@ HUB_SEEDS: Final = Table(
         " coverage are beside it. Pages that too few clients opened are left out."
     ),
     grain="one hub",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec(
-            "url", Type.VARCHAR, "Canonical URL of the hub.", sources=("transits.referrer",)
-        ),
-        ColumnSpec("site", Type.VARCHAR, "Host of `url`.", sources=("transits.referrer",)),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "Distinct clients who opened the hub within the window; the most that one key of the"
-            " pseudonyms saw.",
-            sources=("page_traffic.clients", "transits.client"),
-        ),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Distinct temporal pages that somebody reached from the hub directly.",
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "rank",
-            Type.BIGINT,
-            "Place by `new_per_day`, 1 for the most; NULL for hubs that are not listed: they led to"
-            " nothing new, or are known for another order only.",
-            nullable=True,
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "paper_rank",
-            Type.BIGINT,
-            "Place by `temporal_pages`, 1 for the most; NULL where there are none.",
-            nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "greedy_rank",
-            Type.BIGINT,
-            "Place in greedy order, in which each hub adds the most temporal pages to those before"
-            " it, among all hubs of this table; NULL where it adds nothing.",
-            nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "gain",
-            Type.BIGINT,
-            "Temporal pages that no hub of a better `rank` leads to.",
-            nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "covered",
-            Type.BIGINT,
-            "Temporal pages that this hub or one of a better `rank` leads to.",
-            nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "coverage",
-            Type.DOUBLE,
-            "`covered` as a share of all temporal pages of the window.",
-            nullable=True,
-            sources=(*_TRANSITS, "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "tier",
-            Type.BIGINT,
-            "1 for the hubs with the first half of what all seeds are expected to lead to, 2 up to"
-            " nine tenths, 3.",
-            nullable=True,
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "is_entrance",
-            Type.BOOLEAN,
-            "The best hub of its site, which is listed however far behind it stands.",
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "basis",
-            Type.VARCHAR,
-            "`links`; `front_page`: of a site with temporal pages where nobody followed a link from"
-            " an opened page to any of them, or of any site where there is neither a temporal page"
-            " nor a hub; where nobody opened it, the page that most people came from; `clicks`:"
-            " nobody saw it lead to a new page, but clicks led on from it on the last day (without"
-            " any, in the whole window), and the list is short.",
-            sources=("transits.referrer", "page_traffic.url"),
-        ),
-        ColumnSpec(
-            "new_per_day",
-            Type.DOUBLE,
-            "New temporal pages to expect a day that the hub links to: its decayed count of the"
-            " past, drawn towards that of all hubs. Half-life and strength are learned from the"
-            " window's own days.",
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "new_per_day_low",
-            Type.DOUBLE,
-            "Lower bound of `new_per_day`; both hold with 95 % probability.",
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "new_per_day_high", Type.DOUBLE, "Upper bound of `new_per_day`.", sources=_EXPECTED
-        ),
-        ColumnSpec(
-            "new_per_visit",
-            Type.DOUBLE,
-            "New temporal pages to expect at one visit, at the suggested interval: those since the"
-            " visit before whose links have not left.",
-            nullable=True,
-            sources=_EXPECTED,
-        ),
-        ColumnSpec(
-            "half_life_hours",
-            Type.DOUBLE,
-            "Age at which half of the interest in temporal pages of the hub is over, from the views"
-            " of their first day and their first three.",
-            sources=("page_histories.views",),
-        ),
-        ColumnSpec(
-            "interest_missed",
-            Type.DOUBLE,
-            "Share of the interest in these pages that comes after their link has left the hub.",
-            sources=("page_histories.views", *_TRANSITS),
-        ),
-        ColumnSpec(
-            "revisit_minutes",
-            Type.BIGINT,
-            "Suggested minutes between two visits of a crawler.",
-            nullable=True,
-            sources=("page_histories.views", "page_histories.total", *_TRANSITS),
-        ),
-    ),
+    columns=columns(f"""
+        day DATE: Last day of the window.
+        url VARCHAR from transits.referrer: Canonical URL of the hub.
+        site VARCHAR from transits.referrer: Host of `url`.
+        clients BIGINT from page_traffic.clients, transits.client: Distinct clients who opened the
+            hub within the window; the most that one key of the pseudonyms saw.
+        temporal_pages BIGINT from {_TRANSITS}, page_labels.is_temporal: Distinct temporal pages
+            that somebody reached from the hub directly.
+        rank BIGINT NULL from {_EXPECTED}: Place by `new_per_day`, 1 for the most; NULL for hubs
+            that are not listed: they led to nothing new, or are known for another order only.
+        paper_rank BIGINT NULL from {_TRANSITS}, page_labels.is_temporal: Place by `temporal_pages`,
+            1 for the most; NULL where there are none.
+        greedy_rank BIGINT NULL from {_TRANSITS}, page_labels.is_temporal: Place in greedy order, in
+            which each hub adds the most temporal pages to those before it, among all hubs of this
+            table; NULL where it adds nothing.
+        gain BIGINT NULL from {_TRANSITS}, page_labels.is_temporal: Temporal pages that no hub of a
+            better `rank` leads to.
+        covered BIGINT NULL from {_TRANSITS}, page_labels.is_temporal: Temporal pages that this hub
+            or one of a better `rank` leads to.
+        coverage DOUBLE NULL from {_TRANSITS}, page_labels.is_temporal: `covered` as a share of all
+            temporal pages of the window.
+        tier BIGINT NULL from {_EXPECTED}: 1 for the hubs with the first half of what all seeds are
+            expected to lead to, 2 up to nine tenths, 3.
+        is_entrance BOOLEAN from {_EXPECTED}: The best hub of its site, which is listed however far
+            behind it stands.
+        basis VARCHAR from transits.referrer, page_traffic.url: `links`; `front_page`: of a site
+            with temporal pages where nobody followed a link from an opened page to any of them, or
+            of any site where there is neither a temporal page nor a hub; where nobody opened it,
+            the page that most people came from; `clicks`: nobody saw it lead to a new page, but
+            clicks led on from it on the last day (without any, in the whole window), and the list
+            is short.
+        new_per_day DOUBLE from {_EXPECTED}: New temporal pages to expect a day that the hub links
+            to: its decayed count of the past, drawn towards that of all hubs. Half-life and
+            strength are learned from the window's own days.
+        new_per_day_low DOUBLE from {_EXPECTED}: Lower bound of `new_per_day`; both hold with 95 %
+            probability.
+        new_per_day_high DOUBLE from {_EXPECTED}: Upper bound of `new_per_day`.
+        new_per_visit DOUBLE NULL from {_EXPECTED}: New temporal pages to expect at one visit, at
+            the suggested interval: those since the visit before whose links have not left.
+        half_life_hours DOUBLE from page_histories.views: Age at which half of the interest in
+            temporal pages of the hub is over, from the views of their first day and their first
+            three.
+        interest_missed DOUBLE from page_histories.views, {_TRANSITS}: Share of the interest in
+            these pages that comes after their link has left the hub.
+        revisit_minutes BIGINT NULL from page_histories.views, page_histories.total, {_TRANSITS}:
+            Suggested minutes between two visits of a crawler.
+        """),
     key=("day", "url"),
     own_rules=(
         no_rows(

@@ -5,26 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.rules import Rule, no_rows
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _SCOPE: Final = ("day", "score", "scope", "name")
-_ANNOTATED: Final = ("page_histories.views",)
-_BY_CURVE: Final = ("interest_curves.mu", "interest_curves.sigma", "page_histories.views")
-
-
-def _count(name: str, description: str) -> ColumnSpec:
-    return ColumnSpec(name, Type.BIGINT, description, sources=_BY_CURVE)
-
-
-def _validated(name: str, what: str) -> ColumnSpec:
-    return ColumnSpec(
-        f"cross_validated_{name}",
-        Type.BIGINT,
-        f"{what} when every page is labelled by thresholds chosen without it; only where"
-        " `is_best` or `is_used`.",
-        nullable=True,
-        sources=_BY_CURVE,
-    )
+_BY_CURVE: Final = "interest_curves.mu, interest_curves.sigma, page_histories.views"
 
 
 CALIBRATION: Final = Table(
@@ -36,44 +20,33 @@ CALIBRATION: Final = Table(
         " annotated file is configured (`calibration.annotated`)."
     ),
     grain="one pair of thresholds of one score, for all pages, a site or a section",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("score", Type.VARCHAR, "`interest`: Φ(n) > q. `concentration`: C over m > p."),
-        ColumnSpec("scope", Type.VARCHAR, "`all`, `site` or `section` (`calibration.by`)."),
-        ColumnSpec(
-            "name",
-            Type.VARCHAR,
-            "The site; the beginning of the section's URLs; empty for `all`.",
-            sources=("page_histories.site", "page_histories.url"),
-        ),
-        ColumnSpec("days", Type.DOUBLE, "n, or m."),
-        ColumnSpec("threshold", Type.DOUBLE, "q, or p."),
-        ColumnSpec(
-            "pages",
-            Type.BIGINT,
-            "Annotated pages with a history in the window.",
-            sources=_ANNOTATED,
-        ),
-        _count("hit", "Pages labelled right."),
-        _count("miss", "Temporal pages labelled untemporal."),
-        _count("false_alarm", "Untemporal pages labelled temporal."),
-        ColumnSpec(
-            "performance",
-            Type.DOUBLE,
-            "A · hit − B · miss − C · false alarm with the weights of the settings (TW 5.2).",
-        ),
-        ColumnSpec("is_best", Type.BOOLEAN, "The pair that is chosen among all of them."),
-        ColumnSpec(
-            "is_used",
-            Type.BOOLEAN,
-            "The pair that labels use under `labels.thresholds = calibrated`: for interest the best"
-            " of those with `labels.n` days. None where fewer than 50 pages"
-            " are annotated, or pages of one kind only.",
-        ),
-        _validated("hit", "Pages labelled right"),
-        _validated("miss", "Temporal pages labelled untemporal"),
-        _validated("false_alarm", "Untemporal pages labelled temporal"),
-    ),
+    columns=columns(f"""
+        day DATE: Last day of the window.
+        score VARCHAR: `interest`: Φ(n) > q. `concentration`: C over m > p.
+        scope VARCHAR: `all`, `site` or `section` (`calibration.by`).
+        name VARCHAR from page_histories.site, page_histories.url: The site; the beginning of the
+            section's URLs; empty for `all`.
+        days DOUBLE: n, or m.
+        threshold DOUBLE: q, or p.
+        pages BIGINT from page_histories.views: Annotated pages with a history in the window.
+        hit BIGINT from {_BY_CURVE}: Pages labelled right.
+        miss BIGINT from {_BY_CURVE}: Temporal pages labelled untemporal.
+        false_alarm BIGINT from {_BY_CURVE}: Untemporal pages labelled temporal.
+        performance DOUBLE: A · hit − B · miss − C · false alarm with the weights of the settings
+            (TW 5.2).
+        is_best BOOLEAN: The pair that is chosen among all of them.
+        is_used BOOLEAN: The pair that labels use under `labels.thresholds = calibrated`: for
+            interest the best of those with `labels.n` days. None where fewer than 50 pages are
+            annotated, or pages of one kind only.
+        cross_validated_hit BIGINT NULL from {_BY_CURVE}: Pages labelled right when every page is
+            labelled by thresholds chosen without it; only where `is_best` or `is_used`.
+        cross_validated_miss BIGINT NULL from {_BY_CURVE}: Temporal pages labelled untemporal when
+            every page is labelled by thresholds chosen without it; only where `is_best` or
+            `is_used`.
+        cross_validated_false_alarm BIGINT NULL from {_BY_CURVE}: Untemporal pages labelled temporal
+            when every page is labelled by thresholds chosen without it; only where `is_best` or
+            `is_used`.
+        """),
     key=(*_SCOPE, "days", "threshold"),
     own_rules=(
         no_rows(

@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 YOUNG_DAYS: Final = 7
 """Days after which a page is no longer young: its curve is fitted from the fifth on, and labels
@@ -26,49 +26,26 @@ EARLY_LABELS: Final = Table(
     ),
     grain="one young page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_TOTALS.taken("site", "url"),
-        ColumnSpec(
-            "section",
-            Type.VARCHAR,
-            "Its top folder, or its program: a prefix of the URL, without the scheme.",
-            sources=("page_totals.url",),
-        ),
+        *columns("""
+            section VARCHAR from page_totals.url: Its top folder, or its program: a prefix of the
+                URL, without the scheme.
+            """),
         *PAGE_TOTALS.taken("birth"),
-        ColumnSpec(
-            "age",
-            Type.BIGINT,
-            "Days from birth to the window's end, both included.",
-            sources=("page_totals.birth",),
-        ),
-        ColumnSpec("total", Type.BIGINT, "Views so far.", sources=("page_totals.total",)),
-        ColumnSpec(
-            "probability",
-            Type.DOUBLE,
-            "Probability that the page is temporal; NULL where there is nothing to learn from.",
-            nullable=True,
-            sources=("page_views.views", "page_totals.total"),
-        ),
-        ColumnSpec(
-            "prior",
-            Type.DOUBLE,
-            "The same before any view was looked at: from its site and section alone.",
-            nullable=True,
-            sources=("page_views.views", "page_totals.total"),
-        ),
-        ColumnSpec(
-            "basis",
-            Type.VARCHAR,
-            "What `probability` rests on: `views` (and history); `history` of site and section"
-            " alone, where all known pages are of one kind; `nothing`, where no page is known.",
-            sources=("page_views.views", "page_totals.total"),
-        ),
-        ColumnSpec(
-            "learned_from",
-            Type.BIGINT,
-            "Known pages that were learned from: born in the window and seen long enough since.",
-            sources=("page_views.views", "page_totals.total"),
-        ),
+        *columns("""
+            age BIGINT from page_totals.birth: Days from birth to the window's end, both included.
+            total BIGINT from page_totals.total: Views so far.
+            probability DOUBLE NULL from page_views.views, page_totals.total: Probability that the
+                page is temporal; NULL where there is nothing to learn from.
+            prior DOUBLE NULL from page_views.views, page_totals.total: The same before any view was
+                looked at: from its site and section alone.
+            basis VARCHAR from page_views.views, page_totals.total: What `probability` rests on:
+                `views` (and history); `history` of site and section alone, where all known pages
+                are of one kind; `nothing`, where no page is known.
+            learned_from BIGINT from page_views.views, page_totals.total: Known pages that were
+                learned from: born in the window and seen long enough since.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

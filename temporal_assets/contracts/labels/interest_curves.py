@@ -11,24 +11,19 @@ from temporal_assets.contracts.rules import (
     has_rows_as_before,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _CURVE: Final = ("amplitude", "b", "mu", "sigma", "objective", "goodness")
 _INTEREST: Final = ("phi_1", "phi_n", "phi_n_low", "phi_n_high")
 
 _REASONS: Final = "'converged', 'at_bound', 'out_of_rounds', 'one_day', 'too_young', 'no_views'"
 
-_VIEWS: Final = ("page_histories.views",)
 
 _FITTER: Final = "The fitter is at fault: report it with the rows shown here."
 
 
 def _any(columns: tuple[str, ...], condition: str) -> str:
     return "(" + " OR ".join(f"{column} {condition}" for column in columns) + ")"
-
-
-def _number(name: str, description: str) -> ColumnSpec:
-    return ColumnSpec(name, Type.DOUBLE, description, nullable=True, sources=_VIEWS)
 
 
 INTEREST_CURVES: Final = Table(
@@ -41,36 +36,32 @@ INTEREST_CURVES: Final = Table(
     ),
     grain="one reliable page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_HISTORIES.taken("site", "url"),
-        _number("amplitude", "A: views over the whole life."),
-        _number("b", "Time of activation in days; the first day of the window is from 0 to 1."),
-        _number("mu", "Logarithm of the days in which half of the interest accumulates."),
-        _number("sigma", "Width of the curve on the logarithm of time."),
-        _number(
-            "objective",
-            "Sum of squares, or deviance, of the curve; to views without their weekday's effect if"
-            " `curves.weekdays` removes it.",
-        ),
-        _number("goodness", "Share of it that the curve explains; 0 if no more than a constant."),
-        ColumnSpec("is_converged", Type.BOOLEAN, "Whether a best curve was found.", sources=_VIEWS),
-        ColumnSpec(
-            "reason",
-            Type.VARCHAR,
-            "How the fit ended: `converged`; `at_bound` (converged, a parameter at the edge of what"
-            " is possible); `out_of_rounds`; `one_day` (all views on one day); `too_young` (fewer"
-            " than five days of life); `no_views`.",
-            sources=_VIEWS,
-        ),
-        _number("phi_1", "Share of the interest within the first day."),
-        _number("phi_n", "Share of the interest within `labels.n` days; 1 for `one_day`."),
-        _number(
-            "phi_n_low",
-            "Lower end of the 95 % interval of `phi_n`; 0 where the page may have been born before"
-            " the window.",
-        ),
-        _number("phi_n_high", "Upper end of it."),
-        ColumnSpec("method", Type.VARCHAR, "`likelihood` or `least_squares`."),
+        *columns("""
+            amplitude DOUBLE NULL from page_histories.views: A: views over the whole life.
+            b DOUBLE NULL from page_histories.views: Time of activation in days; the first day of
+                the window is from 0 to 1.
+            mu DOUBLE NULL from page_histories.views: Logarithm of the days in which half of the
+                interest accumulates.
+            sigma DOUBLE NULL from page_histories.views: Width of the curve on the logarithm of
+                time.
+            objective DOUBLE NULL from page_histories.views: Sum of squares, or deviance, of the
+                curve; to views without their weekday's effect if `curves.weekdays` removes it.
+            goodness DOUBLE NULL from page_histories.views: Share of it that the curve explains; 0
+                if no more than a constant.
+            is_converged BOOLEAN from page_histories.views: Whether a best curve was found.
+            reason VARCHAR from page_histories.views: How the fit ended: `converged`; `at_bound`
+                (converged, a parameter at the edge of what is possible); `out_of_rounds`; `one_day`
+                (all views on one day); `too_young` (fewer than five days of life); `no_views`.
+            phi_1 DOUBLE NULL from page_histories.views: Share of the interest within the first day.
+            phi_n DOUBLE NULL from page_histories.views: Share of the interest within `labels.n`
+                days; 1 for `one_day`.
+            phi_n_low DOUBLE NULL from page_histories.views: Lower end of the 95 % interval of
+                `phi_n`; 0 where the page may have been born before the window.
+            phi_n_high DOUBLE NULL from page_histories.views: Upper end of it.
+            method VARCHAR: `likelihood` or `least_squares`.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

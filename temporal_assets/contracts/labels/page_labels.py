@@ -11,7 +11,7 @@ from temporal_assets.contracts.rules import (
     has_rows_as_before,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 PAGE_LABELS: Final = Table(
     name="page_labels",
@@ -23,99 +23,41 @@ PAGE_LABELS: Final = Table(
     ),
     grain="one reliable page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_HISTORIES.taken("site", "url"),
-        ColumnSpec(
-            "is_temporal",
-            Type.BOOLEAN,
-            "The page is temporal by `labels.rule`. All lists and the policy use this column.",
-            sources=("page_histories.views", "interest_curves.phi_n"),
-        ),
-        ColumnSpec(
-            "label_basis",
-            Type.VARCHAR,
-            "What decided `is_temporal`: `share` (`first_share` > `q`: the page has been there for"
-            " five days, and a day after its first `n` was observed); `cut_share` (`first_share` >"
-            " `q` + (1 - `q`) / 6: the same of a page that may be older than the window); `curve`"
-            " (`phi_n` > `q`: no day after its first `n` was observed, or that is the rule);"
-            " `limit` (all views on one day: the same, of ever narrower curves);"
-            " `concentration` (where that is the rule);"
-            " `none` (nothing yet: the label is false, see `early_labels`).",
-            sources=("page_histories.birth", "interest_curves.reason"),
-        ),
-        ColumnSpec(
-            "is_sure",
-            Type.BOOLEAN,
-            "The 95 % interval of what decided lies on one side of its threshold.",
-            sources=("interest_curves.phi_n_low", "interest_curves.phi_n_high"),
-        ),
-        ColumnSpec(
-            "is_temporal_by_curve",
-            Type.BOOLEAN,
-            "TW 4.2 for every page: `phi_n` > `q`; false where `phi_n` is unknown.",
-            sources=("interest_curves.phi_n",),
-        ),
-        ColumnSpec(
-            "is_news",
-            Type.BOOLEAN,
-            "NP 4.1 for every page: `concentration` > `p`; false where it is undefined.",
-            sources=("page_histories.views", "page_histories.birth"),
-        ),
-        ColumnSpec(
-            "first_share",
-            Type.DOUBLE,
-            "Share of the views so far that fell in the first `n` days of life (whole days, `n`"
-            " rounded up); NULL in windows that an earlier release made.",
-            nullable=True,
-            sources=("page_histories.views", "page_histories.birth"),
-        ),
-        ColumnSpec(
-            "phi_n",
-            Type.DOUBLE,
-            "Share of the interest within `n` days; NULL where no curve tells.",
-            nullable=True,
-            sources=("interest_curves.phi_n",),
-        ),
-        ColumnSpec(
-            "concentration",
-            Type.DOUBLE,
-            "Views of the first `m` days of life, divided by what an even spread over the life"
-            " gives them; 1 where it is undefined.",
-            sources=("page_histories.views", "page_histories.birth"),
-        ),
-        ColumnSpec(
-            "has_concentration",
-            Type.BOOLEAN,
-            "The page was observed for more than `m` days; otherwise its concentration is"
-            " undefined.",
-            sources=("page_histories.birth",),
-        ),
-        ColumnSpec("n", Type.DOUBLE, "`labels.n` as it was used."),
-        ColumnSpec(
-            "q",
-            Type.DOUBLE,
-            "`labels.q`, or what `calibration` has in its place.",
-            sources=("calibration.threshold",),
-        ),
-        ColumnSpec(
-            "m",
-            Type.BIGINT,
-            "`labels.m`, or what `calibration` has in its place.",
-            sources=("calibration.days",),
-        ),
-        ColumnSpec(
-            "p",
-            Type.DOUBLE,
-            "`labels.p`, or what `calibration` has in its place.",
-            sources=("calibration.threshold",),
-        ),
-        ColumnSpec(
-            "thresholds",
-            Type.VARCHAR,
-            "Where q, m and p are from: `settings`, or the `calibration` of `all` pages, of the"
-            " page's `site` or its `section`.",
-            sources=("calibration.scope",),
-        ),
+        *columns("""
+            is_temporal BOOLEAN from page_histories.views, interest_curves.phi_n: The page is
+                temporal by `labels.rule`. All lists and the policy use this column.
+            label_basis VARCHAR from page_histories.birth, interest_curves.reason: What decided
+                `is_temporal`: `share` (`first_share` > `q`: the page has been there for five days,
+                and a day after its first `n` was observed); `cut_share` (`first_share` > `q` + (1 -
+                `q`) / 6: the same of a page that may be older than the window); `curve` (`phi_n` >
+                `q`: no day after its first `n` was observed, or that is the rule); `limit` (all
+                views on one day: the same, of ever narrower curves); `concentration` (where that is
+                the rule); `none` (nothing yet: the label is false, see `early_labels`).
+            is_sure BOOLEAN from interest_curves.phi_n_low, interest_curves.phi_n_high: The 95 %
+                interval of what decided lies on one side of its threshold.
+            is_temporal_by_curve BOOLEAN from interest_curves.phi_n: TW 4.2 for every page: `phi_n`
+                > `q`; false where `phi_n` is unknown.
+            is_news BOOLEAN from page_histories.views, page_histories.birth: NP 4.1 for every page:
+                `concentration` > `p`; false where it is undefined.
+            first_share DOUBLE NULL from page_histories.views, page_histories.birth: Share of the
+                views so far that fell in the first `n` days of life (whole days, `n` rounded up);
+                NULL in windows that an earlier release made.
+            phi_n DOUBLE NULL from interest_curves.phi_n: Share of the interest within `n` days;
+                NULL where no curve tells.
+            concentration DOUBLE from page_histories.views, page_histories.birth: Views of the first
+                `m` days of life, divided by what an even spread over the life gives them; 1 where
+                it is undefined.
+            has_concentration BOOLEAN from page_histories.birth: The page was observed for more than
+                `m` days; otherwise its concentration is undefined.
+            n DOUBLE: `labels.n` as it was used.
+            q DOUBLE from calibration.threshold: `labels.q`, or what `calibration` has in its place.
+            m BIGINT from calibration.days: `labels.m`, or what `calibration` has in its place.
+            p DOUBLE from calibration.threshold: `labels.p`, or what `calibration` has in its place.
+            thresholds VARCHAR from calibration.scope: Where q, m and p are from: `settings`, or the
+                `calibration` of `all` pages, of the page's `site` or its `section`.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

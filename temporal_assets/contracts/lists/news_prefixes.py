@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 NEWS_PREFIXES: Final = Table(
     name="news_prefixes",
@@ -22,44 +22,30 @@ NEWS_PREFIXES: Final = Table(
     ),
     grain="one news prefix",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PREFIX_TREES.taken("site", "prefix"),
-        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
-        ColumnSpec(
-            "pages",
-            Type.BIGINT,
-            "Stock: reliable pages in it and beneath, those left out that are too young for"
-            " `prefixes.label`; all of them where `rule` is the paper's.",
-            sources=("prefix_trees.aged_pages", "prefix_trees.curve_pages", "prefix_trees.pages"),
-        ),
-        ColumnSpec(
-            "news_pages",
-            Type.BIGINT,
-            "Those that are temporal, or news where `prefixes.label` says so.",
-            sources=("prefix_trees.news_pages", "prefix_trees.temporal_pages"),
-        ),
+        *columns("""
+            is_program BOOLEAN: A program; the others are folders.
+            pages BIGINT from prefix_trees.aged_pages, prefix_trees.curve_pages, prefix_trees.pages:
+                Stock: reliable pages in it and beneath, those left out that are too young for
+                `prefixes.label`; all of them where `rule` is the paper's.
+            news_pages BIGINT from prefix_trees.news_pages, prefix_trees.temporal_pages: Those that
+                are temporal, or news where `prefixes.label` says so.
+            """),
         *PREFIX_TREES.taken("flow_pages", "flow_temporal_pages", "views"),
-        ColumnSpec(
-            "rule",
-            Type.VARCHAR,
-            "What decided: `flow`, or by the stock `confident` or `paper`. Of a window without flow"
-            " the stock decides.",
-        ),
-        ColumnSpec(
-            "score",
-            Type.DOUBLE,
-            "What is compared: the `flow_score` of the section, or `news_pages` / `pages`.",
-            sources=("prefix_trees.flow_score",),
-        ),
-        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
+        *columns("""
+            rule VARCHAR: What decided: `flow`, or by the stock `confident` or `paper`. Of a window
+                without flow the stock decides.
+            score DOUBLE from prefix_trees.flow_score: What is compared: the `flow_score` of the
+                section, or `news_pages` / `pages`.
+            bound DOUBLE: What `score` is at least.
+            """),
         *PREFIX_TREES.taken("flow_basis", "clients"),
-        ColumnSpec(
-            "threshold",
-            Type.DOUBLE,
-            "What must be above it: `score` by the flow, `bound` by the stock.",
-        ),
-        ColumnSpec("min_pages", Type.BIGINT, "Pages of the stock that a prefix had to have."),
-        ColumnSpec("confidence", Type.DOUBLE, "Confidence of `bound`, as it was used; 0.5: none."),
+        *columns("""
+            threshold DOUBLE: What must be above it: `score` by the flow, `bound` by the stock.
+            min_pages BIGINT: Pages of the stock that a prefix had to have.
+            confidence DOUBLE: Confidence of `bound`, as it was used; 0.5: none.
+            """),
     ),
     key=("day", "prefix"),
     own_rules=(

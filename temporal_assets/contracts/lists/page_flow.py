@@ -8,7 +8,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 PAGE_FLOW: Final = Table(
     name="page_flow",
@@ -19,51 +19,19 @@ PAGE_FLOW: Final = Table(
         " from them; the stock of all pages stays in `page_labels`."
     ),
     grain="one page born in the window, of which a label or a probability is known",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec(
-            "site",
-            Type.VARCHAR,
-            "Host of `url`.",
-            sources=("page_histories.site", "early_labels.site"),
-        ),
-        ColumnSpec(
-            "url",
-            Type.VARCHAR,
-            "Canonical URL of the page.",
-            sources=("page_histories.url", "early_labels.url"),
-        ),
-        ColumnSpec(
-            "birth",
-            Type.DATE,
-            "First day of the window with views.",
-            sources=("page_histories.birth", "early_labels.birth"),
-        ),
-        ColumnSpec(
-            "views",
-            Type.BIGINT,
-            "Views on all days of the window.",
-            sources=("page_histories.total", "early_labels.total"),
-        ),
-        ColumnSpec(
-            "is_reliable",
-            Type.BOOLEAN,
-            "The page has a history. Those with fewer views are here while they are young.",
-            sources=("page_histories.url",),
-        ),
-        ColumnSpec(
-            "temporal",
-            Type.DOUBLE,
-            "1 for a temporal page, 0 for another; of a young one the probability that it is"
-            " temporal. In thousandths.",
-            sources=("page_labels.is_temporal", "early_labels.probability"),
-        ),
-        ColumnSpec(
-            "basis",
-            Type.VARCHAR,
-            "What `temporal` is: the `label`, or the `early` label of a young page.",
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        site VARCHAR from page_histories.site, early_labels.site: Host of `url`.
+        url VARCHAR from page_histories.url, early_labels.url: Canonical URL of the page.
+        birth DATE from page_histories.birth, early_labels.birth: First day of the window with
+            views.
+        views BIGINT from page_histories.total, early_labels.total: Views on all days of the window.
+        is_reliable BOOLEAN from page_histories.url: The page has a history. Those with fewer views
+            are here while they are young.
+        temporal DOUBLE from page_labels.is_temporal, early_labels.probability: 1 for a temporal
+            page, 0 for another; of a young one the probability that it is temporal. In thousandths.
+        basis VARCHAR: What `temporal` is: the `label`, or the `early` label of a young page.
+        """),
     key=("day", "url"),
     own_rules=(
         no_rows(

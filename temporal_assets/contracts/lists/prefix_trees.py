@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _AGAIN: Final = "`page_labels` was made again since: materialise the day again."
 
@@ -24,133 +24,54 @@ PREFIX_TREES: Final = Table(
         " flow (`page_flow`), reliable or not, from which lists are made."
     ),
     grain="one folder or program with reliable pages or pages of the flow",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host of the pages.", sources=("page_labels.site",)),
-        ColumnSpec(
-            "prefix",
-            Type.VARCHAR,
-            "What URLs beneath it begin with after the scheme: `site/`, `site/news/`,"
-            " `site/news.jsp?`.",
-            sources=("page_labels.url",),
-        ),
-        ColumnSpec("parent", Type.VARCHAR, "The section above; NULL of a root.", nullable=True),
-        ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
-        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
-        ColumnSpec(
-            "first_seen",
-            Type.DATE,
-            "First day of the window with views of one of its pages.",
-            sources=("page_histories.birth",),
-        ),
-        ColumnSpec(
-            "own_pages", Type.BIGINT, "Reliable pages directly in it, not in a section beneath."
-        ),
-        ColumnSpec(
-            "own_flow_pages",
-            Type.BIGINT,
-            "Pages of the flow directly in it, not in a section beneath.",
-            sources=("page_flow.url",),
-        ),
-        ColumnSpec(
-            "own_old_pages",
-            Type.BIGINT,
-            "Older pages directly in it, not in a section beneath.",
-            sources=("page_flow.url", "page_labels.phi_n"),
-        ),
-        ColumnSpec("pages", Type.BIGINT, "Reliable pages in it and beneath."),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Those that are temporal by their curve.",
-            sources=("page_labels.is_temporal",),
-        ),
-        ColumnSpec(
-            "news_pages",
-            Type.BIGINT,
-            "Those that are news by their concentration.",
-            sources=("page_labels.is_news",),
-        ),
-        ColumnSpec(
-            "curve_pages",
-            Type.BIGINT,
-            "Pages old enough to be temporal: the others have no curve.",
-            sources=("page_labels.phi_n",),
-        ),
-        ColumnSpec(
-            "aged_pages",
-            Type.BIGINT,
-            "Pages old enough to be news: the concentration of a life of L days is L / m at most,"
-            " where both count days that are there.",
-            sources=("page_histories.birth", "page_labels.m", "page_labels.p"),
-        ),
-        ColumnSpec(
-            "flow_pages",
-            Type.BIGINT,
-            "Flow: pages in it and beneath that were born in the observed part of the window,"
-            " reliable or, while they are young, not.",
-            sources=("page_flow.url",),
-        ),
-        ColumnSpec(
-            "flow_temporal_pages",
-            Type.DOUBLE,
-            "How many of them are temporal; young ones count with their probability.",
-            sources=("page_flow.temporal",),
-        ),
-        ColumnSpec(
-            "old_pages",
-            Type.BIGINT,
-            "Older stock: pages with a label that are not of the flow.",
-            sources=("page_flow.url", "page_labels.phi_n"),
-        ),
-        ColumnSpec(
-            "old_temporal_pages",
-            Type.BIGINT,
-            "Those of them that are temporal.",
-            sources=("page_flow.url", "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "flow_score",
-            Type.DOUBLE,
-            "Expected share of temporal pages among its new ones: that of the flow, drawn towards"
-            " the older stock, the section above and all sites where there is little flow.",
-            sources=("page_flow.temporal", "page_labels.is_temporal"),
-        ),
-        ColumnSpec("flow_bound", Type.DOUBLE, "What `flow_score` is at least, with 95 %."),
-        ColumnSpec(
-            "flow_basis",
-            Type.VARCHAR,
-            "What weighs most in `flow_score`: its own `flow`, its older `stock`, the section"
-            " `above`, all flow `everywhere`; `nothing` where no page is known.",
-        ),
-        ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_histories.total",)),
-        ColumnSpec(
-            "temporal_views",
-            Type.BIGINT,
-            "Views of the temporal ones.",
-            sources=("page_histories.total", "page_labels.is_temporal"),
-        ),
-        ColumnSpec(
-            "recent_views",
-            Type.BIGINT,
-            "Views of the last 3 days of the window.",
-            sources=("page_histories.views",),
-        ),
-        ColumnSpec(
-            "view_squares",
-            Type.DOUBLE,
-            "Sum of the squared views of its pages: how many pages the views are worth.",
-            sources=("page_histories.total",),
-        ),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "So many different clients at least opened pages here: the most of one page on one"
-            " day. Where that is below `privacy.min_clients`, those of the window: of all pages if"
-            " few came to each, else of one.",
-            sources=("page_histories.views", "page_traffic.clients", "page_traffic.few_clients"),
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        site VARCHAR from page_labels.site: Host of the pages.
+        prefix VARCHAR from page_labels.url: What URLs beneath it begin with after the scheme:
+            `site/`, `site/news/`, `site/news.jsp?`.
+        parent VARCHAR NULL: The section above; NULL of a root.
+        depth BIGINT: Sections above; 0 of a root.
+        is_program BOOLEAN: A program; the others are folders.
+        first_seen DATE from page_histories.birth: First day of the window with views of one of its
+            pages.
+        own_pages BIGINT: Reliable pages directly in it, not in a section beneath.
+        own_flow_pages BIGINT from page_flow.url: Pages of the flow directly in it, not in a section
+            beneath.
+        own_old_pages BIGINT from page_flow.url, page_labels.phi_n: Older pages directly in it, not
+            in a section beneath.
+        pages BIGINT: Reliable pages in it and beneath.
+        temporal_pages BIGINT from page_labels.is_temporal: Those that are temporal by their curve.
+        news_pages BIGINT from page_labels.is_news: Those that are news by their concentration.
+        curve_pages BIGINT from page_labels.phi_n: Pages old enough to be temporal: the others have
+            no curve.
+        aged_pages BIGINT from page_histories.birth, page_labels.m, page_labels.p: Pages old enough
+            to be news: the concentration of a life of L days is L / m at most, where both count
+            days that are there.
+        flow_pages BIGINT from page_flow.url: Flow: pages in it and beneath that were born in the
+            observed part of the window, reliable or, while they are young, not.
+        flow_temporal_pages DOUBLE from page_flow.temporal: How many of them are temporal; young
+            ones count with their probability.
+        old_pages BIGINT from page_flow.url, page_labels.phi_n: Older stock: pages with a label that
+            are not of the flow.
+        old_temporal_pages BIGINT from page_flow.url, page_labels.is_temporal: Those of them that
+            are temporal.
+        flow_score DOUBLE from page_flow.temporal, page_labels.is_temporal: Expected share of
+            temporal pages among its new ones: that of the flow, drawn towards the older stock, the
+            section above and all sites where there is little flow.
+        flow_bound DOUBLE: What `flow_score` is at least, with 95 %.
+        flow_basis VARCHAR: What weighs most in `flow_score`: its own `flow`, its older `stock`, the
+            section `above`, all flow `everywhere`; `nothing` where no page is known.
+        views BIGINT from page_histories.total: Views of its pages.
+        temporal_views BIGINT from page_histories.total, page_labels.is_temporal: Views of the
+            temporal ones.
+        recent_views BIGINT from page_histories.views: Views of the last 3 days of the window.
+        view_squares DOUBLE from page_histories.total: Sum of the squared views of its pages: how
+            many pages the views are worth.
+        clients BIGINT from page_histories.views, page_traffic.clients, page_traffic.few_clients: So
+            many different clients at least opened pages here: the most of one page on one day.
+            Where that is below `privacy.min_clients`, those of the window: of all pages if few came
+            to each, else of one.
+        """),
     key=("day", "prefix"),
     own_rules=(
         no_rows(

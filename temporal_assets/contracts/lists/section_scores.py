@@ -11,9 +11,8 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
-_COUNTED: Final = ("pages", "temporal_pages", "views", "temporal_views")
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 SECTION_SCORES: Final = Table(
@@ -25,66 +24,42 @@ SECTION_SCORES: Final = Table(
     ),
     grain="one folder or program with reliable pages",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PREFIX_TREES.taken("site", "prefix"),
-        ColumnSpec("is_program", Type.BOOLEAN, "A program; the others are folders."),
-        ColumnSpec("depth", Type.BIGINT, "Sections above; 0 of a root."),
-        *(
-            ColumnSpec(name, Type.BIGINT, meaning, sources=(f"prefix_trees.{name}",))
-            for name, meaning in zip(
-                _COUNTED,
-                (
-                    "Reliable pages in it and beneath.",
-                    "Those that are temporal.",
-                    "Views of the reliable pages.",
-                    "Views of the temporal ones.",
-                ),
-                strict=True,
-            )
-        ),
-        ColumnSpec("score_1", Type.DOUBLE, "Temporal pages / pages."),
-        ColumnSpec("score_2", Type.DOUBLE, "Views of temporal pages / views."),
-        ColumnSpec("score", Type.DOUBLE, "Both weighted by `sites.alpha` and `sites.beta`."),
-        ColumnSpec("bound", Type.DOUBLE, "What `score` is at least."),
+        *columns("""
+            is_program BOOLEAN: A program; the others are folders.
+            depth BIGINT: Sections above; 0 of a root.
+            pages BIGINT from prefix_trees.pages: Reliable pages in it and beneath.
+            temporal_pages BIGINT from prefix_trees.temporal_pages: Those that are temporal.
+            views BIGINT from prefix_trees.views: Views of the reliable pages.
+            temporal_views BIGINT from prefix_trees.temporal_views: Views of the temporal ones.
+            score_1 DOUBLE: Temporal pages / pages.
+            score_2 DOUBLE: Views of temporal pages / views.
+            score DOUBLE: Both weighted by `sites.alpha` and `sites.beta`.
+            bound DOUBLE: What `score` is at least.
+            """),
         *PREFIX_TREES.taken(
             "flow_pages", "flow_temporal_pages", "flow_score", "flow_bound", "flow_basis"
         ),
-        ColumnSpec(
-            "merit",
-            Type.DOUBLE,
-            "What ranks: by the rule `flow` the new temporal pages of the window less those that as"
-            " many pages must bring to be worth a place in a list; else `bound`.",
-        ),
+        *columns("""
+            merit DOUBLE: What ranks: by the rule `flow` the new temporal pages of the window less
+                those that as many pages must bring to be worth a place in a list; else `bound`.
+            """),
         *PREFIX_TREES.taken("clients"),
-        ColumnSpec(
-            "is_whole",
-            Type.BOOLEAN,
-            "Of one kind, while each section above is split. By the rule `flow` one is split where"
-            " a part of it is certainly not worth a place in a list, or nothing but a part is; by"
-            " the stock where a part is certainly better. Such sections never overlap.",
-        ),
-        ColumnSpec(
-            "is_quiet",
-            Type.BOOLEAN,
-            "In the last 3 days its pages had less than a twentieth of their usual views.",
-            sources=(
-                *("prefix_trees.recent_views", "prefix_trees.views"),
-                "prefix_trees.first_seen",
-            ),
-        ),
-        ColumnSpec(
-            "rank",
-            Type.BIGINT,
-            "Place in the list of whole sections; NULL of others, of those with too few pages or"
-            " clients, of those without temporal pages (by the rule `flow`: new ones) and of those"
-            " gone quiet.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "is_selected",
-            Type.BOOLEAN,
-            "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
-        ),
+        *columns("""
+            is_whole BOOLEAN: Of one kind, while each section above is split. By the rule `flow` one
+                is split where a part of it is certainly not worth a place in a list, or nothing but
+                a part is; by the stock where a part is certainly better. Such sections never
+                overlap.
+            is_quiet BOOLEAN from prefix_trees.recent_views, prefix_trees.views,
+                prefix_trees.first_seen: In the last 3 days its pages had less than a twentieth of
+                their usual views.
+            rank BIGINT NULL: Place in the list of whole sections; NULL of others, of those with too
+                few pages or clients, of those without temporal pages (by the rule `flow`: new ones)
+                and of those gone quiet.
+            is_selected BOOLEAN: Among the first `sites.top_k`; by the rule `flow` with a `merit`
+                above 0.
+            """),
     ),
     key=("day", "prefix"),
     own_rules=(

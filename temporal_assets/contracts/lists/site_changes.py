@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 SITE_CHANGES: Final = Table(
     name="site_changes",
@@ -20,55 +20,26 @@ SITE_CHANGES: Final = Table(
         " left out."
     ),
     grain="one site that is or was in the list, was first seen, or has gone quiet",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host or domain.", sources=("site_scores.site",)),
-        ColumnSpec(
-            "change",
-            Type.VARCHAR,
-            "`entered`, `left`, `rising`, `falling` or `steady` of sites in one of both lists;"
-            " `listed` where there is no list to compare with; `unlisted` of others. Rising and"
-            " falling are among the sites of both lists.",
-        ),
-        ColumnSpec(
-            "rank",
-            Type.BIGINT,
-            "Place in the list; NULL where it is not selected.",
-            nullable=True,
-            sources=("site_scores.rank",),
-        ),
-        ColumnSpec("earlier_rank", Type.BIGINT, "Place in the list before.", nullable=True),
-        ColumnSpec(
-            "bound",
-            Type.DOUBLE,
-            "What the score is at least.",
-            nullable=True,
-            sources=("site_scores.bound",),
-        ),
-        ColumnSpec("earlier_bound", Type.DOUBLE, "The same before.", nullable=True),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Temporal pages of the window.",
-            sources=("site_scores.temporal_pages",),
-        ),
-        ColumnSpec("first_seen", Type.DATE, "First day with views in the window."),
-        ColumnSpec("last_seen", Type.DATE, "Last day with views."),
-        ColumnSpec(
-            "is_first_seen",
-            Type.BOOLEAN,
-            "First seen after the day that is compared with. Of sites that were there when the"
-            " window began nothing is known.",
-        ),
-        ColumnSpec("is_gone_quiet", Type.BOOLEAN, "Quiet now, and was not before."),
-        ColumnSpec("has_earlier", Type.BOOLEAN, "There is a list to compare with."),
-        ColumnSpec(
-            "earlier_day",
-            Type.DATE,
-            "The day that is compared with: the latest before `day` that was made under the same"
-            " settings; the day before where there is none.",
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        site VARCHAR from site_scores.site: Host or domain.
+        change VARCHAR: `entered`, `left`, `rising`, `falling` or `steady` of sites in one of both
+            lists; `listed` where there is no list to compare with; `unlisted` of others. Rising and
+            falling are among the sites of both lists.
+        rank BIGINT NULL from site_scores.rank: Place in the list; NULL where it is not selected.
+        earlier_rank BIGINT NULL: Place in the list before.
+        bound DOUBLE NULL from site_scores.bound: What the score is at least.
+        earlier_bound DOUBLE NULL: The same before.
+        temporal_pages BIGINT from site_scores.temporal_pages: Temporal pages of the window.
+        first_seen DATE: First day with views in the window.
+        last_seen DATE: Last day with views.
+        is_first_seen BOOLEAN: First seen after the day that is compared with. Of sites that were
+            there when the window began nothing is known.
+        is_gone_quiet BOOLEAN: Quiet now, and was not before.
+        has_earlier BOOLEAN: There is a list to compare with.
+        earlier_day DATE: The day that is compared with: the latest before `day` that was made under
+            the same settings; the day before where there is none.
+        """),
     key=("day", "site"),
     own_rules=(
         no_rows(

@@ -12,7 +12,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
@@ -25,119 +25,52 @@ SITE_SCORES: Final = Table(
     ),
     grain="one site with views in the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "Host, or registrable domain of several."),
-        ColumnSpec("hosts", Type.BIGINT, "Hosts of the site that were visited."),
-        ColumnSpec("pages", Type.BIGINT, "Reliable pages.", sources=("prefix_trees.pages",)),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Those that are temporal.",
-            sources=("prefix_trees.temporal_pages",),
-        ),
-        ColumnSpec(
-            "views", Type.BIGINT, "Views of the reliable pages.", sources=("prefix_trees.views",)
-        ),
+        *columns("""
+            day DATE: Last day of the window.
+            site VARCHAR: Host, or registrable domain of several.
+            hosts BIGINT: Hosts of the site that were visited.
+            pages BIGINT from prefix_trees.pages: Reliable pages.
+            temporal_pages BIGINT from prefix_trees.temporal_pages: Those that are temporal.
+            views BIGINT from prefix_trees.views: Views of the reliable pages.
+            """),
         *PREFIX_TREES.taken("temporal_views"),
-        ColumnSpec(
-            "young_pages",
-            Type.BIGINT,
-            "Reliable pages too young for a curve; they have no label, and count as untemporal"
-            " above. 0 where `sites.rule` is the paper's.",
-            sources=("early_labels.age",),
-        ),
-        ColumnSpec(
-            "young_temporal_pages",
-            Type.DOUBLE,
-            "How many of them to expect temporal: the sum of their probabilities.",
-            sources=("early_labels.probability",),
-        ),
-        ColumnSpec(
-            "young_temporal_views",
-            Type.DOUBLE,
-            "Their views, weighted by these.",
-            sources=("early_labels.probability", "early_labels.total"),
-        ),
-        ColumnSpec(
-            "score_1",
-            Type.DOUBLE,
-            "Temporal pages / pages, young ones as expected; NULL without reliable pages.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "score_2",
-            Type.DOUBLE,
-            "Views of temporal pages / views, young ones as expected; NULL without reliable pages.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "score",
-            Type.DOUBLE,
-            "Both weighted by `sites.alpha` and `sites.beta`; NULL without reliable pages.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "bound",
-            Type.DOUBLE,
-            "What `score` is at least, with a confidence of 95 %.",
-            nullable=True,
-        ),
+        *columns("""
+            young_pages BIGINT from early_labels.age: Reliable pages too young for a curve; they
+                have no label, and count as untemporal above. 0 where `sites.rule` is the paper's.
+            young_temporal_pages DOUBLE from early_labels.probability: How many of them to expect
+                temporal: the sum of their probabilities.
+            young_temporal_views DOUBLE from early_labels.probability, early_labels.total: Their
+                views, weighted by these.
+            score_1 DOUBLE NULL: Temporal pages / pages, young ones as expected; NULL without
+                reliable pages.
+            score_2 DOUBLE NULL: Views of temporal pages / views, young ones as expected; NULL
+                without reliable pages.
+            score DOUBLE NULL: Both weighted by `sites.alpha` and `sites.beta`; NULL without
+                reliable pages.
+            bound DOUBLE NULL: What `score` is at least, with a confidence of 95 %.
+            """),
         *PREFIX_TREES.taken("flow_pages", "flow_temporal_pages"),
-        ColumnSpec(
-            "flow_score",
-            Type.DOUBLE,
-            "Expected share of temporal pages among its new ones.",
-            nullable=True,
-            sources=("prefix_trees.flow_score",),
-        ),
-        ColumnSpec(
-            "flow_bound",
-            Type.DOUBLE,
-            "What `flow_score` is at least, with 95 %.",
-            nullable=True,
-            sources=("prefix_trees.flow_bound",),
-        ),
-        ColumnSpec(
-            "flow_basis",
-            Type.VARCHAR,
-            "What weighs most in `flow_score`: `flow`, `stock`, `above`, `everywhere`, `nothing`.",
-            nullable=True,
-            sources=("prefix_trees.flow_basis",),
-        ),
-        ColumnSpec(
-            "merit",
-            Type.DOUBLE,
-            "What ranks: by the rule `flow` the new temporal pages of the window less those that as"
-            " many pages must bring to be worth a place in a list; else `bound`.",
-            nullable=True,
-        ),
-        ColumnSpec("clients", Type.BIGINT, "So many different clients at least."),
-        ColumnSpec(
-            "first_seen",
-            Type.DATE,
-            "First day with views in the window.",
-            sources=("page_views.day",),
-        ),
-        ColumnSpec("last_seen", Type.DATE, "Last day with views.", sources=("page_views.day",)),
-        ColumnSpec(
-            "is_quiet",
-            Type.BOOLEAN,
-            "In the last 3 days it had less than a twentieth of its usual views.",
-            sources=("page_views.views",),
-        ),
-        ColumnSpec(
-            "rank",
-            Type.BIGINT,
-            "Place in the list, by `merit`; NULL of sites with too few pages or clients, without"
-            " pages that are temporal or expected to be (by the rule `flow`: new ones), or gone"
-            " quiet.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "is_selected",
-            Type.BOOLEAN,
-            "Among the first `sites.top_k`; by the rule `flow` with a `merit` above 0.",
-        ),
+        *columns("""
+            flow_score DOUBLE NULL from prefix_trees.flow_score: Expected share of temporal pages
+                among its new ones.
+            flow_bound DOUBLE NULL from prefix_trees.flow_bound: What `flow_score` is at least, with
+                95 %.
+            flow_basis VARCHAR NULL from prefix_trees.flow_basis: What weighs most in `flow_score`:
+                `flow`, `stock`, `above`, `everywhere`, `nothing`.
+            merit DOUBLE NULL: What ranks: by the rule `flow` the new temporal pages of the window
+                less those that as many pages must bring to be worth a place in a list; else
+                `bound`.
+            clients BIGINT: So many different clients at least.
+            first_seen DATE from page_views.day: First day with views in the window.
+            last_seen DATE from page_views.day: Last day with views.
+            is_quiet BOOLEAN from page_views.views: In the last 3 days it had less than a twentieth
+                of its usual views.
+            rank BIGINT NULL: Place in the list, by `merit`; NULL of sites with too few pages or
+                clients, without pages that are temporal or expected to be (by the rule `flow`: new
+                ones), or gone quiet.
+            is_selected BOOLEAN: Among the first `sites.top_k`; by the rule `flow` with a `merit`
+                above 0.
+            """),
     ),
     key=("day", "site"),
     own_rules=(

@@ -11,7 +11,7 @@ from temporal_assets.contracts.rules import (
     has_rows_as_before,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _BIRTH: Final = "date_diff('day', $window_first, birth) + 1"
 """Position of the birth among the days of the window, from 1."""
@@ -28,21 +28,14 @@ PAGE_HISTORIES: Final = Table(
     ),
     grain="one reliable page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_TOTALS.taken("site", "url", "birth", "total"),
-        ColumnSpec(
-            "views",
-            Type.INTEGERS,
-            "Views of each day of the window, first day first; 0 also on days that are missing.",
-            sources=("page_views.views",),
-        ),
-        ColumnSpec(
-            "is_born_before",
-            Type.BOOLEAN,
-            "The page was viewed on the first day of the window that is there, so that its true"
-            " birth may lie before it.",
-            sources=("page_totals.birth",),
-        ),
+        *columns("""
+            views INTEGER[] from page_views.views: Views of each day of the window, first day first;
+                0 also on days that are missing.
+            is_born_before BOOLEAN from page_totals.birth: The page was viewed on the first day of
+                the window that is there, so that its true birth may lie before it.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

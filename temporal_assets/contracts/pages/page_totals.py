@@ -11,7 +11,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 SEEN_BITS: Final = 63
 """Days of a window that `seen` tells: the bits of a signed integer but for its sign."""
@@ -32,33 +32,16 @@ PAGE_TOTALS: Final = Table(
     ),
     grain="one page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_VIEWS.taken("site", "url"),
-        ColumnSpec(
-            "total",
-            Type.BIGINT,
-            "Views on all days of the window.",
-            sources=("page_views.views",),
-        ),
-        ColumnSpec(
-            "birth",
-            Type.DATE,
-            "First day of the window with views.",
-            sources=("page_views.day",),
-        ),
-        ColumnSpec(
-            "seen",
-            Type.BIGINT,
-            "Days of the window with views, as bits: the lowest is its first day. Of windows of"
-            f" more than {SEEN_BITS} days, the first {SEEN_BITS}.",
-            sources=("page_views.day",),
-        ),
-        ColumnSpec(
-            "number",
-            Type.BIGINT,
-            "Place of the page in the order of sites and URLs, from 0. `page_traffic` is stored"
-            " with it instead of the URL.",
-        ),
+        *columns(f"""
+            total BIGINT from page_views.views: Views on all days of the window.
+            birth DATE from page_views.day: First day of the window with views.
+            seen BIGINT from page_views.day: Days of the window with views, as bits: the lowest is
+                its first day. Of windows of more than {SEEN_BITS} days, the first {SEEN_BITS}.
+            number BIGINT: Place of the page in the order of sites and URLs, from 0. `page_traffic`
+                is stored with it instead of the URL.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

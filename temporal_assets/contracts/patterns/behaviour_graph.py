@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 BEHAVIOUR_GRAPH: Final = Table(
     name="behaviour_graph",
@@ -21,32 +21,16 @@ BEHAVIOUR_GRAPH: Final = Table(
     ),
     grain="one pair of patterns with transits",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *URL_PATTERNS.taken("site"),
-        ColumnSpec(
-            "source",
-            Type.BIGINT,
-            "Pattern that people came from.",
-            sources=("url_patterns.pattern",),
-        ),
-        ColumnSpec(
-            "target", Type.BIGINT, "Pattern that people went to.", sources=("url_patterns.links",)
-        ),
-        ColumnSpec(
-            "transits", Type.BIGINT, "F_trans(source, target).", sources=("url_patterns.links",)
-        ),
-        ColumnSpec(
-            "out_share",
-            Type.DOUBLE,
-            "p_out: share of all that leaves the source.",
-            sources=("url_patterns.referrals",),
-        ),
-        ColumnSpec(
-            "in_share",
-            Type.DOUBLE,
-            "p_in: share of all that reaches the target.",
-            sources=("url_patterns.visits",),
-        ),
+        *columns("""
+            source BIGINT from url_patterns.pattern: Pattern that people came from.
+            target BIGINT from url_patterns.links: Pattern that people went to.
+            transits BIGINT from url_patterns.links: F_trans(source, target).
+            out_share DOUBLE from url_patterns.referrals: p_out: share of all that leaves the
+                source.
+            in_share DOUBLE from url_patterns.visits: p_in: share of all that reaches the target.
+            """),
     ),
     key=("day", "site", "source", "target"),
     own_rules=(

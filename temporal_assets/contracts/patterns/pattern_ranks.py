@@ -11,7 +11,7 @@ from temporal_assets.contracts.rules import (
     has_rows,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _BY_COUNT: Final = ("rank_volume", "rank_visits", "rank_average_visits")
 _BY_REFERRALS: Final = ("rank_referrals", "rank_average_referrals")
@@ -26,15 +26,6 @@ _ODD_LENGTHS: Final = (
 )
 
 
-def _rank(name: str, of: str) -> ColumnSpec:
-    return ColumnSpec(
-        name,
-        Type.BIGINT,
-        f"Place within the site by {of}; 1 is the best.",
-        nullable=name not in _BY_COUNT,
-    )
-
-
 PATTERN_RANKS: Final = Table(
     name="pattern_ranks",
     version=2,
@@ -46,93 +37,50 @@ PATTERN_RANKS: Final = Table(
     ),
     grain="one pattern",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *URL_PATTERNS.taken(
             "site", "pattern", "template", "is_public", "volume", "visits", "referrals"
         ),
-        ColumnSpec(
-            "authority",
-            Type.DOUBLE,
-            "Share of the behaviour graph's attention that arrives here (BB eq 10), of unit length"
-            " over the site; NULL without transits.",
-            nullable=True,
-            sources=("url_patterns.links",),
-        ),
-        ColumnSpec(
-            "hub",
-            Type.DOUBLE,
-            "The same for attention that goes on from here.",
-            nullable=True,
-            sources=("url_patterns.links",),
-        ),
-        ColumnSpec(
-            "fetch_score",
-            Type.DOUBLE,
-            "(authority + hub) / 2.",
-            nullable=True,
-            sources=("url_patterns.links",),
-        ),
-        _rank("rank_volume", "pages"),
-        _rank("rank_visits", "overall visit, F_in"),
-        _rank("rank_average_visits", "average visit, F_in a page"),
-        _rank("rank_referrals", "overall referral, F_out"),
-        _rank("rank_average_referrals", "average referral, F_out a page"),
-        _rank("rank_fetch", "the fetch score"),
-        _rank("rank_discovery", "hub"),
-        ColumnSpec(
-            "missing_ranks",
-            Type.VARCHAR,
-            "Why ranks are NULL: `no_referrers` (none is logged for the site) or `no_transits` (no"
-            " page of the site was reached from another).",
-            nullable=True,
-        ),
-        ColumnSpec("is_converged", Type.BOOLEAN, "Of the site: authority and hub have settled."),
-        ColumnSpec("rounds", Type.BIGINT, "Of the site: rounds of eq 10."),
-        ColumnSpec("movement", Type.DOUBLE, "Of the site: movement of the last round."),
-        ColumnSpec(
-            "components",
-            Type.BIGINT,
-            "Of the site: parts of the graph that no transit connects. With more than one, the"
-            " graph says little about how patterns of different parts compare.",
-        ),
-        ColumnSpec("is_isolated", Type.BOOLEAN, "No transit within the site touches the pattern."),
+        *columns("""
+            authority DOUBLE NULL from url_patterns.links: Share of the behaviour graph's attention
+                that arrives here (BB eq 10), of unit length over the site; NULL without transits.
+            hub DOUBLE NULL from url_patterns.links: The same for attention that goes on from here.
+            fetch_score DOUBLE NULL from url_patterns.links: (authority + hub) / 2.
+            rank_volume BIGINT: Place within the site by pages; 1 is the best.
+            rank_visits BIGINT: Place within the site by overall visit, F_in; 1 is the best.
+            rank_average_visits BIGINT: Place within the site by average visit, F_in a page; 1 is
+                the best.
+            rank_referrals BIGINT NULL: Place within the site by overall referral, F_out; 1 is the
+                best.
+            rank_average_referrals BIGINT NULL: Place within the site by average referral, F_out a
+                page; 1 is the best.
+            rank_fetch BIGINT NULL: Place within the site by the fetch score; 1 is the best.
+            rank_discovery BIGINT NULL: Place within the site by hub; 1 is the best.
+            missing_ranks VARCHAR NULL: Why ranks are NULL: `no_referrers` (none is logged for the
+                site) or `no_transits` (no page of the site was reached from another).
+            is_converged BOOLEAN: Of the site: authority and hub have settled.
+            rounds BIGINT: Of the site: rounds of eq 10.
+            movement DOUBLE: Of the site: movement of the last round.
+            components BIGINT: Of the site: parts of the graph that no transit connects. With more
+                than one, the graph says little about how patterns of different parts compare.
+            is_isolated BOOLEAN: No transit within the site touches the pattern.
+            """),
         *URL_PATTERNS.taken("labelled_pages"),
-        ColumnSpec(
-            "temporal_share",
-            Type.DOUBLE,
-            "Share of temporal pages among those with a label; NULL without any.",
-            nullable=True,
-            sources=("url_patterns.temporal_pages", "url_patterns.labelled_pages"),
-        ),
-        ColumnSpec(
-            "new_pages_per_day",
-            Type.DOUBLE,
-            "New pages a day in the later half of the window; NULL where it is a single day.",
-            nullable=True,
-            sources=("url_patterns.new_pages",),
-        ),
-        ColumnSpec(
-            "flow_pages",
-            Type.BIGINT,
-            "Flow: its pages that were born in the observed part of the window, those with few"
-            " views included while they are young.",
-            sources=("page_flow.url",),
-        ),
-        ColumnSpec(
-            "flow_temporal_pages",
-            Type.DOUBLE,
-            "How many of them are temporal; young ones count with their probability.",
-            sources=("page_flow.temporal",),
-        ),
-        ColumnSpec(
-            "flow_score",
-            Type.DOUBLE,
-            "Expected share of temporal pages among its new ones, drawn towards that of the site,"
-            " which it is where no page of it is known; NULL where none of the site is known."
-            " It decides what a crawler fetches now.",
-            nullable=True,
-            sources=("page_flow.temporal", "prefix_trees.flow_score"),
-        ),
+        *columns("""
+            temporal_share DOUBLE NULL from url_patterns.temporal_pages,
+                url_patterns.labelled_pages: Share of temporal pages among those with a label; NULL
+                without any.
+            new_pages_per_day DOUBLE NULL from url_patterns.new_pages: New pages a day in the later
+                half of the window; NULL where it is a single day.
+            flow_pages BIGINT from page_flow.url: Flow: its pages that were born in the observed
+                part of the window, those with few views included while they are young.
+            flow_temporal_pages DOUBLE from page_flow.temporal: How many of them are temporal; young
+                ones count with their probability.
+            flow_score DOUBLE NULL from page_flow.temporal, prefix_trees.flow_score: Expected share
+                of temporal pages among its new ones, drawn towards that of the site, which it is
+                where no page of it is known; NULL where none of the site is known. It decides what
+                a crawler fetches now.
+            """),
     ),
     key=("day", "site", "pattern"),
     own_rules=(

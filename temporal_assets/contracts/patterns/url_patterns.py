@@ -10,7 +10,7 @@ from temporal_assets.contracts.rules import (
     has_rows,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 
 def _divides(flag: str) -> str:
@@ -34,129 +34,49 @@ URL_PATTERNS: Final = Table(
         " everything, and says why."
     ),
     grain="one node of a site's pattern tree",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "The host.", sources=("page_traffic.site",)),
-        ColumnSpec(
-            "pattern", Type.BIGINT, "Number of the node, 0 for the root; parents come first."
-        ),
-        ColumnSpec("parent", Type.BIGINT, "Number of the node above, -1 for the root."),
-        ColumnSpec("depth", Type.BIGINT, "0 for the root."),
-        ColumnSpec(
-            "status",
-            Type.VARCHAR,
-            "Of the site: `learned`, or why it was not: `failed`, `timed_out`, `out_of_memory`.",
-        ),
-        ColumnSpec(
-            "reason",
-            Type.VARCHAR,
-            "What went wrong, or that the site was learned from a sample of its URLs, in words;"
-            " NULL for most.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "is_pattern", Type.BOOLEAN, "A leaf of the tree in use: every page is in one of these."
-        ),
-        ColumnSpec("is_syntax_leaf", Type.BOOLEAN, "A leaf of T_syn."),
-        ColumnSpec("is_visit_leaf", Type.BOOLEAN, "A leaf of T_visit."),
-        ColumnSpec("is_transit_leaf", Type.BOOLEAN, "A leaf of T_tran."),
-        ColumnSpec(
-            "is_public",
-            Type.BOOLEAN,
-            "At least `privacy.min_clients` clients opened pages of it. What is not public is never"
-            " exported.",
-            sources=("page_traffic.clients", "page_traffic.few_clients"),
-        ),
-        ColumnSpec(
-            "template",
-            Type.VARCHAR,
-            "The pattern as people write it, like `/news/{year}/{slug}.html`. It names no value"
-            " that fewer than `privacy.min_clients` clients asked for.",
-            sources=("page_traffic.url",),
-        ),
-        ColumnSpec(
-            "expression",
-            Type.VARCHAR,
-            "Anchored regular expression (RE2's class) over canonical URLs; expressions of"
-            " patterns exclude each other. NULL for nodes that are no leaf of any tree.",
-            nullable=True,
-            sources=("page_traffic.url",),
-        ),
-        ColumnSpec(
-            "key_values",
-            Type.VARCHAR,
-            "The pattern as key-values: a JSON object with null for ∅. NULL as above.",
-            nullable=True,
-            sources=("page_traffic.url",),
-        ),
-        ColumnSpec(
-            "rule",
-            Type.VARCHAR,
-            "The node as the matcher reads it (`core.patterns.pattern_rules`).",
-            sources=("page_traffic.url",),
-        ),
-        ColumnSpec(
-            "volume",
-            Type.BIGINT,
-            "How many pages it has: the size of P.",
-            sources=("page_traffic.url",),
-        ),
-        ColumnSpec("visits", Type.BIGINT, "F_in of its pages.", sources=("page_traffic.visits",)),
-        ColumnSpec(
-            "referred",
-            Type.BIGINT,
-            "Those of `visits` that came from a page.",
-            sources=("page_traffic.referred",),
-        ),
-        ColumnSpec(
-            "referrals", Type.BIGINT, "F_out of its pages.", sources=("page_traffic.referrals",)
-        ),
-        ColumnSpec("views", Type.BIGINT, "Views of its pages.", sources=("page_traffic.views",)),
-        ColumnSpec(
-            "labelled_pages",
-            Type.BIGINT,
-            "Pages with a label: those of whose interest enough is known.",
-            sources=("page_traffic.is_temporal",),
-        ),
-        ColumnSpec(
-            "temporal_pages",
-            Type.BIGINT,
-            "Those of them that are temporal.",
-            sources=("page_traffic.is_temporal",),
-        ),
-        ColumnSpec(
-            "new_pages",
-            Type.BIGINT,
-            "New pages of the later half of the window.",
-            sources=("page_traffic.is_new",),
-        ),
-        ColumnSpec(
-            "merged_by",
-            Type.VARCHAR,
-            "`visit` or `transit` where that cut made a leaf of an inner node of T_syn.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "saved_bits",
-            Type.DOUBLE,
-            "Merged by visits: bits that its best division would cost more.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "similarity",
-            Type.DOUBLE,
-            "Compared by transits: similarity of the least similar children, of the first that"
-            " prevented a merge where they did not merge.",
-            nullable=True,
-        ),
-        ColumnSpec(
-            "links",
-            Type.LINKS,
-            "Patterns that people went to from here, and how many did; empty where `is_pattern` is"
-            " false.",
-            sources=("page_traffic.links",),
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        site VARCHAR from page_traffic.site: The host.
+        pattern BIGINT: Number of the node, 0 for the root; parents come first.
+        parent BIGINT: Number of the node above, -1 for the root.
+        depth BIGINT: 0 for the root.
+        status VARCHAR: Of the site: `learned`, or why it was not: `failed`, `timed_out`,
+            `out_of_memory`.
+        reason VARCHAR NULL: What went wrong, or that the site was learned from a sample of its
+            URLs, in words; NULL for most.
+        is_pattern BOOLEAN: A leaf of the tree in use: every page is in one of these.
+        is_syntax_leaf BOOLEAN: A leaf of T_syn.
+        is_visit_leaf BOOLEAN: A leaf of T_visit.
+        is_transit_leaf BOOLEAN: A leaf of T_tran.
+        is_public BOOLEAN from page_traffic.clients, page_traffic.few_clients: At least
+            `privacy.min_clients` clients opened pages of it. What is not public is never exported.
+        template VARCHAR from page_traffic.url: The pattern as people write it, like
+            `/news/{year}/{slug}.html`. It names no value that fewer than `privacy.min_clients`
+            clients asked for.
+        expression VARCHAR NULL from page_traffic.url: Anchored regular expression (RE2's class)
+            over canonical URLs; expressions of patterns exclude each other. NULL for nodes that are
+            no leaf of any tree.
+        key_values VARCHAR NULL from page_traffic.url: The pattern as key-values: a JSON object with
+            null for ∅. NULL as above.
+        rule VARCHAR from page_traffic.url: The node as the matcher reads it
+            (`core.patterns.pattern_rules`).
+        volume BIGINT from page_traffic.url: How many pages it has: the size of P.
+        visits BIGINT from page_traffic.visits: F_in of its pages.
+        referred BIGINT from page_traffic.referred: Those of `visits` that came from a page.
+        referrals BIGINT from page_traffic.referrals: F_out of its pages.
+        views BIGINT from page_traffic.views: Views of its pages.
+        labelled_pages BIGINT from page_traffic.is_temporal: Pages with a label: those of whose
+            interest enough is known.
+        temporal_pages BIGINT from page_traffic.is_temporal: Those of them that are temporal.
+        new_pages BIGINT from page_traffic.is_new: New pages of the later half of the window.
+        merged_by VARCHAR NULL: `visit` or `transit` where that cut made a leaf of an inner node of
+            T_syn.
+        saved_bits DOUBLE NULL: Merged by visits: bits that its best division would cost more.
+        similarity DOUBLE NULL: Compared by transits: similarity of the least similar children, of
+            the first that prevented a merge where they did not merge.
+        links STRUCT(page INTEGER, transits BIGINT)[] from page_traffic.links: Patterns that people
+            went to from here, and how many did; empty where `is_pattern` is false.
+        """),
     key=("day", "site", "pattern"),
     own_rules=(
         Rule(

@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import (
     Rule,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 CRAWL_POLICY: Final = Table(
     name="crawl_policy",
@@ -20,56 +20,25 @@ CRAWL_POLICY: Final = Table(
         " (docs/policy.md)."
     ),
     grain="one entry of the policy",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("kind", Type.VARCHAR, "`site`, `hub`, `source`, `prefix` or `pattern`."),
-        ColumnSpec("place", Type.BIGINT, "Place in the list of its kind, from 1."),
-        ColumnSpec(
-            "site",
-            Type.VARCHAR,
-            "Host, or registrable domain where `sites.by` says so.",
-            sources=("site_scores.site", "hub_seeds.site", "url_patterns.site"),
-        ),
-        ColumnSpec(
-            "name",
-            Type.VARCHAR,
-            "The site, the URL of the hub or source, the prefix, or the pattern's template.",
-            sources=("site_scores.site", "hub_seeds.url", "news_prefixes.prefix"),
-        ),
-        ColumnSpec(
-            "decision",
-            Type.VARCHAR,
-            "What becomes of its URLs: `now`, `later` or `skip`.",
-            sources=("pattern_ranks.temporal_share", "pattern_ranks.visits"),
-        ),
-        ColumnSpec("tier", Type.BIGINT, "1 is fetched first; 1 to 8 now, 9 to 15 later, 16 never."),
-        ColumnSpec(
-            "score",
-            Type.DOUBLE,
-            "Of a site or prefix its score, of a hub the temporal pages it linked, of a pattern"
-            " its fetch rank; NULL for sites below the list.",
-            nullable=True,
-            sources=(
-                "site_scores.score",
-                "hub_seeds.temporal_pages",
-                "news_prefixes.score",
-                "pattern_ranks.fetch_score",
-            ),
-        ),
-        ColumnSpec(
-            "interval_seconds",
-            Type.BIGINT,
-            "Of a hub or source: after how long another visit is worth it.",
-            nullable=True,
-            sources=("hub_seeds.revisit_minutes", "sources.revisit_minutes"),
-        ),
-        ColumnSpec(
-            "is_provisional",
-            Type.BOOLEAN,
-            "The pages of its site have no labels yet: it rests on `provisional_lists`.",
-            sources=("provisional_lists.site",),
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        kind VARCHAR: `site`, `hub`, `source`, `prefix` or `pattern`.
+        place BIGINT: Place in the list of its kind, from 1.
+        site VARCHAR from site_scores.site, hub_seeds.site, url_patterns.site: Host, or registrable
+            domain where `sites.by` says so.
+        name VARCHAR from site_scores.site, hub_seeds.url, news_prefixes.prefix: The site, the URL
+            of the hub or source, the prefix, or the pattern's template.
+        decision VARCHAR from pattern_ranks.temporal_share, pattern_ranks.visits: What becomes of
+            its URLs: `now`, `later` or `skip`.
+        tier BIGINT: 1 is fetched first; 1 to 8 now, 9 to 15 later, 16 never.
+        score DOUBLE NULL from site_scores.score, hub_seeds.temporal_pages, news_prefixes.score,
+            pattern_ranks.fetch_score: Of a site or prefix its score, of a hub the temporal pages it
+            linked, of a pattern its fetch rank; NULL for sites below the list.
+        interval_seconds BIGINT NULL from hub_seeds.revisit_minutes, sources.revisit_minutes: Of a
+            hub or source: after how long another visit is worth it.
+        is_provisional BOOLEAN from provisional_lists.site: The pages of its site have no labels
+            yet: it rests on `provisional_lists`.
+        """),
     key=("day", "kind", "place"),
     own_rules=(
         no_rows(

@@ -7,7 +7,7 @@ from typing import Final
 from temporal_assets.contracts.rules import (
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 _KINDS: Final = "'site', 'section', 'pattern'"
 
@@ -20,57 +20,26 @@ PROVISIONAL_LISTS: Final = Table(
         " and pattern. The policy says what rests on it (docs/policy.md)."
     ),
     grain="one site, section or pattern of a site with few labelled pages",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("site", Type.VARCHAR, "The host.", sources=("page_totals.site",)),
-        ColumnSpec("kind", Type.VARCHAR, "`site`, `section` or `pattern`."),
-        ColumnSpec(
-            "name",
-            Type.VARCHAR,
-            "The site, the section or the pattern's template.",
-            sources=("page_totals.site", "page_views.url", "url_patterns.template"),
-        ),
-        ColumnSpec(
-            "pattern",
-            Type.BIGINT,
-            "Number of the pattern in the site's tree; -1 for sites and sections.",
-            sources=("url_patterns.pattern",),
-        ),
-        ColumnSpec("days", Type.BIGINT, "Days that it was seen on.", sources=("page_views.day",)),
-        ColumnSpec(
-            "pages",
-            Type.BIGINT,
-            "Pages with views enough to say anything.",
-            sources=("page_views.views",),
-        ),
-        ColumnSpec(
-            "share",
-            Type.DOUBLE,
-            "Share of them in which interest fades within days, drawn towards that of the section"
-            " above and of the site; a half where nothing is known.",
-            sources=("page_views.views",),
-        ),
-        ColumnSpec(
-            "new_per_day",
-            Type.DOUBLE,
-            "Such pages that were first opened after the first day, a day; NULL with a single day.",
-            nullable=True,
-            sources=("page_views.day",),
-        ),
-        ColumnSpec("views", Type.BIGINT, "Their views.", sources=("page_views.views",)),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "So many clients at least: those of its most opened page.",
-            sources=("page_traffic.clients",),
-        ),
-        ColumnSpec(
-            "is_listed",
-            Type.BOOLEAN,
-            "New pages of it are worth to be fetched now. Of sections, one that lies beneath"
-            " another that is listed is not.",
-        ),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        site VARCHAR from page_totals.site: The host.
+        kind VARCHAR: `site`, `section` or `pattern`.
+        name VARCHAR from page_totals.site, page_views.url, url_patterns.template: The site, the
+            section or the pattern's template.
+        pattern BIGINT from url_patterns.pattern: Number of the pattern in the site's tree; -1 for
+            sites and sections.
+        days BIGINT from page_views.day: Days that it was seen on.
+        pages BIGINT from page_views.views: Pages with views enough to say anything.
+        share DOUBLE from page_views.views: Share of them in which interest fades within days, drawn
+            towards that of the section above and of the site; a half where nothing is known.
+        new_per_day DOUBLE NULL from page_views.day: Such pages that were first opened after the
+            first day, a day; NULL with a single day.
+        views BIGINT from page_views.views: Their views.
+        clients BIGINT from page_traffic.clients: So many clients at least: those of its most opened
+            page.
+        is_listed BOOLEAN: New pages of it are worth to be fetched now. Of sections, one that lies
+            beneath another that is listed is not.
+        """),
     key=("day", "site", "kind", "name", "pattern"),
     own_rules=(
         no_rows(

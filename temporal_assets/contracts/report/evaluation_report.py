@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import (
     Severity,
     no_rows,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, columns
 
 MOST_BYTES: Final = 2_000_000
 """Most bytes of all sections: the page adds as much again and more, and has to stay below 5 MB."""
@@ -23,22 +23,18 @@ EVALUATION_REPORT: Final = Table(
         " `privacy.min_clients`."
     ),
     grain="one section of the report",
-    columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
-        ColumnSpec("place", Type.BIGINT, "Of the section in the report; 0: what the data is."),
-        ColumnSpec("id", Type.VARCHAR, "Short name: `tw-table-1`, `bb-figure-8`, `data`."),
-        ColumnSpec("source", Type.VARCHAR, "Where a paper has it: `TW Table 1`; else empty."),
-        ColumnSpec("title", Type.VARCHAR, "Heading."),
-        ColumnSpec(
-            "trial",
-            Type.VARCHAR,
-            "What it is judged by: `in_sample`, `out_of_time`, `both`, or `no_judgement` of what"
-            " only describes.",
-        ),
-        ColumnSpec("is_available", Type.BOOLEAN, "Whether the data was there to make it."),
-        ColumnSpec("says", Type.VARCHAR, "What its numbers come to, or why it is not available."),
-        ColumnSpec("content", Type.VARCHAR, "All of it as JSON (docs/report.md)."),
-    ),
+    columns=columns("""
+        day DATE: Last day of the window.
+        place BIGINT: Of the section in the report; 0: what the data is.
+        id VARCHAR: Short name: `tw-table-1`, `bb-figure-8`, `data`.
+        source VARCHAR: Where a paper has it: `TW Table 1`; else empty.
+        title VARCHAR: Heading.
+        trial VARCHAR: What it is judged by: `in_sample`, `out_of_time`, `both`, or `no_judgement`
+            of what only describes.
+        is_available BOOLEAN: Whether the data was there to make it.
+        says VARCHAR: What its numbers come to, or why it is not available.
+        content VARCHAR: All of it as JSON (docs/report.md).
+        """),
     key=("day", "id"),
     own_rules=(
         no_rows(

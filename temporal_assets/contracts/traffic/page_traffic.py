@@ -12,7 +12,7 @@ from temporal_assets.contracts.rules import (
     no_rows,
     rows_drift,
 )
-from temporal_assets.contracts.table import ColumnSpec, Table, Type
+from temporal_assets.contracts.table import Table, Type, columns
 
 PAGE_TRAFFIC: Final = Table(
     name="page_traffic",
@@ -25,73 +25,32 @@ PAGE_TRAFFIC: Final = Table(
     ),
     grain="one page of the window",
     columns=(
-        ColumnSpec("day", Type.DATE, "Last day of the window."),
+        *columns("day DATE: Last day of the window."),
         *PAGE_TOTALS.taken("site"),
         *(replace(column, number=Type.BIGINT) for column in PAGE_TOTALS.taken("url")),
-        ColumnSpec(
-            "visits",
-            Type.BIGINT,
-            "F_in: distinct pairs of a referrer, or none, and a client who came to the page.",
-            sources=("transits.target", "transits.client"),
-        ),
-        ColumnSpec(
-            "referred",
-            Type.BIGINT,
-            "Those of `visits` that came from a page, of this site or another.",
-            sources=("transits.referrer",),
-        ),
-        ColumnSpec(
-            "referrals",
-            Type.BIGINT,
-            "F_out: distinct pairs of a target, on any site, and a client who came there from the"
-            " page.",
-            sources=("transits.referrer", "transits.client"),
-        ),
-        ColumnSpec(
-            "clients",
-            Type.BIGINT,
-            "Distinct clients who came to the page.",
-            sources=("transits.client",),
-        ),
-        ColumnSpec(
-            "few_clients",
-            Type.BIGINTS,
-            "Their pseudonyms where they are fewer than `privacy.min_clients`, else empty: what it"
-            " takes to count the clients of a pattern up to that bound.",
-            sources=("transits.client",),
-        ),
-        ColumnSpec(
-            "links",
-            Type.LINKS,
-            "F_trans: pages of the same site that people came from, and how many did. A page is its"
-            " place among the URLs of its site, from 0.",
-            sources=("transits.referrer", "transits.client"),
-        ),
-        ColumnSpec(
-            "views", Type.BIGINT, "Views on all days of the window.", sources=("page_totals.total",)
-        ),
-        ColumnSpec(
-            "birth",
-            Type.DATE,
-            "First day of the window with views; NULL for a page without any.",
-            nullable=True,
-            sources=("page_totals.birth",),
-        ),
-        ColumnSpec(
-            "is_new",
-            Type.BOOLEAN,
-            "Born on one of the days of the window's later half, of those that are there, and"
-            " opened so often since that silence before would be no chance (docs/url-patterns.md).",
-            sources=("page_totals.birth", "page_totals.total"),
-        ),
-        ColumnSpec(
-            "is_temporal",
-            Type.BOOLEAN,
-            "The page's label; NULL for pages without one, and where nothing is known of the"
-            " interest.",
-            nullable=True,
-            sources=("page_labels.is_temporal", "page_labels.phi_n"),
-        ),
+        *columns("""
+            visits BIGINT from transits.target, transits.client: F_in: distinct pairs of a referrer,
+                or none, and a client who came to the page.
+            referred BIGINT from transits.referrer: Those of `visits` that came from a page, of this
+                site or another.
+            referrals BIGINT from transits.referrer, transits.client: F_out: distinct pairs of a
+                target, on any site, and a client who came there from the page.
+            clients BIGINT from transits.client: Distinct clients who came to the page.
+            few_clients BIGINT[] from transits.client: Their pseudonyms where they are fewer than
+                `privacy.min_clients`, else empty: what it takes to count the clients of a pattern
+                up to that bound.
+            links STRUCT(page INTEGER, transits BIGINT)[] from transits.referrer, transits.client:
+                F_trans: pages of the same site that people came from, and how many did. A page is
+                its place among the URLs of its site, from 0.
+            views BIGINT from page_totals.total: Views on all days of the window.
+            birth DATE NULL from page_totals.birth: First day of the window with views; NULL for a
+                page without any.
+            is_new BOOLEAN from page_totals.birth, page_totals.total: Born on one of the days of the
+                window's later half, of those that are there, and opened so often since that silence
+                before would be no chance (docs/url-patterns.md).
+            is_temporal BOOLEAN NULL from page_labels.is_temporal, page_labels.phi_n: The page's
+                label; NULL for pages without one, and where nothing is known of the interest.
+            """),
     ),
     key=("day", "url"),
     own_rules=(

@@ -12,6 +12,7 @@ import pytest
 from temporal_assets import contracts
 from temporal_assets.contracts import ColumnSpec, Drift, Rule, Table, Type, markdown
 from temporal_assets.contracts.rules import has_rows, no_rows, rules_of_shape
+from temporal_assets.contracts.table import columns
 from temporal_assets.quality.measure import measure, parameters
 from temporal_assets.settings import load_settings
 
@@ -88,6 +89,22 @@ def test_lineage_names_columns_that_exist() -> None:
             for source in column.sources:
                 name, origin = source.split(".")
                 assert origin in contracts.table(name).column_names
+
+
+def test_columns_are_declared_as_in_sql_with_their_meaning() -> None:
+    text = """
+        day DATE: Last day.
+        phi_n DOUBLE NULL from page_views.day, page_views.views: Share of
+            the interest: within `n` days.
+        """
+    sources = ("page_views.day", "page_views.views")
+    meaning = "Share of the interest: within `n` days."
+    assert columns(text) == (
+        ColumnSpec("day", Type.DATE, "Last day."),
+        ColumnSpec("phi_n", Type.DOUBLE, meaning, nullable=True, sources=sources),
+    )
+    with pytest.raises(ValueError, match="declares no column of a contract: day DATE"):
+        columns("day DATE")
 
 
 def test_names_may_not_be_used_twice() -> None:
