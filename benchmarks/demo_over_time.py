@@ -24,7 +24,7 @@ class DemoOverTime:
     """Times are days since the first of the corpus."""
 
     pages: dict[str, Row]
-    """By URL, hubs included: birth, kind, is_temporal."""
+    """Rows by URL, hubs included: birth, kind, is_temporal."""
     hubs: dict[str, Row]
     newest: dict[str, list[Row]]
     """Pages of each site, the last born first."""
@@ -35,7 +35,7 @@ class DemoOverTime:
     """Pages born before are not linked any more: whoever crawls has them."""
 
     def shown(self, url: str, now: float) -> list[str]:
-        """What a page links to."""
+        """Return the links of a page."""
         if url not in self.hubs:
             return [target for target in self.links[url] if self._is_shown(target, now)]
         hub = self.hubs[url]
@@ -65,7 +65,7 @@ class DemoOverTime:
 
 
 def read(demo: Path, since: float) -> DemoOverTime:
-    """From the folder of a corpus with a mirror."""
+    """Read the folder of a corpus with a mirror."""
     pages = {row["url"]: row for row in pq.read_table(demo / "truth/pages.parquet").to_pylist()}
     hubs = {row["url"]: row for row in pq.read_table(demo / "truth/hubs.parquet").to_pylist()}
     newest: dict[str, list[Row]] = defaultdict(list)

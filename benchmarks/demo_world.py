@@ -42,7 +42,7 @@ Numbers = dict[str, float]
 Floats = NDArray[np.float64]
 
 OPTIONS: Final = DemoOptions(pages=20_000, requests=3_000_000, clients=200_000, mirror=False)
-"""Of the corpus that is measured: larger than the default's, for stable shares."""
+"""Options of the measured corpus: larger than the default's, for stable shares."""
 
 _SETTLES: Final = 5.0
 """Days for which the life of a page is watched: the portal's clicks span eight."""
@@ -78,7 +78,7 @@ class Views:
 
 
 def popularity(views: Views) -> Numbers:
-    """How views are spread over the pages that anybody opened."""
+    """Measure how views are spread over the pages that anybody opened."""
     counts = np.sort(np.bincount(views.page))[::-1]
     counts = counts[counts > 0]
     return {
@@ -94,7 +94,7 @@ def share(part: NDArray[Any], whole: NDArray[Any]) -> float:
 
 
 def lives(views: Views, days: float) -> Numbers:
-    """How fast interest in pages comes that were first opened after the first day."""
+    """Measure how fast interest comes in pages first opened after the first day."""
     births = views.births
     age = views.at - births[views.page]
     born = (births >= 1) & (births < days - _SETTLES)
@@ -196,7 +196,7 @@ def daily_noise(views: Floats, weekday: NDArray[np.int64], least: float) -> Numb
 def arrivals(
     day: NDArray[np.int64], weekday: NDArray[np.int64], hour: Floats, section: list[str]
 ) -> Numbers:
-    """When new pages of a site appear, and under which folders.
+    """Measure when new pages of a site appear, and under which folders.
 
     Args:
         day: Of each page, from 0.
@@ -264,7 +264,7 @@ def _clicks(visits: Any, zone: int) -> Views:
 
 
 def _promo_ages(data: Path) -> Numbers:
-    """Of the links on a front page, those that are still there some hours later."""
+    """Return shares of a front page's links that are still there some hours later."""
     rows = real_visits.promos(data)
     seen = rows["seen"].to_numpy().astype("datetime64[s]").astype(np.int64)
     times, snapshot = np.unique(seen, return_inverse=True)

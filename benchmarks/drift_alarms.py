@@ -1,4 +1,4 @@
-"""How often drifts of a healthy site warn, and how often they find what is wrong.
+"""Frequency of warnings by drifts of a healthy site, and of problems that they find.
 
     python benchmarks/drift_alarms.py [--data FOLDER] [--tune]
 

@@ -1,4 +1,4 @@
-"""From combined logs to published requests, page_views and transits, beside GoAccess.
+"""Speed from combined logs to published requests, page_views and transits, beside GoAccess.
 
     python benchmarks/ingest.py                  2 million lines, both tools on the same file
     python benchmarks/ingest.py --linear         1 to 20 million lines, ours alone: time per line
@@ -30,7 +30,7 @@ from temporal_assets.demo import DemoOptions, generate
 DAYS = 3
 LINEAR = (1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000)
 SHARE = 0.45
-"""Of the lines of a corpus, those in the two combined formats, less some to be sure."""
+"""Share of a corpus's lines in the two combined formats, less some to be sure."""
 
 PIPELINE = """
 import sys
@@ -53,7 +53,7 @@ for day in inventory.days():
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One process from start to end."""
+    """Process from start to end."""
 
     seconds: float
     peak_mib: float
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def write_log(folder: Path, lines: int, target: Path) -> int:
-    """One combined log of about `lines` lines (never fewer); returns how many."""
+    """Write a combined log of about `lines` lines (never fewer). Returns how many."""
     requests = int(lines / SHARE)
     generate(
         DemoOptions(
@@ -141,7 +141,7 @@ def pipeline(folder: Path, log: Path) -> Run:
 
 
 def commands(folder: Path, log: Path) -> tuple[Run, Run]:
-    """What a user types: `ingest`, then `materialize`."""
+    """Return the commands that a user types: `ingest`, then `materialize`."""
     state = folder / "state"
     shutil.rmtree(state, ignore_errors=True)
     tool = [sys.executable, "-m", "temporal_assets"]
@@ -205,7 +205,7 @@ def thin(log: Path, every: int, target: Path) -> Path:
 
 
 def report(name: str, took: Run, lines: int) -> None:
-    """One line of the result."""
+    """Return a line of the result."""
     speed = lines / took.seconds
     print(
         f"{name:<45} {lines:>12,} lines {took.seconds:>8.1f} s {speed:>12,.0f} lines/s "

@@ -1,4 +1,4 @@
-"""What an instant crawl finds by a learned policy, and by the list in use; on the demo over time.
+"""Pages that an instant crawl of the demo finds, by a learned policy and by the list in use.
 
 Run `python -m benchmarks.instant_crawl` (three minutes; `--seeds 1` one).
 
@@ -48,7 +48,7 @@ _DAY: Final = 86_400
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one crawl did."""
+    """Result of a crawl."""
 
     temporal: float
     """Temporal pages fetched that were born while it ran, as a share of those."""

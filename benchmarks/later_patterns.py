@@ -62,13 +62,13 @@ _NO_DATES: Final = re.compile(
 )
 """Months, weeks and quarters that the tree takes for names."""
 _BITS: Final = 4.0
-"""Of a character that a pattern does not name."""
+"""Bits of a character that a pattern does not name."""
 _CHOSEN_ON: Final = ("nyt", "cbs", "abc", "npr", "usat")
 _RULES: Final[tuple[Salience, ...]] = ("drop", "support")
 
 
 def arrivals(folder: Path) -> dict[str, Arrivals]:
-    """For each site, the URLs of its main host with the day they were first seen on."""
+    """Return the URLs of each site's main host with the day they were first seen on."""
     seen: dict[str, dict[str, dt.date]] = defaultdict(dict)
     with gzip.open(
         folder / "top_news_arrivals" / "arrivals.csv.gz", "rt", encoding="utf-8"
@@ -131,7 +131,7 @@ def by_year(first_days: Arrivals) -> dict[int, tuple[int, int, float, dict[int, 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """How well a rule does on later URLs of a site; means over its windows."""
+    """Quality of a rule on later URLs of a site; means over its windows."""
 
     patterns: float
     coverage: float

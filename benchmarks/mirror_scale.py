@@ -39,7 +39,7 @@ FAR = 0.1
 """Links that leave their site."""
 SEED = 1
 MEMORY = "3GB"
-"""Of the engine."""
+"""Memory limit of the engine."""
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def machine() -> Facts:
-    """What the numbers depend on."""
+    """Return facts of this machine that the numbers depend on."""
     return {
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
@@ -108,7 +108,7 @@ def _processor() -> str:
 
 
 class _Run:
-    """One corpus and what was measured on it so far."""
+    """Measurements of a corpus so far."""
 
     def __init__(self, asked: argparse.Namespace, fraction: float) -> None:
         self.folder: Path = asked.folder / f"{fraction:g}-of-paper-{asked.days}-days"
@@ -206,7 +206,7 @@ def _line(small: Facts, large: Facts, stages: Iterable[str], fact: str) -> tuple
 
 
 def _show_extrapolated(runs: list[Facts]) -> None:
-    """What starts a stage is paid once, what is done for a request as often as there are some."""
+    """Starting costs are paid once, costs of a request as often as there are some."""
     small, large = runs[0], runs[-1]
     print(f"\nExtrapolated to the papers' size, a line through {small['fraction']:g} and", end=" ")
     print(f"{large['fraction']:g}; not measured:")

@@ -60,13 +60,13 @@ def main() -> None:
 
 
 def _processor_seconds() -> float:
-    """Of this process since it began, imports among them, and of those that it has started."""
+    """Return processor seconds of this process with its imports, and of its children."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def _peak_mib() -> float:
-    """Of the largest process so far."""
+    """Return the peak of the largest process so far."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return max(usage.ru_maxrss for usage in both) / 1024
 

@@ -51,7 +51,7 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 REQUESTS_A_URL: Final = 8_282_845 / 1_699_434
-"""Of www.fotocommunity.de, whose log has the most URLs of BB Table 2."""
+"""Requests for each URL of www.fotocommunity.de, whose log has the most URLs of BB Table 2."""
 
 _DAY: Final = dt.date(2026, 3, 30)
 _DAYS: Final = 30
@@ -134,7 +134,7 @@ def measure(sizes: list[int], cores: int) -> dict[str, Any]:
 
 
 def _processor_seconds() -> float:
-    """Of this process and of those that it started and that ended."""
+    """Return processor seconds of this process and of those that it started and that ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 

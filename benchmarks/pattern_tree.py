@@ -47,7 +47,7 @@ _SECTIONS: Final = ("politics", "sport", "business", "culture", "science", "trav
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one measurement took."""
+    """Cost of a measurement."""
 
     urls: int
     elapsed: float

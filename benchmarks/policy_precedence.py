@@ -1,4 +1,4 @@
-"""Which of a news prefix and a pattern should decide where both know a URL.
+"""Precedence of a news prefix or a pattern where both know a URL.
 
 Run `python -m benchmarks.policy_precedence` (four minutes; `--seeds 1` one).
 

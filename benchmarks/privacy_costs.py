@@ -1,4 +1,4 @@
-"""What protecting visitors costs: keys that rotate, and addresses without their last bits.
+"""Costs of protecting visitors: keys that rotate, and addresses without their last bits.
 
     python -m benchmarks.privacy_costs CLICKS.parquet ACCESS.log...
     python -m benchmarks.privacy_costs --transits 3000000

@@ -1,4 +1,4 @@
-"""Where the microseconds of a log line go, by format and step, beside what each step cannot beat.
+"""Microseconds of a log line by format and step, beside what each step cannot beat.
 
     python -m benchmarks.reading_profile FOLDER --files 4
 

@@ -1,4 +1,4 @@
-"""How answers are compared: measures with 95 % intervals, and who is ahead.
+"""Comparison of answers: measures with 95 % intervals, and who is ahead.
 
 Here: the paired bootstrap and the tables that are printed. Not here: the answers.
 
@@ -32,12 +32,12 @@ _AT_ONCE: Final = 1 << 23
 """Numbers in memory at once."""
 
 Measure = Callable[[Floats], Floats]
-"""From sums of columns (draws x columns) to one number a draw."""
+"""Function from sums of columns (draws x columns) to a number a draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One measure of one answer."""
+    """Measure of an answer."""
 
     value: float
     draws: Floats
@@ -75,7 +75,7 @@ class Verdict:
 
 
 class Draws:
-    """How often each row is drawn in each round; rows of one unit are drawn together."""
+    """Number of times each row is drawn in each round; rows of a unit are drawn together."""
 
     def __init__(self, units: ArrayLike) -> None:
         _, self.unit = np.unique(np.asarray(units), return_inverse=True)

@@ -89,7 +89,7 @@ def _numbers(rows: Any, name: str) -> Any:
 
 
 def _from_views(judged: Judged, day: dt.date, urls: list[str]) -> dict[str, Flags]:
-    """What ten lines make of the views in the window."""
+    """Judge pages by ten lines of code over the views in the window."""
     histories = judged.table("page_histories", day)
     place = {url: row for row, url in enumerate(histories["url"].to_pylist())}
     views = np.array(histories["views"].to_pylist(), np.int64)[[place[url] for url in urls]]

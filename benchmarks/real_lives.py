@@ -1,4 +1,4 @@
-"""What pages really did: the truth that every decision is judged by.
+"""Lives of real pages: the truth that every decision is judged by.
 
 A page's life begins with its first visit in the whole set and is followed for `LIFE` days, or as
 long as the set lasts. It is temporal if more than 70 % of the views of that life (distinct clients

@@ -1,4 +1,4 @@
-"""What our decisions are worth on real data, out of time, beside the simple ones.
+"""Worth of our decisions on real data, out of time, beside the simple ones.
 
     python -m benchmarks.real_predictions [--only SET ...] [--part PART ...] [--chosen]
         [--vary CHANGE ...]

@@ -36,7 +36,7 @@ _FAR: Final = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class _Story:
-    """One story that was on the front page."""
+    """Story that was on the front page."""
 
     page: int
     born: float
@@ -44,7 +44,7 @@ class _Story:
     shown: Floats
     """Hours in which it was on the page."""
     clicks: Floats
-    """When it was clicked, ascending."""
+    """Times at which it was clicked, ascending."""
 
     @property
     def half_age(self) -> float:
@@ -63,7 +63,7 @@ def revisits(judged: Judged) -> list[Table]:
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """What was said on a day, and the stories before and after it."""
+    """Headlines of a day, and the stories before and after it."""
 
     day: int
     half_life: float

@@ -58,7 +58,7 @@ class Daily:
     views: NDArray[np.int64]
     """pages x days; days without data are 0, see `observed`."""
     observed: NDArray[np.bool_]
-    """Whether a day has data."""
+    """True for days with data."""
 
     @property
     def births(self) -> NDArray[np.int64]:
@@ -68,12 +68,12 @@ class Daily:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Who clicked from where to where: distinct clients by day."""
+    """Clicks from page to page: distinct clients by day."""
 
     referrer: NDArray[np.str_]
     target: NDArray[np.str_]
     day: NDArray[np.int64]
-    """From the first day of the visits, from 0."""
+    """Number of days since the first day of the visits, from 0."""
     clients: NDArray[np.int64]
 
 

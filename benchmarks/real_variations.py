@@ -167,4 +167,4 @@ VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
     "after_13_days": lambda real: _after(real, 13),
     "after_20_days": lambda real: _after(real, 20),
 }
-"""By name, what is made of a set."""
+"""Functions that vary a set, by name."""

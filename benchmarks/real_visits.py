@@ -188,7 +188,7 @@ def _hours(rows: pa.Table) -> list[int]:
 
 
 def _weighted(rows: pa.Table, clicks: Int64s, from_front: NDArray[np.bool_]) -> pa.Table:
-    """One click a client, spread over the hour; and the front page it came from."""
+    """Return a client's visit for each click, spread over the hour, and of the front page."""
     row = np.repeat(np.arange(len(rows)), clicks)
     within = np.random.default_rng(_SEED).integers(1, 3_600, len(row)).astype("timedelta64[s]")
     time = rows["seen"].to_numpy().astype("datetime64[us]")[row] + within

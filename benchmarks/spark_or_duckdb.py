@@ -50,7 +50,7 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 _ENGINES = ("duckdb", "spark")
 _ALL = "all"
 _LEAST_KEPT = 0.99
-"""Of the lines, or cleaning takes readers for robots."""
+"""Least share of lines kept, or cleaning takes readers for robots."""
 
 _SAMPLED_SECONDS = 0.3
 _SHUFFLED = "internal.metrics.shuffle.write.bytesWritten"
@@ -212,7 +212,7 @@ def settings_of(state: Path, name: str, cores: int, one_task: int | None) -> Set
 
 
 def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """What `work` says, with the largest memory and, of Spark, what its event log says."""
+    """Return the report of `work`, with the largest memory and facts of Spark's event log."""
     command = [sys.executable, "-m", "benchmarks.spark_or_duckdb", "--of", str(state)]
     small = [] if arguments.one_task is None else ["--one-task", str(arguments.one_task)]
     run = subprocess.Popen(
@@ -325,7 +325,7 @@ def report(rows_by_engine: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def megabytes(size: int, digits: int = 1) -> str:
-    """Of bytes."""
+    """Return bytes as megabytes."""
     return f"{size / 1e6:,.{digits}f}"
 
 

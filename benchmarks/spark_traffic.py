@@ -30,13 +30,13 @@ _SECTIONS = ("politics", "sports", "culture", "science", "travel", "local", "bus
 _REQUESTS_A_PAGE = 25
 _REQUESTS_A_CLIENT = 12
 _SHARE_OF_NEW_PAGES = 0.5
-"""Of the requests; they go to pages that opened in the last days, the others to old ones."""
+"""Share of requests for pages opened in the last days; the others go to old ones."""
 _SHARE_FROM_NOWHERE = 0.3
 _SHARE_FROM_FRONTS = 0.7
-"""Of the requests that come from anywhere; the others come from any old page of the site."""
+"""Share of requests that come from front pages; the others come from any old page of the site."""
 _SERVERS = 4
 _MOST_LINES = 500_000
-"""Of a file; what is more takes more servers."""
+"""Most lines of a file; more of them take more servers."""
 _ANNOTATED = 2_000
 _SITES_A_LISTED = 3
 """Every so many sites one is in the list that people keep."""
@@ -93,18 +93,18 @@ class Web:
 
     @classmethod
     def of(cls, requests: int, days: int) -> Web:
-        """As many pages and clients as so many requests are worth."""
+        """Return a site with as many pages and clients as so many requests are worth."""
         old = max(2 * _FRONT_PAGES, requests // _REQUESTS_A_PAGE // 2)
         clients = max(1_000, requests // _REQUESTS_A_CLIENT)
         return cls(days, clients, old // _SITES * _SITES, max(_SITES, old // 10))
 
     @property
     def pages(self) -> int:
-        """Of all kinds."""
+        """Number of pages of all kinds."""
         return self.old + self.days * self.new_a_day
 
     def path(self, page: int) -> str:
-        """Where a page is on its site."""
+        """Return the path of a page on its site."""
         if page < _FRONT_PAGES:
             return _FRONTS[page // _SITES]
         section = _SECTIONS[page // _SITES % len(_SECTIONS)]
@@ -145,7 +145,7 @@ class Web:
 
 @dataclass(frozen=True)
 class Requests:
-    """Of a server and day, in the order of time."""
+    """Requests of a server and day, in the order of time."""
 
     second: Ints
     client: Ints

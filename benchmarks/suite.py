@@ -40,8 +40,8 @@ _SHOWN: Final = ("small", "paper")
 _BEGIN: Final = "<!-- written by python -m benchmarks.suite -->\n"
 _END: Final = "<!-- end -->\n"
 _TURNS: Final = 3
-"""Of the ways of a line, one after the other: a machine that is shared is faster and slower from
-one minute to the next, and a ratio of two ways should not be of two such minutes."""
+"""Turns of the ways of a line, one after the other: a machine that is shared is faster and slower
+from one minute to the next, and a ratio of two ways should not be of two such minutes."""
 
 _SHORT: Final = 1.0
 """Seconds of a run. What takes longer is measured over more than a moment as it is."""
@@ -53,7 +53,7 @@ _PACKAGES: Final = (
 
 
 Found = dict[str, dict[str, Any]]
-"""By line: the machine and its load before, how to repeat it, and a row for every way."""
+"""Results by line: the machine and its load before, how to repeat it, and a row for every way."""
 
 
 def main() -> None:
@@ -131,14 +131,14 @@ def is_there(need: str | None) -> bool:
 
 
 def call(name: str, way: str, folder: Path, size: str, repeats: int) -> str:
-    """One way in a process of its own; what it printed last."""
+    """Run a way in a process of its own. Returns what it printed last."""
     command = [sys.executable, "-m", "benchmarks.suite_lines", name, way, str(folder), size]
     result = subprocess.run([*command, str(repeats)], check=True, stdout=subprocess.PIPE, text=True)
     return result.stdout.strip().rpartition("\n")[2]
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that do the work, ours and others, as far as they are installed."""
+    """Return versions of the packages that do the work, as far as they are installed."""
     versions_by_name = {}
     for name in _PACKAGES:
         try:

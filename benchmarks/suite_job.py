@@ -1,4 +1,4 @@
-"""What a line of the benchmark suite is: the same job done by us and by what a user would pick.
+"""Line of the benchmark suite: the same job done by us and by what a user would pick.
 
 Here: the shapes, the sizes and the timing of one way. Not here: the jobs (`suite_logs`,
 `suite_windows`, `suite_links`, `suite_lists`, `suite_graphs`, `suite_urls`), which there are
@@ -23,7 +23,7 @@ Done = tuple[int, Any] | tuple[int, Any, float]
 where not all of the job counts."""
 Job = Callable[[], Done]
 Setup = Callable[[Path, str], Job]
-"""Of a way: the folder of the inputs and the size."""
+"""Function that prepares a way from the folder of the inputs and the size."""
 Input = Callable[[Path, str], None]
 """Writes what jobs read into a folder."""
 
@@ -34,10 +34,10 @@ SIZES: Final = ("small", "medium", "paper")
 Sized = dict[str, int]
 
 ENOUGH_SECONDS: Final = 60.0
-"""Of one way's repeats together: what takes longer is not repeated."""
+"""Seconds of a way's repeats together: what takes longer is not repeated."""
 
 SHORT_SECONDS: Final = 2.0
-"""Of one way's repeats together, at least: of three that take milliseconds a median is chance."""
+"""Least seconds of a way's repeats: the median of three that take milliseconds is chance."""
 
 MOST_REPEATS: Final = 30
 """Enough for a median, however short a job is."""
@@ -45,20 +45,20 @@ MOST_REPEATS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One job; the first way is ours."""
+    """Job with its ways, the first of which is ours."""
 
     title: str
     items: str
     ways: dict[str, Setup]
     needs: dict[str, str]
-    """What a way needs: a module or, with `!`, a program."""
+    """Modules, or programs with `!`, that a way needs."""
     inputs: tuple[Input, ...] = ()
     check: Check | None = None
-    """Of what the ways have left: not in the process of one, whose memory is measured."""
+    """Check of what the ways have left: not in the process of one, whose memory is measured."""
     compared: tuple[str, ...] = ()
     """Ways that `check` compares with ours; all where it names none."""
     parts: dict[str, str] = field(default_factory=dict)
-    """Of a way that does a part of the job, our way of that part, with which it is compared."""
+    """Our ways of parts of the job, by the ways that do such a part and are compared with them."""
 
 
 def timed(job: Job, repeats: int) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def timed(job: Job, repeats: int) -> dict[str, Any]:
 
 
 def spread(seconds: Sequence[float]) -> float:
-    """How far apart the middle half of the runs lies, over the median."""
+    """Return the distance of the quartiles of the runs, over the median."""
     first, median, third = statistics.quantiles(seconds, method="inclusive")
     return (third - first) / median
 
@@ -110,6 +110,6 @@ def same_rows(
 
 
 def _processor_seconds() -> float:
-    """Of this process and of those it has called and waited for."""
+    """Return processor seconds of this process and of those it has called and waited for."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in used)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TRANSITS: Final[Sized] = {"small": 1_000_000, "medium": 5_000_000, "paper": 20_000_000}
 _LEAST_CLIENTS: Final = 5
-"""Of a hub, and of a page whose clients are not named: the default of `privacy.min_clients`."""
+"""Least clients of a hub, and of a page without named ones: `privacy.min_clients`."""
 _BEST: Final = 100
 _SUMS: Final = ("visits", "referred", "referrals", "clients")
 _LISTS: Final = ("few_clients", "links")
@@ -89,7 +89,7 @@ def traffic_by_us(folder: Path, size: str) -> Job:
 
 
 def traffic_by_pandas(folder: Path, size: str) -> Job:
-    """What people did on each page (BB 2), but for the lists of links and of clients."""
+    """Count the traffic of each page (BB 2), but for the lists of links and of clients."""
     import pandas as pd
 
     store = _linked(folder)[0]

@@ -25,7 +25,7 @@ _SECTIONS: Final[Sized] = {"small": 10, "medium": 40, "paper": 40}
 SITES: Final = 2_000
 _TREES: Final = "sections.parquet"
 _SCORED: Final = "sites.parquet"
-"""What Polars makes of labels."""
+"""File of sites that Polars scores from labels."""
 
 
 # Curves --------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def curves_by_scipy(_: Path, size: str) -> Job:
 
 
 def curves_by_lmfit(_: Path, size: str) -> Job:
-    """One start: `LognormalModel`, as its documentation uses it."""
+    """Fit curves from one start with `LognormalModel`, as its documentation uses it."""
     from lmfit.models import LognormalModel
 
     views, model = _some_views(size), LognormalModel()
@@ -257,7 +257,7 @@ def _sections_by_polars(store: Any, day: dt.date, recent: int) -> tuple[int, Any
 
 
 def _sites_by_polars(store: Any, day: dt.date, settings: Any, trees: Any) -> Any:
-    """When each site was visited, its score (TW 4.3), Wilson's bound of it, and its rank."""
+    """Score sites by Polars (TW 4.3), with Wilson's bound, rank and visited days."""
     import polars as pl
     from scipy.special import ndtri
 

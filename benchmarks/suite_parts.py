@@ -67,7 +67,7 @@ def _counted(log: Path) -> tuple[int, Any]:
 
 
 def _records(log: Path) -> Iterator[tuple[int, Any, Any, Any]]:
-    """By block: its lines; the day, the target and the address of every record in it."""
+    """Yield by block its lines, and the day, the target and the address of every record."""
     from concurrent.futures import ThreadPoolExecutor
     from os import cpu_count
 
@@ -138,7 +138,7 @@ def lines_are_alike(folder: Path) -> None:
 
 @cache
 def _utc_day(text: bytes) -> dt.date:
-    """Of `10/Feb/2012:16:42:07 -0500`."""
+    """Return the UTC day of `10/Feb/2012:16:42:07 -0500`."""
     moment = dt.datetime.strptime(text.decode(), "%d/%b/%Y:%H:%M:%S %z")
     return moment.astimezone(dt.UTC).date()
 

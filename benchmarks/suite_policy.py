@@ -40,7 +40,7 @@ def section_urls(host: str, random: np.random.Generator, count: int) -> list[str
 
 
 def made(sites: int) -> Document:
-    """One site, learned, under many names."""
+    """Return a policy of a learned site under many names."""
     urls = section_urls(_HOST, np.random.default_rng(SEED), 3_000)
     tree = pattern_tree(texts(sorted(set(urls))), TreeOptions(min_urls=10))
     shape = portable(tree)
@@ -122,7 +122,7 @@ class Expressions:
         self._sites = {site["site"]: site["tier"] for site in document["sites"]}
 
     def tier(self, url: str) -> int:
-        """Of a canonical URL."""
+        """Return the tier of a canonical URL."""
         rest = url[8:]
         site = rest.partition("/")[0]
         if site not in self._sites:

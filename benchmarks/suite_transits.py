@@ -95,7 +95,7 @@ def write(store: Store, engine: Engine, pages: pa.Table, transits: int) -> None:
 
 
 def _write_transits(store: Store, engine: Engine, day: dt.date, requests: pa.Table) -> None:
-    """As the asset makes them."""
+    """Write transits as the asset makes them."""
     with store.scratch() as scratch:
         path = scratch / "requests.parquet"
         pq.write_table(requests, path)

@@ -25,12 +25,12 @@ _PAGES: Final[Sized] = {"small": 40_000, "medium": 400_000, "paper": 2_000_000}
 FIRST: Final = dt.date(2025, 3, 3)
 _DAYS: Final = 60
 _LAST: Final = FIRST + dt.timedelta(days=_DAYS)
-"""Of the window that is made; the window before it ends a day earlier."""
+"""Last day of the window that is made; the window before it ends a day earlier."""
 _SECOND: Final = FIRST + dt.timedelta(days=1)
 _LEAST: Final = 60
 """Views that make a page reliable: one a day."""
 _LABELLED: Final = "labels.parquet"
-"""What Polars makes of curves and histories."""
+"""File of labels that Polars makes of curves and histories."""
 _THRESHOLDS: Final = {"n": 3.0, "q": 0.7, "m": 3, "p": 1.91}
 
 
@@ -53,7 +53,7 @@ def write_views(folder: Path, size: str) -> None:
 
 
 def _write_curves(folder: Path) -> None:
-    """What labels need of curves, for every history; and no calibration."""
+    """Write the columns of curves that labels need, for every history; and no calibration."""
     from temporal_assets import contracts
 
     pages = pq.read_table(folder / "now" / "page_histories.parquet", columns=["site", "url"])
@@ -78,7 +78,7 @@ def _make(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any,
 
 
 def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: Any) -> Job:
-    """One of our SQL files over Parquet, into Parquet."""
+    """Return a job that runs a SQL file of ours over Parquet, into Parquet."""
     from temporal_assets import contracts
 
     table = contracts.table(sql)
@@ -89,7 +89,7 @@ def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: An
 
 
 def made(folder: Path, inputs: list[str], make: Callable[[Engine, Path], list[Path]]) -> Job:
-    """What an engine makes of Parquet files in a folder, which is one file."""
+    """Return a job in which an engine makes one file of Parquet files in a folder."""
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.settings import load_settings
 
@@ -137,7 +137,7 @@ def totals_by_us(folder: Path, _: str) -> Job:
 
 
 def totals_incremental(folder: Path, _: str) -> Job:
-    """From the window of the day before."""
+    """Return a job that makes totals from the window of the day before."""
     from temporal_assets.windows.frame.incremental import Earlier
     from temporal_assets.windows.pages.page_totals_incremental import go_on
 
@@ -283,7 +283,7 @@ def _write_labels(engine: Engine, folder: Path, out: Path) -> list[Path]:
 
 
 def _labels(folder: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What the statement reads, and its parameters."""
+    """Return the inputs of the statement, and its parameters."""
     from temporal_assets.core.text.page_section import SECTION
 
     names = ("calibration", "interest_curves", "page_histories")

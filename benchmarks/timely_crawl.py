@@ -1,4 +1,4 @@
-"""Which crawler arrives in time: five strategies on the demo's truth.
+"""Comparison of crawlers that arrive in time: five strategies on the demo's truth.
 
     python benchmarks/timely_crawl.py [--pages 6000] [--seed 1]
 
@@ -162,7 +162,7 @@ def _links(
 
 
 def _shown(hubs: list[dict[str, str]], number: dict[str, int]) -> NDArray[np.int64]:
-    """How many links each page shows."""
+    """Return the number of links that each page shows."""
     shown = np.zeros(len(number), np.int64)
     for hub in hubs:
         shown[number[hub["url"]]] = SHOWN[hub["role"]]
@@ -190,7 +190,7 @@ def _numbers(urls: pa.Array, wanted: pa.ChunkedArray) -> NDArray[np.int64]:
 def _by_section(
     pages: pa.Table, visits: NDArray[np.float64], counted: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """What a new page of each section drew on average; the sections are those of the policy."""
+    """Return the mean traffic of new pages in each page's section, as the policy has it."""
     columns = (pages.column(name).to_pylist() for name in ("site", "section"))
     names = ["".join(pair) for pair in zip(*columns, strict=True)]
     _, section = np.unique(names, return_inverse=True)

@@ -42,7 +42,7 @@ def build(
 def job_of(
     store: Store, engine: Engine, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> Iterator[Job]:
-    """What an asset of a day is made from."""
+    """Return a job with the inputs of an asset and a day."""
     tables = {table.name: store.require(table.name, day) for table in asset.tables}
     windows, days = (
         {name: store.window(name, day, settings.window.days, 1) for name in names}

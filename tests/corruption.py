@@ -71,7 +71,7 @@ WRONG: Mapping[Type, tuple[str, ...]] = {
     Type.BIGINTS: ("list_concat({c}, range(1000000, 1001000))", "[]"),
     Type.LINKS: ("[{{'page': 0, 'transits': 1000000}}]", "[]"),
 }
-"""By type of a column: what stands there instead of what should."""
+"""Wrong values by type of a column, as SQL expressions."""
 
 WRONG_OF: Mapping[str, tuple[str, ...]] = {
     "hub_seeds": ("SELECT * REPLACE (coverage / 1000 AS coverage) FROM sound",),
@@ -81,7 +81,7 @@ WRONG_OF: Mapping[str, tuple[str, ...]] = {
     ),
     "site_scores": ("SELECT sound.* FROM sound, range(100)",),
 }
-"""By table: what only its own words spoil, or only many rows: of few, much may be chance."""
+"""Corruptions of single tables: spoilt words, or more rows than chance would explain."""
 
 ROWS_OF: Mapping[str, str] = {
     "fetches": """
@@ -153,7 +153,7 @@ class Corpus:
         self._bitten: dict[str, dict[str, Bitten]] = {}
 
     def bitten(self, table: Table) -> dict[str, Bitten]:
-        """By check, the first corruption it notices; checks that notice none are left out."""
+        """Return the first corruption that each check notices, if there is one."""
         if table.name not in self._bitten:
             self._bitten[table.name] = self._bite(table)
         return self._bitten[table.name]
@@ -198,13 +198,13 @@ class Bench:
         self.connection.close()
 
     def rows(self, query: str, inputs: object, limit: int) -> list[dict[str, Any]]:
-        """What checks ask of an engine."""
+        """Answer a query as an engine does for checks."""
         result = self.connection.execute(query)
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchmany(limit)]
 
     def expected(self, given: str) -> tuple[Expected, ...]:
-        """What is measured of the rows of a query, and the ranges for it.
+        """Measure the rows of a query, and return the results with their ranges.
 
         The days before are like the sound day, so that drifts have something to compare with. For
         drifts of weeks the days of these weeks are as spoilt as the last.

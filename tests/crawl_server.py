@@ -23,7 +23,7 @@ class Sites(ThreadingHTTPServer):
         self.answer = answer
         self.asked: list[str] = []
         self.unchanged: list[str] = []
-        """Those of which the client had the same already."""
+        """Requests for pages that the client had already."""
 
     @property
     def address(self) -> str:

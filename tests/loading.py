@@ -1,4 +1,4 @@
-"""What we write, read by the programs it is for, each in an environment of its own.
+"""Our exports, read by the programs they are for, each in an environment of its own.
 
     python -m tests.loading [pywb] [crawlee] [crawlee-js] [crawl4ai] [browsertrix]
 

@@ -31,7 +31,7 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
 
 @dataclass
 class Kept:
-    """What became of a file."""
+    """Result of reading a file."""
 
     urls: list[str] = field(default_factory=list)
     referrers: list[str | None] = field(default_factory=list)

@@ -18,13 +18,13 @@ def line(
     status: int = 200,
     agent: str = BROWSER,
 ) -> str:
-    """One request in the combined format, at a time in UTC."""
+    """Return a request in the combined format, at a time in UTC."""
     stamp = when.strftime("%d/%b/%Y:%H:%M:%S +0000")
     return f'{address} - - [{stamp}] "GET {path} HTTP/1.1" {status} 512 "{referrer}" "{agent}"'
 
 
 def common_line(when: dt.datetime, path: str, address: str = "192.0.2.1") -> str:
-    """One request in the common format, which has neither referrer nor agent."""
+    """Return a request in the common format, which has neither referrer nor agent."""
     stamp = when.strftime("%d/%b/%Y:%H:%M:%S +0000")
     return f'{address} - - [{stamp}] "GET {path} HTTP/1.1" 200 512'
 
@@ -51,7 +51,7 @@ def write(path: Path, lines: Sequence[str], minutes_old: float = 10) -> Path:
 
 
 def write_days(folder: Path, first: dt.date, days: int, clients: int = 3) -> list[dt.date]:
-    """One log file per day, `access-<day>.log`. Returns the days."""
+    """Write a log file per day, `access-<day>.log`. Returns the days."""
     actual = [first + dt.timedelta(days=n) for n in range(days)]
     for day in actual:
         write(folder / f"access-{day}.log", day_of_lines(day, clients))

@@ -52,7 +52,7 @@ class _Post(BaseHTTPRequestHandler):
 
 
 class MailServer(socketserver.TCPServer):
-    """As much of SMTP as a client needs to hand over a mail. Keeps the mails."""
+    """SMTP server that can do just enough to take mails, which it keeps."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Mail)

@@ -61,7 +61,7 @@ def portal_urls(host: str, count: int = 60) -> list[str]:
 
 
 URGENCY = {"politics": 0.9, "archive": 0.05, "wiki": 0.1}
-"""By the word a template holds."""
+"""Urgency by the word a template holds."""
 
 
 def learned(
@@ -233,4 +233,4 @@ urls_of_schemes = st.one_of(
     _HUBS,
     st.builds(lambda scheme, url: url.replace("https", scheme, 1), _SCHEMES, st.sampled_from(URLS)),
 )
-"""What `document_of_schemes` takes, and URLs to ask of it."""
+"""Arguments of `document_of_schemes`, and URLs to match."""

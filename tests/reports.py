@@ -26,7 +26,7 @@ from temporal_assets.reports.document import (
 )
 
 EVIL = "https://a.example/<script>document.title='harm'</script>\"' onload=alert(1) x=\u202e"
-"""What a stranger may have asked a server for."""
+"""URL that a stranger may have requested from a server."""
 
 
 def report(name: str = EVIL, rows: int = 2) -> Report:

@@ -110,7 +110,7 @@ class Labelled:
         births: Mapping[str, int] = {},
         thresholds: Mapping[str, Row] = {},
     ) -> None:
-        """What is known of the window that ends with day `last`.
+        """Write labels of the window that ends with day `last`.
 
         `young` are pages of two days without a curve, with the probability that they are temporal;
         others were born on the first day of the window, or as `births` has it.
@@ -157,7 +157,7 @@ class Labelled:
         self.publish("early_labels", self.day(last), early)
 
     def _write_traffic(self, last: int, pages: Mapping[str, list[int]]) -> None:
-        """Who came to the pages in the window that ends with day `last`, as `write_days` has it."""
+        """Write traffic of pages in the window that ends with day `last`, as in `write_days`."""
         rows = []
         for url, views in sorted(pages.items()):
             days = range(max(0, last - self.days + 1), last + 1)

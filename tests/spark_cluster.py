@@ -21,7 +21,7 @@ import pytest
 
 _START_SECONDS = 90
 BRIEF_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""For a Java that works for seconds: it compiles less, and on one core."""
+"""Options for a Java that works for seconds: it compiles less, and on one core."""
 
 _CLASSES = "org.apache.spark.deploy"
 
@@ -67,7 +67,7 @@ class Cluster:
             os.killpg(worker.pid, signal.SIGCONT)
 
     def applications(self) -> list[dict[str, Any]]:
-        """What the master knows to be under way."""
+        """Return the applications that the master knows to be under way."""
         with urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=30) as answer:
             return list(json.load(answer)["activeapps"])
 

@@ -1,4 +1,4 @@
-"""Whether two installations hold the same: what DuckDB has made, and what Spark has.
+"""Comparison of two installations, one made by DuckDB and one by Spark.
 
 Here: the comparison. Not here: making anything (`spark_run`).
 """
@@ -37,7 +37,7 @@ def compare_landing(wanted: Path, actual: Path) -> int:
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """By their place in the folder, but for locks."""
+    """Return files by their place in the folder, but for locks."""
     paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
     return {str(path.relative_to(folder)): path for path in paths}
 

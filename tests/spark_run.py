@@ -38,7 +38,7 @@ BEFORE = ("page_totals", "page_histories")
 
 @dataclass(frozen=True)
 class Corpus:
-    """How much there is to make."""
+    """Size of the logs and windows to make."""
 
     days: int
     window: int

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 
 def write_table(table: pa.Table, path: Path | str) -> None:
-    """As DuckDB does: without rows there is no group of rows, where PyArrow makes an empty one."""
+    """Write a table as DuckDB does: without rows there is no group of rows."""
     with pq.ParquetWriter(path, table.schema) as file:
         if len(table):
             file.write_table(table)

@@ -53,9 +53,9 @@ class Article:
     birth: float
     section: str
     gone: float | None = None
-    """From when on it answers 410."""
+    """Time from which on it answers 410."""
     moved: str | None = None
-    """Where it sends to."""
+    """URL to which it redirects."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Visit:
 
     url: str
     time: float
-    """In seconds of the test's clock."""
+    """Seconds of the test's clock."""
     status: int
     headers: dict[str, str]
     version: str = ""
@@ -84,7 +84,7 @@ class Reply:
 
 
 class World:
-    """What is on the web at any time."""
+    """Pages of the web at any time."""
 
     def __init__(self, articles: list[Article], speed: float = 1.0) -> None:
         self.articles = sorted(articles, key=lambda article: article.birth)
@@ -123,7 +123,7 @@ class World:
         return actual[::-1]
 
     def answer(self, url: str) -> Reply | None:
-        """What the web says; None to hang up."""
+        """Return the answer of the web; None to hang up."""
         self.now  # noqa: B018 - it begins with the first question
         if url in self.replies:
             return self.replies[url]()

@@ -51,7 +51,7 @@ _FIND: Final = """
 
 
 class NotShown(AssertionError):
-    """What was waited for did not come; the message says what was there instead."""
+    """Wait that ran out; the message says what was there instead."""
 
 
 def program() -> str:
@@ -78,7 +78,7 @@ def _told(node: dict[str, Any]) -> Told:
 
 
 class Page:
-    """One tab."""
+    """Browser tab, driven over the DevTools protocol."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -98,11 +98,11 @@ class Page:
         return answer["result"].get("value")
 
     def text(self) -> str:
-        """What a person reads."""
+        """Return the text that a person reads."""
         return str(self.run("document.body ? document.body.innerText : ''") or "")
 
     def wait(self, holds: Callable[[], Any], what: str, seconds: float = 30) -> Any:
-        """What `holds` returns once that is true."""
+        """Wait until `holds` returns something true, and return it."""
         end = time.monotonic() + seconds
         while not (actual := holds()):
             if time.monotonic() > end:
@@ -140,7 +140,7 @@ class Page:
         self._call("Input.insertText", text=text)
 
     def press(self, key: str, code: int, **how: Any) -> None:
-        """One key, by its name and its number."""
+        """Press a key, by its name and its number."""
         for kind in ("rawKeyDown", "keyUp"):
             down = how if kind == "rawKeyDown" else {}
             self._call(
@@ -168,7 +168,7 @@ class Page:
         return [_told(node) for node in nodes if not node["ignored"]]
 
     def photograph(self, path: Path, part: tuple[int, int] | None = None) -> None:
-        """What is seen; with `part` what lies from so many pixels on, so many high."""
+        """Write a picture of the visible page; `part` is a first pixel row and a height."""
         if part is None:
             shot = self._call("Page.captureScreenshot", format="png")
         else:

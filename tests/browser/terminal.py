@@ -64,7 +64,7 @@ def photograph(command: Sequence[str], file: Path, folder: Path, given: str = ""
 
 
 def printed(command: Sequence[str], folder: Path, given: str = "") -> str:
-    """What a command writes to a terminal, messages and results in their order."""
+    """Return what a command writes to a terminal, messages and results in their order."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
     process = subprocess.Popen(

@@ -146,7 +146,7 @@ mutation Go($parameters: LaunchBackfillParams!) {
 
 
 def backfill(days: list[dt.date]) -> dict[str, Any]:
-    """What the button sends."""
+    """Return the parameters that the button sends."""
     return {
         "partitionNames": [str(day) for day in days],
         "assetSelection": [{"path": ["page_views"]}],

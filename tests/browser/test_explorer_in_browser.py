@@ -28,7 +28,7 @@ _TAB = 9
 
 
 def known(_: str, __: str, page: int) -> Paged:
-    """One site, whose name is not one."""
+    """Return the only site, whose name is no host."""
     row: Row = dict.fromkeys(("score", "bound"), 0.5) | {"site": EVIL, "rank": 1}
     return Paged([row | {"pages": 3, "temporal_pages": 1, "clients": 9}], page, False)
 

@@ -92,7 +92,7 @@ class _Asked(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing on the terminal."""
+        """Log nothing on the terminal."""
 
 
 @pytest.fixture

@@ -61,7 +61,6 @@ def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Iterator[Path]:
-    """Where results are written."""
     folder = tmp_path / "out"
     folder.mkdir()
     return folder

@@ -153,7 +153,7 @@ def test_a_page_that_is_known_as_a_referrer_alone_is_no_page(site: Site, tmp_pat
 
 
 def test_sites_that_few_know_by_name(site: Site) -> None:
-    """One client opened the small site, three the other; all came from pages of the other."""
+    """Let one client open the small site and three the other, all coming from the other's pages."""
     files = site.transits(*DAYS)
     assert rare_sites(site.engine, files, 1) == set()
     assert rare_sites(site.engine, files, 2) == {"small.example"}

@@ -141,7 +141,7 @@ def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_pa
 
 @pytest.mark.parametrize("limits", [HERE, APART], ids=["here", "apart"])
 def test_small_groups_are_one_batch_a_parcel(tmp_path: Path, limits: GroupLimits) -> None:
-    """One of its own for each group takes ten times the memory and the time."""
+    """Batches of their own for each group would take ten times the memory and the time."""
     (file,) = sites(tmp_path / "in.parquet", {f"site {n:04}": 1 for n in range(5_000)})["numbers"]
     filled = list(parcels(pq.ParquetFile(file).iter_batches(1_500), "site", tmp_path))
     assert [len(parcel.groups) for parcel in filled] == [2_000, 2_000, 1_000]

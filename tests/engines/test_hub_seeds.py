@@ -537,7 +537,7 @@ def in_order(url: str) -> tuple[bytes, bytes]:
 def came_to(
     engine: Engine, settings: Settings, transits: Inputs, pages: list[str], out: Path
 ) -> dict[int, Row]:
-    """By page, its row of `link_visits`."""
+    """Return the rows of `link_visits` by page."""
     days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
     files = count_clients(engine, settings, VisitFiles(transits, (), (), days), pages, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}

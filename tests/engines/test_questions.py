@@ -183,7 +183,7 @@ def test_spoilt_rows_are_found_by_both(
 
 
 def inputs_of(corpus: Corpus, table: Table) -> dict[str, list[str]]:
-    """What the checks of a table read besides it."""
+    """Return files of the tables that a table's checks read besides it."""
     store, day = corpus.store, corpus.day
     names = {name for check in table.checks for name in check.reads} - {table.name}
     inputs = {name: store.files(name, day) for name in sorted(names)}

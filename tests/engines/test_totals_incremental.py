@@ -21,7 +21,7 @@ from temporal_assets.windows.pages.page_totals_incremental import go_on
 
 DAYS = 4
 FIRST = dt.date(2026, 3, 2)
-"""Of the later window, which has moved by a day."""
+"""First day of the later window, which has moved by a day."""
 
 a_page = st.tuples(st.sampled_from(["a.example", "a.example-b", "b.example"]), st.integers(0, 9))
 views = st.dictionaries(a_page, st.integers(1, 5), max_size=12)

@@ -149,7 +149,7 @@ class Traffic:
             )
 
     def hubs_job(self, n: int, out: Path) -> Job:
-        """What the hubs of the window that ends with a day are made from."""
+        """Return a job with the inputs of the hubs of the window that ends with a day."""
         self.make(n)
         day = self.day(n)
         tables = {name: self.store.require(name, day) for name in ("page_totals", "page_traffic")}
@@ -169,7 +169,7 @@ class Traffic:
 
 
 def _page(url: str) -> tuple[bytes, bytes]:
-    """What pages are sorted by."""
+    """Return the key that pages are sorted by."""
     return site_of(url).encode(), url.encode()
 
 
@@ -217,7 +217,7 @@ def test_going_on_gives_the_bytes_of_all_days(
 
 
 def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | None]) -> None:
-    """And one that was left out is stepped over. A cluster never goes on."""
+    """Go on from the day before, also over a day that was left out. A cluster never goes on."""
     days: list[list[Visit]] = [[(None, URLS[0], n), (URLS[0], URLS[1], 1)] for n in range(12)]
     here = Traffic(engine, tmp_path, days)
     for last in (LENGTH - 1, LENGTH, LENGTH + 2):
@@ -228,7 +228,7 @@ def test_the_next_day_goes_on(engine: Engine, tmp_path: Path, ways: list[int | N
 def test_numbers_are_believed_of_the_pages_they_were_made_with(
     duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not where views are of other requests: then all days are counted."""
+    """Count all days where views are of other requests."""
     told: list[bool] = []
 
     def noted(*given: Any) -> Any:
@@ -254,7 +254,7 @@ def test_numbers_are_believed_of_the_pages_they_were_made_with(
 
 
 def test_an_audience_that_shrinks_is_named_again(duckdb: Engine, tmp_path: Path) -> None:
-    """Of three clients one leaves: who the others are no row of before says."""
+    """Let one of three clients leave: no row of the day before says who the others are."""
     front = URLS[0]
     days: list[list[Visit]] = [[(None, front, 1)], [(None, front, 2), (None, front, 3)]]
     days += [[(None, URLS[1], 1)]] * (LENGTH - 1)
@@ -282,7 +282,7 @@ def test_links_from_a_page_that_was_none_are_counted_from_its_first_day(
 
 
 def test_referrers_with_one_hash_are_two(duckdb: Engine, tmp_path: Path) -> None:
-    """One client comes to a page from both on the day that is new."""
+    """Let one client come to a page from both on the day that is new."""
     front = URLS[0]
     days: list[list[Visit]] = [[(None, front, 1)] for _ in range(LENGTH)]
     days.append([(one, front, 1) for one in ALIKE])

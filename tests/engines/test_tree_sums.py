@@ -71,7 +71,7 @@ def pairs(files: list[str]) -> list[tuple[str, str]]:
 
 
 def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Path) -> None:
-    """In the news at most 2 a day; the root has a page with 9, the program one with 5."""
+    """News have at most 2 views a day; the root has a page with 9, the program one with 5."""
     most = {"/": 9, "/news/1": 2, "/news/old/1": 1, "/news.php?id=1": 5}
     lives = {
         f"https://b.example{path}": LIFE | {"views": [views] * DAYS} for path, views in most.items()

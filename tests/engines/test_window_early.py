@@ -109,7 +109,7 @@ def test_probabilities_are_those_of_the_model_learned_from_what_pages_did(here: 
 def test_of_many_known_pages_every_so_manieth_is_learned_from(
     here: Histories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order of their URLs, on a walk and by the statement."""
+    """Rows are drawn in the order of their URLs, on a walk and by the statement."""
     monkeypatch.setattr(first_days_module, "MOST_KNOWN", 50)
     job = job_of(here.store, here.engine, here.settings, EARLY_LABELS, here.day, tmp_path)
     known, young = first_days(job)

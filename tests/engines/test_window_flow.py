@@ -105,7 +105,7 @@ def test_a_window_without_flow_goes_by_its_stock(engine: Engine, tmp_path: Path)
 
 
 def test_a_site_of_which_no_page_has_many_views_is_listed_by_its_flow(flowing: Labelled) -> None:
-    """Nothing of it has a history or a label: a site with few readers."""
+    """The site has few readers: no page of it has a history or a label."""
     rows = flowing.rows("page_flow", LAST)
     few = [
         {"site": "few.example", "url": f"https://few.example/news/{n}", "birth": flowing.day(LAST)}

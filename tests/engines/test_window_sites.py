@@ -213,7 +213,7 @@ def test_lists_of_a_window_before_know_its_days(engine: Engine, tmp_path: Path) 
 
 
 def test_tune_counts_the_days_of_the_window_it_is_given(engine: Engine, tmp_path: Path) -> None:
-    """Which days those were is not to be had from the settings of now."""
+    """Today's settings do not tell which days those were."""
     here = Labelled(engine, tmp_path, days=10)
     births = {f"{A}/{n}/{born}": born for n in range(3) for born in (1, 3, 6, 7)}
     pages = {url: [0] * born + [9] * (10 - born) for url, born in births.items()}

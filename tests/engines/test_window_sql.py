@@ -107,7 +107,7 @@ def here(engine: Engine, tmp_path: Path) -> Windows:
 
 
 def totals_of(days: list[Views | None], last: int) -> list[Row]:
-    """By hand: pages of the window that ends with day `last`."""
+    """Count by hand the pages of the window that ends with day `last`."""
     seen: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for n in range(max(0, last - LENGTH + 1), last + 1):
         for url, views in (days[n] or {}).items():
@@ -281,7 +281,7 @@ def test_windows_longer_than_the_bits_of_seen_are_made_anew(
 def test_histories_of_long_windows_have_all_days(
     engine: Engine, tmp_path: Path, length: int
 ) -> None:
-    """Those of 64 days, of which one has no bit, are asked for."""
+    """Windows of 64 days, of which one has no bit, get their views from the days."""
     here = Windows(engine, tmp_path, days=length, min_views_per_day=1.0)
     for n in (0, 1, length - 1):
         here.write(n, {URLS[0]: n + 1, URLS[2]: 1})
@@ -292,7 +292,7 @@ def test_histories_of_long_windows_have_all_days(
 
 
 def test_histories_of_days_in_another_order_are_asked_for(here: Windows) -> None:
-    """What is counted by place does not add up, and is thrown away."""
+    """Counts by place do not add up then, and are thrown away."""
     fill(here, LENGTH)
     rows = here.store.read("page_views", here.day(2)).to_pylist()
     table = pa.Table.from_pylist(rows[::-1], contracts.PAGE_VIEWS.arrow_schema)
@@ -309,7 +309,7 @@ def test_histories_of_days_in_another_order_are_asked_for(here: Windows) -> None
 def test_a_late_file_breaks_the_proof(
     single: Windows, ways: list[int | None], changed: int
 ) -> None:
-    """Whether its day stays in the window or is the one that leaves it (0)."""
+    """The changed day stays in the window, or is the one that leaves it (0)."""
     fill(single, LENGTH + 1)
     single.make(LENGTH - 1)
     single.write(changed, {URLS[0]: 99})

@@ -1,4 +1,4 @@
-"""One site with ten million URLs in the logs of a day, beside an honest one.
+"""A site with ten million URLs in the logs of a day, beside an honest one.
 
     python -m tests.faults.giant_site [--urls 10000000] [--folder FOLDER]
 
@@ -26,7 +26,7 @@ from tests import logs
 DAYS: Final = 2
 FIRST: Final = dt.date(2026, 1, 1)
 ADDRESSES: Final = 120_000
-"""Of the network for benchmarks, 198.18.0.0/15: so many that no visitor looks like a robot."""
+"""Addresses within 198.18.0.0/15: so many that no visitor looks like a robot."""
 HONEST: Final = ("page_views", "transits", "page_histories", "page_labels", "site_scores")
 SETTINGS: Final = """
 [window]
@@ -115,7 +115,7 @@ def rows(state: Path, asset: str) -> list[str]:
 
 
 def tell(state: Path) -> None:
-    """What became of the giant."""
+    """Print what became of the giant."""
     actual = temporal_assets.open(state)
     for sql in (
         "SELECT count(*) AS pages, sum(views)::BIGINT AS views FROM page_views"

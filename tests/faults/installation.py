@@ -202,7 +202,7 @@ class Installation:
 
 
 UNREACHABLE: Final = (OSError, HTTPException, urllib.error.URLError)
-"""What asking a web server that was killed comes to."""
+"""Errors of requests to a web server that was killed."""
 
 
 def _free_port() -> int:

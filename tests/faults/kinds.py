@@ -38,18 +38,18 @@ class Skipped(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial came to."""
+    """Result of a trial."""
 
     struck: bool
     """Return whether the fault hit the work, rather than coming too late or nowhere."""
     runs: int
     """Plain runs until all was as undisturbed."""
     words: str = ""
-    """What the product said of the fault."""
+    """Output of the product about the fault."""
 
 
 def is_sentence(ended: Ended, *names: str) -> None:
-    """One line that a person understands, and that names something of these."""
+    """Check that an ended command said one line that names something of these."""
     if ended.status == "raised":
         raise Lost(f"an error without a sentence: {ended.text}")
     if ended.status == "said" and ("\n" in ended.text or len(ended.text) < 30):
@@ -136,7 +136,7 @@ def cleaning(world: World, dice: random.Random, folder: Path) -> Outcome:
 
 
 def _clean(state: Path) -> None:
-    """What `clean --yes` does where lines and requests of two days are kept."""
+    """Run `clean --yes` where lines and requests of two days are kept."""
     settings = load_settings(state, retention={"requests_days": 2})
     store, inventory = Store.open(settings), Inventory.load(settings)
     retention.carry_out(retention.plan(store, inventory, settings), store, inventory, settings)
@@ -144,7 +144,7 @@ def _clean(state: Path) -> None:
 
 
 def _read_for(state: Path, seconds: float) -> int:
-    """How often everything could be read and asked for."""
+    """Return how often everything could be read and asked for."""
     end, count = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         artifacts = notebook.Artifacts(state)

@@ -183,7 +183,7 @@ def _die_at(moment: int) -> None:
 
 
 def _tick(state: Path) -> None:
-    """What the sensor that is always on does, and the run that it asks for."""
+    """Evaluate the sensor that is always on, and execute the run that it asks for."""
     settings = load_settings(state)
     with dg.DagsterInstance.from_config(str(operate.prepare_home(settings))) as instance:
         defs = build_defs(settings)
@@ -205,7 +205,7 @@ _NOT_OURS: Final = frozenset(("settings.toml", "dagster.yaml"))
 
 
 def bits(world: World, dice: random.Random, folder: Path) -> Outcome:
-    """One bit flipped in any file of the state folder: found, and no reader gets a wrong answer.
+    """Flip one bit in any file of the state folder: it is found, and no reader gets a wrong answer.
 
     Of a SQLite database in the bytes that say how it is built: it has no sums of its own.
     """
@@ -350,7 +350,7 @@ def hostile(world: World, dice: random.Random, folder: Path) -> Outcome:
 
 
 def _read(state: Path) -> list[Any]:
-    """What is said of files that cannot be read, and how many MiB reading took at most.
+    """Return messages about files that cannot be read, and the largest MiB while reading.
 
     A forked process begins with what its parent holds, which is not of the work.
     """

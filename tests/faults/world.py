@@ -57,7 +57,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a child ended."""
+    """End of a child process."""
 
     status: str
     """`done`, `said` (an error with a sentence), `raised` (one without), `killed`."""
@@ -107,7 +107,7 @@ def in_child(
 
 
 def at_once(*tasks: Callable[[], Ended]) -> list[Ended]:
-    """How tasks, each of them an `in_child`, end that are begun together."""
+    """Begin several `in_child` tasks together, and return how each ends."""
     begun = [_begin(lambda task=task: asdict(task())) for task in tasks]
     ended = [_end(child, seen) for child, seen in begun]
     return [Ended(**run.value) if run.status == "done" else run for run in ended]
@@ -196,12 +196,12 @@ class World:
         """Seconds that the work takes from nothing."""
         self.calm = published(self.calm_state)
         self.closing = ExitStack()
-        """What has to be ended with the world."""
+        """Resources to close with the world."""
         self._trials = 0
         self._made: dict[str, Any] = {}
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What is made at its first use and shared by all trials."""
+        """Make something at its first use, and share it between trials."""
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
@@ -278,7 +278,7 @@ class World:
             raise Lost(f"work in progress was left: {left}")
 
     def differs(self, state: Path, assets: Collection[str] = ()) -> str | None:
-        """How what is published differs from what an undisturbed run publishes."""
+        """Return a difference to what an undisturbed run publishes, or None."""
         actual, calm = _of(published(state), assets), _of(self.calm, assets)
         if actual == calm:
             return None
@@ -308,7 +308,7 @@ def published(state: Path) -> Contents:
 
 
 def _said(text: bytes) -> bytes:
-    """What a manifest says, however it is spaced; all of it where it says nothing."""
+    """Return the content of a manifest without its spacing; all of it where it cannot be parsed."""
     try:
         return sealed(unsealed(text)).encode()
     except ValueError:

@@ -44,7 +44,7 @@ def block(lines: Sequence[bytes], count: int, dice: np.random.Generator) -> Byte
 
 
 def text(original: bytes, dice: np.random.Generator) -> bytes:
-    """One text, changed in one to six places."""
+    """Return a text changed in one to six places."""
     data = bytearray(original)
     for _ in range(int(dice.integers(1, 7))):
         at = int(dice.integers(0, len(data) + 1))

@@ -135,7 +135,7 @@ def _all_lines() -> tuple[bytes, ...]:
 
 
 def detection(dice: Dice) -> int:
-    """Which format a head has, or a sentence."""
+    """Detect the format of a mutated head: it has one, or a sentence says why not."""
     seeds = _all_lines()
     for _ in range(_FEW // 4):
         head = mutate.block(seeds[int(dice.integers(0, len(seeds))) :][:1], 30, dice).tobytes()

@@ -1,4 +1,4 @@
-"""What tests of whole commands have in common."""
+"""Fixtures of tests of whole commands."""
 
 from tests.shared import histories_are_copied
 

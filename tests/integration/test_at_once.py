@@ -39,7 +39,7 @@ MIDDLE = DAYS[1]
 
 
 class Process:
-    """What a process does on a state folder, with a store and an engine of its own."""
+    """Process on a state folder, with a store and an engine of its own."""
 
     def __init__(self, state: Path) -> None:
         self.settings = load_settings(state)
@@ -312,7 +312,7 @@ def test_a_catalogue_that_is_made_while_a_day_is_removed_has_the_others(
 def test_files_that_are_gone_by_themselves_are_an_error(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing was published since: asking again would never end."""
+    """No publication explains the loss: asking again would never end."""
     (one := Process(state)).run()
     (file,) = one.store.files("requests", FIRST)
     calls = _once(monkeypatch, "create_view", Path(file).unlink)

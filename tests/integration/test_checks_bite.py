@@ -96,7 +96,7 @@ SPOILT_LOGS: Mapping[str, Callable[[Path], dict[str, Any]]] = {
     "formats_likely": _of_another_format,
     "days_recent": _of_last_year,
 }
-"""By check of the log files, what spoils them; it may return other settings."""
+"""Functions that spoil log files, by check; some return other settings."""
 
 
 def _judged(root: Path, spoil: Callable[[Path], dict[str, Any]]) -> dict[str, bool]:

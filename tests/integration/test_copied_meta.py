@@ -41,7 +41,7 @@ def page_of(request: Request) -> Response:
 
 
 def redirected(crawl: PolicyMiddleware, request: Request, url: str) -> Request:
-    """As Scrapy does it."""
+    """Follow a redirect with the request that Scrapy makes for it."""
     to = request.replace(url=url)
     to.meta["redirect_urls"] = [*request.meta.get("redirect_urls", ()), request.url]
     crawl._scheduled(to)

@@ -1,4 +1,4 @@
-"""What disks and people do to stored files: noticed where it matters, mended by a plain re-run."""
+"""Damage by disks and people to stored files: noticed in time, mended by a plain re-run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Here:
         return report
 
     def build_upon(self, asset: str) -> None:
-        """What reads a daily asset."""
+        """Build an asset that reads a daily asset."""
         if asset == "requests":
             build_derived(self.store, self.engine, "page_views", FIRST)
         else:
@@ -265,7 +265,7 @@ def test_those_who_only_look_name_damaged_records(here: Here) -> None:
 
 
 def test_status_says_all_it_can_and_names_what_is_damaged(here: Here) -> None:
-    """As `doctor` does: every broken manifest, not the first alone."""
+    """Name every broken manifest, as `doctor` does."""
     whole = json.loads(call("status", "--json", "--state", here.state).stdout)
     assert whole["damaged"] == []
     broken = [("page_totals", LAST), ("page_views", FIRST), ("transits", LAST)]
@@ -532,7 +532,7 @@ def test_a_manifest_that_lies_about_its_file_is_found_by_the_bytes(here: Here) -
 
 
 def test_nothing_is_read_to_know_which_days_there_are(here: Here, tmp_path: Path) -> None:
-    """And what reads a damaged day fails, before it has made anything of it."""
+    """Readers of a damaged day fail before they have made anything of it."""
     flip(here.part("page_views", FIRST))
     asks = WindowAsset("page_totals", lambda _: (), days=("page_views",))
     job = job_of(here.store, here.engine, here.settings, asks, LAST, tmp_path)

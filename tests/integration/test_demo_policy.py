@@ -56,7 +56,7 @@ def policy(learned: Learned) -> Policy:
 
 @pytest.fixture(scope="module")
 def clients(learned: Learned) -> dict[str, set[str]]:
-    """By page, who opened it in the days that were read."""
+    """Return the clients of each page in the days that were read."""
     actual: dict[str, set[str]] = defaultdict(set)
     for row in pq.read_table(learned.made.truth["transits"]).to_pylist():
         if row["day"] <= learned.day:
@@ -128,7 +128,7 @@ def texts_of(document: Document, target: str, folder: Path) -> str:
 
 
 def test_results_of_crawls_move_the_next_policy(learned: Learned, tmp_path: Path) -> None:
-    """From the index of a crawl to the policy, and what `show` says of it."""
+    """Follow results from the index of a crawl to the policy and to `show`."""
     state = shutil.copytree(learned.root / "state", tmp_path / "state")
     promised = {hub["url"]: hub for hub in learned.policy.document["hubs"]}
     quiet, gone = sorted(promised, key=lambda url: promised[url]["interval_seconds"])[:2]

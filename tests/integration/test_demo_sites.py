@@ -78,7 +78,7 @@ class Demo:
         ]
 
     def news_share(self, prefixes: list[str]) -> float:
-        """Of the pages under prefixes, those that are news."""
+        """Return the share of news among the pages under prefixes."""
         actual = self.living(prefixes)
         return sum(bool(page["is_news"]) for page in actual) / len(actual)
 

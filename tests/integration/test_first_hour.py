@@ -24,11 +24,11 @@ from typer.testing import CliRunner
 from temporal_assets.cli.app import app
 
 _CLIENTS: Final = 80
-"""One in so many clients of the portal is enough for a list."""
+"""Clients of the portal that are kept, one in so many: enough for a list."""
 
 _REST: Final = 1
-"""Of their numbers. Of these clients the ninth day has less than a tenth of a usual day, as it has
-of all (0.099); of others it has more by chance, and is a usual day."""
+"""Remainder of clients' numbers. Of these clients the ninth day has less than a tenth of a usual
+day, as it has of all (0.099); of others it has more by chance, and is a usual day."""
 
 
 def elastic(data: Path, _: Path) -> Sequence[str]:
@@ -156,7 +156,7 @@ def test_the_first_hour_ends_with_an_answer(
 
 
 def _holds_for(name: str, report: dict[str, object], window: dict[str, object]) -> None:
-    """What is known of each log."""
+    """Check what is known of each log."""
     patterns = report["patterns"]
     assert isinstance(patterns, list)
     decisions = {pattern["decision"] for pattern in patterns}

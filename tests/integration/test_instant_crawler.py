@@ -57,7 +57,7 @@ NEW_DAYS = 10.0
 SPEED = 0.5
 """Days that pass in a second."""
 SECONDS = NEW_DAYS / SPEED + 3
-"""Of the crawl; the last of them are for what came last."""
+"""Length of the crawl in seconds; the last of them are for what came last."""
 
 VISITS = {"policy": 4.0, "baseline": 24.0}
 """A day, to all hubs together. The list has three front pages, which are looked at every three
@@ -70,7 +70,7 @@ DAY = 86_400
 
 @dataclass(frozen=True)
 class World:
-    """What is learned, and what comes then."""
+    """Days that are learned, and pages that come later."""
 
     told: dict[str, Document]
     sites: DemoOverTime
@@ -106,7 +106,7 @@ def listed(sites: DemoOverTime) -> Document:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a crawl found of what appeared while it ran."""
+    """Pages found by a crawl among those that appeared while it ran."""
 
     requests: int
     downloads: int
@@ -317,7 +317,7 @@ COMMAND = [sys.executable, "-m", "temporal_assets", "crawl", "--contact", "us@ne
 
 
 def refused(repository: Path, tmp_path: Path, to: Path) -> str:
-    """What a crawl says that does not start."""
+    """Return the message of a crawl that does not start."""
     policy = tmp_path / "policy.json"
     policy.write_text(as_text(document()), "utf-8")
     done = subprocess.run(

@@ -40,7 +40,7 @@ DAY = dt.date(2026, 3, 2)
 
 
 def elsewhere(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """Nothing is shared with this process but files."""
+    """Run functions as executors do, which share nothing with this process but files."""
     for item in items:
         there, its_item = travelled((function, item))
         yield travelled(there(its_item))

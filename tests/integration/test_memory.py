@@ -1,4 +1,4 @@
-"""What allocators are told by `temporal_assets.machine.memory`, and that they hear it."""
+"""Settings of allocators by `temporal_assets.machine.memory`, and their effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from temporal_assets.machine import memory
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """That of a process which keeps its memory."""
+    """Environment of a process which keeps its memory."""
     for name in memory._KEPT:
         monkeypatch.delenv(name, raising=False)
     memory.keep_memory()
@@ -21,7 +21,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def said_by(program: str, environment: dict[str, str]) -> str:
-    """What a process writes to its error stream."""
+    """Return what a process writes to its error stream."""
     command = [sys.executable, "-c", program]
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True

@@ -110,7 +110,7 @@ def test_rows_of_a_parquet_object_are_read_as_those_of_a_file(
 
 
 def test_nothing_is_fetched_twice(store: ObjectStore, tmp_path: Path) -> None:
-    """What has not changed costs a listing; a copy of it, or the same bytes put again, no more."""
+    """Objects that have not changed cost a listing; so does a copy, or the same bytes put again."""
     state = tmp_path / "state"
     store.put("site/a.log", day_of_log(1))
     store.put("site/b.log", day_of_log(2))
@@ -128,7 +128,7 @@ def test_nothing_is_fetched_twice(store: ObjectStore, tmp_path: Path) -> None:
 
 
 def test_changed_objects_are_read_again(store: ObjectStore, tmp_path: Path) -> None:
-    """One that has grown takes the place of its beginning, and is fetched once."""
+    """An object that has grown replaces its beginning, and is fetched once."""
     state = tmp_path / "state"
     store.put("site/a.log", day_of_log(1))
     store.put("site/b.log", day_of_log(2))

@@ -1,4 +1,4 @@
-"""What is declared, what is locked, and what travels in the wheel."""
+"""Declared dependencies, locked versions, and the content of the wheel."""
 
 from __future__ import annotations
 

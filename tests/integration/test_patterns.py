@@ -1,4 +1,4 @@
-"""From transits to patterns, their ranks and what is said of them: a site known in every detail.
+"""Patterns of a site known in every detail, from transits to ranks and commands.
 
 The site has a front page, 30 news pages a day's walk from it, 30 threads that lead to each other,
 and a private folder that two people use. A second site logs no referrers. People come to a third

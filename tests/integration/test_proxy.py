@@ -103,7 +103,7 @@ class _Server(BaseHTTPRequestHandler):
         self.do_GET()
 
     def log_message(self, *_: object) -> None:
-        """Nothing on the terminal."""
+        """Log nothing on the terminal."""
 
 
 def free_port() -> int:
@@ -200,7 +200,7 @@ def test_others_are_not(proxy: Proxy, password: str | None) -> None:
 
 
 def test_another_host_is_refused(proxy: Proxy) -> None:
-    """As in DNS rebinding: a stranger's name that leads to this address."""
+    """DNS rebinding leads a stranger's name to this address."""
     proxy.reached.clear()
     assert not proxy.shakes_hands("evil.example")
     assert proxy.shakes_hands(HOST)  # the test can fail
@@ -210,7 +210,7 @@ def test_another_host_is_refused(proxy: Proxy) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", f"{HERE}.evil.example"])
 def test_another_origin_is_refused(proxy: Proxy, origin: str) -> None:
-    """What another page makes a browser send, with the password that the browser remembers."""
+    """Browsers send the remembered password with requests that another page makes."""
     proxy.reached.clear()
     assert proxy.ask("/graphql", "POST", Origin=origin) == 403
     assert proxy.ask("/graphql?query=mutation", Origin=origin) == 403

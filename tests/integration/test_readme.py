@@ -26,7 +26,7 @@ COMMANDS = [
     "python3 -m venv .venv && .venv/bin/pip install -c requirements.lock -e '.[dev]' "
     "&& .venv/bin/pytest",
 ]
-"""One line installs and runs the demo, one installs and passes the tests: word for word."""
+"""README's commands, word for word: the first installs and runs the demo, the second the tests."""
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def small(shared_data: Path) -> Iterator[Judged]:
 
 @pytest.fixture(scope="module")
 def tables(small: Judged) -> dict[str, Table]:
-    """Of all parts, by title."""
+    """Tables of all parts, by title."""
     return {table.title: table for part in PARTS.values() for table in part(small)}
 
 
@@ -117,7 +117,7 @@ def test_a_difference_whose_interval_holds_nothing_is_a_win_or_a_loss() -> None:
 
 
 def test_a_life_is_judged_by_days_and_by_hours() -> None:
-    """Of ten views seven fall in three calendar days, and nine within 72 hours of the first."""
+    """Seven of ten views fall in three calendar days, and nine within 72 hours of the first."""
     hours = np.array([0, 1, 2, 3, 20, 21, 22, 70, 71, 100])
     time = np.datetime64("2024-01-01T20:00", "us") + hours * np.timedelta64(3_600_000_000, "us")
     own = visits_of(time, np.arange(10), ["https://a.example/"] * 10)

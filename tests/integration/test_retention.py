@@ -1,4 +1,4 @@
-"""What `clean` removes, what it keeps, and that nothing makes a removed day again."""
+"""Removal by `clean`: what goes, what stays, and that nothing makes a removed day again."""
 
 from __future__ import annotations
 

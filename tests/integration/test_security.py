@@ -153,7 +153,7 @@ def test_no_cell_of_csv_is_a_formula(value: str) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_no_separator_of_any_spreadsheet_begins_a_formula(separator: str) -> None:
-    """In half of Europe cells end at semicolons, and URLs may hold them."""
+    """Cells end at semicolons in half of Europe, and URLs may hold them."""
     url = f"https://a.example/x{separator}=cmd|' /C calc'!A0"
     text = _line([url, 5])
     assert text.startswith('"https://a.example/x')
@@ -210,7 +210,7 @@ HOSTILE_NAMES = (
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES, ids=range(len(HOSTILE_NAMES)))
 def test_names_of_log_files_are_text(tmp_path: Path, name: str) -> None:
-    """Who may write beside the logs names files."""
+    """Names are chosen by whoever may write beside the logs."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / name).write_bytes(b"no log\n")
     state = tmp_path / "state"
@@ -246,7 +246,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[text[:6] for text in HOSTILE])
 def test_expressions_over_what_strangers_write_do_not_backtrack(text: str) -> None:
-    """One that is quadratic in such a text would take minutes, an exponential one for ever."""
+    """A quadratic expression would take minutes on such a text, an exponential one for ever."""
     sample = redact(text.encode(), [text[:20].encode()])
     assert len(sample) <= SAMPLE_CHARACTERS
     assert not detect._DOTTED.fullmatch(text.encode())
@@ -293,7 +293,7 @@ def test_lists_made_to_keep_a_parser_busy_do_not(line: str) -> None:
 
 
 def test_a_key_is_no_log(private: Settings) -> None:
-    """Who may write beside the logs may link to what the reader can read, and look at samples."""
+    """Links beside the logs may lead to what the reader can read, and samples would show it."""
     (key,) = (private.state / "secrets").glob("clients*.key")
     folder = Path(private.sources[0].path)
     (folder / "link.log").symlink_to(key)
@@ -303,7 +303,7 @@ def test_a_key_is_no_log(private: Settings) -> None:
 
 
 def test_pinned_packages_are_exact() -> None:
-    """What `pip-audit -r requirements.lock` is asked about is what is installed."""
+    """`pip-audit -r requirements.lock` asks about the versions that are installed."""
     lock = PACKAGE.parent / "requirements.lock"
     if not lock.exists():
         pytest.skip("an installed wheel has no lock file beside it")

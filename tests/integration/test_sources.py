@@ -1,4 +1,4 @@
-"""From logs that nobody has seen to sources that give something, or a sentence that says why.
+"""Unknown logs: they become sources that give something, or a sentence says why not.
 
 Logs are written by hand here: like those that people have, with what is odd about them.
 """

@@ -34,7 +34,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wanted(lines: Path) -> Store:
-    """What DuckDB makes."""
+    """Store of what DuckDB makes."""
     settings = load_settings(copy_of(lines, "on-duckdb"))
     make(settings)
     return Store.open(settings)

@@ -122,7 +122,7 @@ def served(state: Path, home: Path) -> Iterator[int]:
 
 
 def running_jobs(ui: int) -> list[Any]:
-    """Those of an asset, of the driver whose UI is there; none where there is no driver."""
+    """Return jobs of an asset on the driver whose UI is there; none where there is no driver."""
     api = f"http://127.0.0.1:{ui}/api/v1/applications"
     applications = asked(api) or []
     jobs = [

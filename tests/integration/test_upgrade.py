@@ -1,4 +1,4 @@
-"""What another release wrote: never read as if of this one, named, brought up to date."""
+"""State folders of other releases: never read as if of this one, named, brought up to date."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_labels_of_earlier_versions_are_migrated(
 
 
 def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) -> None:
-    """As an earlier release has left them, of requests that are gone: the same bytes as today."""
+    """Transits of an earlier release, whose requests are gone, become the same bytes as today."""
     manifest = store.require("transits", DAYS[0])
     rows = store.read("transits", DAYS[0])
     with store.scratch() as scratch:

@@ -1,4 +1,4 @@
-"""How much work is done, counted: what a machine's mood does not change.
+"""Counted work, which does not change with a machine's mood.
 
 Rows and files read are DuckDB's own counts. A change that makes a stage read its input once more,
 or Python look at every URL again, fails here, and no clock is asked. Times are `benchmarks/`.
@@ -62,7 +62,7 @@ REQUESTS = PAGES * CLIENTS
 
 @dataclass
 class Work:
-    """What one query read and wrote."""
+    """Rows and bytes that a query read and wrote."""
 
     rows: int
     """Rows that scans produced."""
@@ -130,7 +130,7 @@ class Corpus:
     inventory: Inventory
     asked: dict[str, list[bytes]] = field(default_factory=dict)
     daily: dict[str, Work] = field(default_factory=dict)
-    """By asset, of the first day."""
+    """Work for the first day, by asset."""
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_a_log_of_a_day_is_one_segment(corpus: Corpus) -> None:
 
 
 def test_requests_scan_their_records_twice(corpus: Corpus) -> None:
-    """For what robots do over a day, and for the file."""
+    """They are scanned for robots' behaviour over the day, and for the file."""
     work = corpus.daily["requests"]
     assert (work.rows, work.files) == (2 * REQUESTS, 3)  # the third file names robots
 
@@ -369,7 +369,7 @@ def _made(folder: Path) -> Path:
 
 
 def test_json_lines_are_decoded_only_where_they_must_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a thousand lines: one call for all escaped texts, two for the line that is no JSON."""
+    """A thousand lines take a call for all escaped texts, and two for one that is no JSON."""
     good = b'{"time":"2026-03-02T10:00:00Z","address":"192.0.2.1","url":"/a","agent":"x"}\n'
     lines = good * 900 + good.replace(b'"x"', b'"x\\"y"') * 99 + good.replace(b'"x"', b'"\\x"')
     asked: list[bytes] = []

@@ -23,7 +23,7 @@ __all__ = ["histories_are_copied"]
 
 FIRST = dt.date(2026, 3, 1)
 DAYS = 4
-"""Of `whole`."""
+"""Days of `whole`."""
 
 
 class Project:
@@ -97,7 +97,7 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Nothing read, nothing made, no log."""
+    """Project without logs, in which nothing was read or made."""
     return Project(tmp_path)
 
 

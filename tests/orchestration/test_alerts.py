@@ -117,7 +117,7 @@ class Ticks:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """One Dagster for all tests of this file: what ended before a test began is history to it."""
+    """Dagster instance of all tests of this file: earlier runs are history to each test."""
     settings = Project(tmp_path_factory.mktemp("alerts")).settings
     with dg.DagsterInstance.from_config(str(prepare_home(settings))) as instance:
         yield Project(settings.state.parent, instance)

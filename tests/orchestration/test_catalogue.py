@@ -22,7 +22,7 @@ DAYS = [dt.date(2026, 3, 2), dt.date(2026, 3, 3)]
 
 @dg.asset(deps=["page_views"])
 def busiest_page(catalogue: DuckDBResource) -> str:
-    """As in docs/running-daily.md."""
+    """Query of docs/running-daily.md."""
     with catalogue.get_connection() as connection:
         rows = connection.sql(
             "SELECT url, sum(views) AS views FROM page_views GROUP BY url ORDER BY views DESC, url"

@@ -158,7 +158,7 @@ def test_days_of_a_few_visitors_are_calm(project: Project) -> None:
 
 
 def test_checks_alone_judge_the_newest_days(running: Project) -> None:
-    """As "Execute" in the UI: no partition is chosen, nothing is made."""
+    """ "Execute" in the UI chooses no partition and makes nothing."""
     days = logs.write_days(running.logs, DAY, 2)
     running.run("ingest")
     running.run("daily", tags.of_range(days))

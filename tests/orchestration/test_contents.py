@@ -52,7 +52,7 @@ def kind_of(path: Path) -> str:
 
 
 def files_of(state: Path) -> Iterator[Path]:
-    """One file of each kind that the product writes; locks and shared memory hold nothing."""
+    """Return a file of each kind that the product writes; locks and shared memory hold nothing."""
     seen = set()
     for path in sorted(state.rglob("*")):
         name = path.relative_to(state)

@@ -186,7 +186,7 @@ DAYS = [DAY + dt.timedelta(days=n) for n in range(3)]
 
 
 def stale(project: Project) -> set[tuple[str, dt.date]]:
-    """What the UI marks. Dagster has no public way to ask for it."""
+    """Return the days that the UI marks as stale. Dagster has no public way to ask for them."""
     resolver = CachingStaleStatusResolver(
         instance=project.instance,
         asset_graph=project.defs().resolve_asset_graph(),

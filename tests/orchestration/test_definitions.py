@@ -1,4 +1,4 @@
-"""What the code location holds, and the ways Dagster loads it."""
+"""Content of the code location, and the ways Dagster loads it."""
 
 from __future__ import annotations
 

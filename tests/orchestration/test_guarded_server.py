@@ -91,7 +91,7 @@ def test_a_change_by_a_link_is_refused(address: str) -> None:
 
 
 def test_subscriptions_work_for_the_page_and_for_nobody_else(address: str) -> None:
-    """What the page is told of runs under way comes by a web socket."""
+    """Web sockets tell the page about runs under way."""
     url = f"{address.replace('http', 'ws', 1)}/graphql"
     with connect(url, origin=address, subprotocols=["graphql-ws"], open_timeout=60) as socket:  # type: ignore[list-item,arg-type]
         socket.send(json.dumps({"type": "connection_init", "payload": {}}))

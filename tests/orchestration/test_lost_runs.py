@@ -199,7 +199,7 @@ def test_a_day_of_which_one_check_was_executed_is_judged_by_the_others(
 
 
 def _execute_check(project: Project, check: dg.AssetCheckKey) -> None:
-    """As "Execute" of a single check in the UI."""
+    """Execute a single check as the UI does."""
     job = project.defs().resolve_implicit_global_asset_job_def()
     chosen = job.get_subset(asset_selection=set(), asset_check_selection={check})
     assert chosen.execute_in_process(instance=project.instance).success

@@ -91,7 +91,7 @@ def test_with_a_lower_limit_the_same_page_is_shown(made: Project) -> None:
 
 
 def test_every_query_runs_where_there_is_no_row(project: Project) -> None:
-    """Of a table without rows there is no sample, and no error."""
+    """Tables without rows have no sample, and give no error."""
     store = project.store
     publish_transits(store, DAY, [])
     named = {name for asset, one in _SAMPLES.items() for name in (asset, *one.also)}

@@ -47,7 +47,7 @@ query Ask($keys: [AssetKeyInput!]!, $days: [String!]!) { assetNodes(assetKeys: $
 
 @dataclass(frozen=True)
 class Said:
-    """What is said of one asset."""
+    """Statements about one asset."""
 
     made: set[dt.date]
     missing: set[dt.date]

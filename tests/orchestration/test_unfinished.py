@@ -1,4 +1,4 @@
-"""What a killed run has published is judged and released by whatever runs next (docs/faults.md)."""
+"""Publications of a killed run are judged and released by whatever runs next (docs/faults.md)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(*words: str, settings: Settings) -> str:
 def test_nothing_is_unfinished_when_nothing_was_killed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Where it was made: the catalogue of a copied state folder is to be made again."""
+    """The original is looked at: a copied state folder has its catalogue to make again."""
     settings = load_settings(made_once(tmp_path_factory, "whole", make_whole)[0] / "state")
     assert not operate.unfinished(settings)
     assert operate.finish(settings) is None
@@ -141,7 +141,7 @@ def test_any_other_run_finishes_what_is_left_of_its_tables(whole: Path, killed: 
 def test_pages_that_were_damaged_are_made_again_with_their_day(
     whole: Path, killed: Settings
 ) -> None:
-    """Those of another day are none of its business: it would be made again every night."""
+    """Pages of another day are left alone: they would be made again every night."""
     folder, locks = killed.state / "report", killed.state / "locks"
     for name in ("evaluation.html", "evaluation-2026-01-01.html"):
         (folder / name).write_text("as written")

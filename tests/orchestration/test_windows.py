@@ -191,7 +191,7 @@ def test_each_night_makes_its_day_and_asks_for_its_window_without_a_report_at_fi
 def asked_after(
     project: Project, night: dg.ExecuteInProcessResult
 ) -> dg.RunRequest | dg.SkipReason:
-    """What the sensor asks for after a run of `nightly`."""
+    """Return the sensor's request after a run of `nightly`."""
     defs = project.defs()
     event = night.all_events[-1]
     context = dg.build_run_status_sensor_context(

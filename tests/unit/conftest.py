@@ -19,7 +19,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 @dataclass(frozen=True)
 class Row:
-    """One record as text; `reason` is "none" for lines that were read."""
+    """Record as text; `reason` is "none" for lines that were read."""
 
     line: int
     reason: str

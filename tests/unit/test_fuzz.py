@@ -1,4 +1,4 @@
-"""One round of every target of the fuzzer: it runs, and nothing that it knows of breaks.
+"""A round of every target of the fuzzer: it runs, and nothing that it knows of breaks.
 
 `python -m tests.fuzz` has as many rounds as there is time for (docs/security.md).
 """

@@ -15,7 +15,7 @@ ROOM_SIZE = 17
 """Modules in a room at most, besides its `__init__`; a room that grows past that is two rooms."""
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}
-"""What `core` may import besides the standard library."""
+"""Packages that `core` may import besides the standard library."""
 
 
 def test_arrows_point_down(repository: Path) -> None:
@@ -104,7 +104,7 @@ def test_every_room_is_in_the_picture(repository: Path) -> None:
 
 
 ELSEWHERE = re.compile(r"(?:Not here:|one module each) .*?(?:\.(?= |$)|$)")
-"""Where the docstring of a module sends its reader."""
+"""Parts of a module's docstring that send its reader to other modules."""
 
 
 def test_modules_that_docstrings_send_to_are_there(repository: Path) -> None:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 FRAGMENT = re.compile(
-    r"(What|Which|Of|One|Who|Those|Whether|Where|How|When|In|By|As|From|For|That|Nothing)\b"
+    r"(What|Which|Of|One|Who|Those|Whether|Where|How|When|In|By|As|From|For|That|Nothing|And|Not)\b"
 )
 """Words with which a docstring begins that needs its name, or the code, to be understood."""
 
@@ -35,11 +37,11 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
                     yield below.lineno, below.value.value.strip()
 
 
-def test_docstrings_are_no_fragments(repository: Path) -> None:
-    package = repository / "temporal_assets"
+@pytest.mark.parametrize("folder", ["temporal_assets", "tests", "benchmarks", ".ci"])
+def test_docstrings_are_no_fragments(repository: Path, folder: str) -> None:
     actual = [
         (f"{path.relative_to(repository)}:{line}", text.partition("\n")[0])
-        for path in sorted(package.rglob("*.py"))
+        for path in sorted((repository / folder).rglob("*.py"))
         for line, text in docstrings(ast.parse(path.read_text("utf-8")))
     ]
     fragments = [(place, text) for place, text in actual if FRAGMENT.match(text)]

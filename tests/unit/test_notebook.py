@@ -1,4 +1,4 @@
-"""What `temporal_assets.open` says when there is nothing to open."""
+"""Errors of `temporal_assets.open` where there is nothing to open."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ENDINGS = {
     "sigterm": (signal.SIGTERM, signal.default_int_handler),
     "sigterm in the background": (signal.SIGTERM, signal.SIG_IGN),
 }
-"""How a command is ended, and what it does on Ctrl-C: one in the background ignores it."""
+"""Ways of ending a command: a signal, and its handler of Ctrl-C (ignored in the background)."""
 
 MORE_ENDINGS = [pytest.param(name, marks=pytest.mark.slow) for name in [*ENDINGS][1:]]
 

@@ -14,7 +14,7 @@ from temporal_assets.settings import Reading
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the web server writes its logs."""
+    """Folder into which the web server writes its logs."""
     actual = tmp_path / "logs"
     actual.mkdir()
     return actual
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    """For every time that a log is opened, the lengths of others that it is compared with."""
+    """Lengths of other logs that each opened log is compared with."""
     actual = []
     opened = streams.open_stream
 

@@ -80,7 +80,7 @@ def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) 
 
 @pytest.fixture
 def at_opening(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[], object]]:
-    """What happens right after a log was opened for the n-th time."""
+    """Actions right after a log was opened for the n-th time."""
     happens: dict[int, Callable[[], object]] = {}
     opened = streams.open_stream
     times = itertools.count(1)

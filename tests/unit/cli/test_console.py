@@ -1,4 +1,4 @@
-"""What commands write is harmless on a terminal, whatever log lines hold."""
+"""Output of commands is harmless on a terminal, whatever log lines hold."""
 
 from __future__ import annotations
 

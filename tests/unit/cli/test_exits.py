@@ -1,4 +1,4 @@
-"""How commands end when they are told to."""
+"""Endings of commands by signals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_a_handler_interrupts_while_it_is_asked_for_is_still_known() -> Non
 
 def test_what_is_no_exception_is_an_interruption_where_one_was_asked_for() -> None:
     class Interrupted(BaseException):
-        """As Dagster has one of its own."""
+        """Exception like Dagster's own."""
 
     @command
     def body(*, told: bool) -> None:

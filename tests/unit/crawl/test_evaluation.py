@@ -1,4 +1,4 @@
-"""From a mirror and traffic to curves, on a site small enough to know the answer."""
+"""Evaluation of crawls from a mirror and traffic, on a site small enough to know the answer."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_orders_differ_as_the_site_says(mirror, learned):
 
 
 def test_a_site_teaches_its_own_weights(mirror, learned):
-    """What was read in the first part is over in the second, and new pages of the news are read."""
+    """Pages read in the first part are over in the second, and new pages of the news are read."""
     first, second = NEWS[:30], NEWS[30:60]
 
     def visited(news):

@@ -1,4 +1,4 @@
-"""What becomes of WARC, WAT and edge lists, whole and broken, and of the mirror on disk."""
+"""WARC, WAT and edge lists, whole and broken, and the mirror on disk that is made of them."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def test_a_mirror_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monk
 
 
 def test_a_mirror_is_on_the_disk_before_the_one_before_it_goes(tmp_path, monkeypatch):
-    """What a crash of the machine leaves is what was synchronised before it."""
+    """A crash of the machine leaves what was synchronised before it."""
     home = tmp_path / FOLDER
     first = save(linked("x"), tmp_path)
     synced = []
@@ -559,7 +559,7 @@ def test_html_is_kept_within_its_bound(tmp_path):
 
 
 def test_a_packed_table_of_links_is_bounded_as_logs_are(tmp_path: Path) -> None:
-    """One line of 300 MB in 300 KB; and a quote that is never closed."""
+    """The table holds a line of 300 MB in 300 KB, or a quote that is never closed."""
     for name, text in (
         ("long.csv.gz", b"source,target\n" + b"x" * 300_000_000),
         ("open.csv.gz", b'source,target\n"' + b"\n" * 3_000_000),
@@ -580,7 +580,7 @@ def test_a_packed_table_of_links_is_bounded_as_logs_are(tmp_path: Path) -> None:
 
 
 def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
-    """Of tables of links, which the engine reads, and of others."""
+    """Tables of links are read by the engine, other files are not."""
     pq.write_table(
         pa.table({"zzzz": ["https://a.example/"], "target": [""]}), tmp_path / "b.parquet"
     )
@@ -610,7 +610,7 @@ def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_of_beginnings_keeps_nobody_busy(tmp_path, monkeypatch, noise):
-    """One of 21 MB took 74 seconds: each beginning was tried, and the rest read for each."""
+    """A file of 21 MB took 74 seconds: each beginning was tried, and the rest read for each."""
     from temporal_assets.crawl.mirror import warc
 
     tried, begins, breaks_off = [], warc._begins, warc._breaks_off

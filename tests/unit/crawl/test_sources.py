@@ -98,7 +98,7 @@ def bomb(root: bytes, row: bytes) -> bytes:
 
 
 MILLION = 200_000
-"""As many are read no differently from a million: most of them are not looked at."""
+"""Number of rows that is read no differently from a million: most of them are not looked at."""
 
 HOSTILE = {
     "entities of a feed": bomb(b"rss", b"<channel><item>"),

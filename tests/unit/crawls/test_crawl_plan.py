@@ -119,7 +119,7 @@ def test_what_comes_last_is_left_to_the_links(web, seed) -> None:
 
 
 def test_a_page_that_nobody_opens_comes_first_where_it_leads_to_those_that_all_open() -> None:
-    """From home: a page with 3 visits, and an archive without any that links two with 9."""
+    """The front page links a page with 3 visits, and an unopened archive of two with 9."""
     site = graph(5, [(0, 1), (0, 2), (2, 3), (2, 4)])
     value = np.array([1.0, 3.0, 0.0, 9.0, 9.0])
     by_count = crawl(site, [0], value).fetched.tolist()

@@ -22,7 +22,7 @@ def graph_of(pages, links):
 
 
 def slow_crawl(pages, links, start, score, host=None, most=None, fetches=None):
-    """What `crawl` does, one list and one minimum at a time."""
+    """Crawl as `crawl` does, with one list and one minimum at a time."""
     of = {u: [v for s, v in links if s == u] for u in range(pages)}
     queue, seen, fetched, seen_after = [], [], [], []
     ticket = 0

@@ -37,7 +37,7 @@ def test_without_a_past_the_prior_decides():
 
 
 def test_where_links_tell_the_future_links_decide():
-    """What was read before is over; the traffic of later days follows PageRank."""
+    """Earlier pages are not read any more; the traffic of later days follows PageRank."""
     rng = np.random.default_rng(1)
     rank = rng.pareto(1.5, PAGES) + 0.1
     rank /= rank.sum()

@@ -75,7 +75,7 @@ def test_what_is_born_at_the_first_hour_is_new():
 @pytest.mark.parametrize("budget", [0.7, 1.622, 6.07, 16.22, 60.7])
 @pytest.mark.parametrize("interval", [1.0, 1.07, 1.5, 3.0])
 def test_a_hub_is_fetched_when_it_is_due(budget, interval):
-    """Not at the next of even hours: just behind one, it would be fetched half as often."""
+    """Fetches at even hours would halve the visits of a hub that is due just behind one."""
     result = simulate_timely(world(), strategy(interval / budget), budget, 720.0)
     others = np.isfinite(result.first_fetch).sum()  # each keeps the hub waiting once at most
     assert 0 <= int(budget * 720 / interval) + 1 - (result.fetches - others) <= others + 1
@@ -116,7 +116,7 @@ def test_intervals_of_hubs():
 
 
 def test_no_fetch_is_lost_to_rounding():
-    """One for a thousand of 175 pages an hour, 15 days long: 63, though floats make it less."""
+    """15 days with 0.175 fetches an hour have 63 fetches, though floats make it less."""
     assert 0.175 * 360.0 < 63
     assert simulate_timely(world(), strategy(0.1), budget=0.175, hours=360.0).fetches == 63
 

@@ -59,7 +59,7 @@ print(digest.hexdigest())
 
 @pytest.mark.slow
 def test_the_process_that_compiles_tells_the_same_digits(tmp_path: Path) -> None:
-    """As one that loads what was compiled: equal histories are equal bytes, on every day."""
+    """A process that loads compiled loops fits the same bytes: histories are equal on every day."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     outputs = [
         subprocess.run(
@@ -319,7 +319,7 @@ SHARP = ([111, 29], [186, 1208, 5], [137, 1615, 3], [1, 1], [5000, 1], [1, 5000]
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("life", SHARP)
 def test_a_sharp_life_gets_its_answer(method: str, life: list[float]) -> None:
-    """In the limit of a curve that gets narrower, all interest lies in the days with views."""
+    """All interest lies in the days with views, in the limit of a curve that gets narrower."""
     curves = one([0.0] * 10 + life, Options(method=method))
     assert curves.converged[0]
     assert curves.phi_n[0] == pytest.approx(sum(life[:3]) / sum(life), abs=0.02)

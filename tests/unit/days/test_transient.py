@@ -1,4 +1,4 @@
-"""Which faults pass by themselves."""
+"""Faults that pass by themselves."""
 
 from __future__ import annotations
 

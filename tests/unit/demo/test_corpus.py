@@ -162,7 +162,7 @@ def test_lines_are_about_as_many_as_asked_for(corpus):
 
 @dataclass
 class Found:
-    """What a line-by-line reader of the logs finds."""
+    """Findings of a line-by-line reader of the logs."""
 
     views: Counter = field(default_factory=Counter)
     transits: set = field(default_factory=set)

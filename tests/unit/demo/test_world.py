@@ -1,4 +1,4 @@
-"""What the demo's sites do, measured as on the real sets (`benchmarks.demo_world`)."""
+"""Behaviour of the demo's sites, measured as on the real sets (`benchmarks.demo_world`)."""
 
 from __future__ import annotations
 

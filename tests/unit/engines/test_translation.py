@@ -74,7 +74,7 @@ def test_every_translation_is_that_of_its_file_as_it_is_now() -> None:
 
 
 def spark(text: str, *inputs: str) -> str:
-    """One line of what becomes of a query."""
+    """Return a query's translation for Spark on one line."""
     actual = translate(SqlFile("x", text, frozenset(inputs or ("t",)), frozenset()))
     lines = (line for line in actual.splitlines() if not line.startswith("--"))
     joined = re.sub(r"\s+", " ", " ".join(lines)).strip()

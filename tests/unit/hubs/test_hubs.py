@@ -123,7 +123,7 @@ def test_every_page_is_gained_once(graph: Graph) -> None:
 
 
 def test_the_papers_order_can_be_ahead() -> None:
-    """What greedy does not promise: its second hub cuts what the paper's three share out whole."""
+    """Greedy promises no optimum: its second hub cuts what the paper's three share out whole."""
     graph: Graph = {
         0: set(range(10, 20)),
         1: {10, 11, 12, 13, 14, 20, 21, 22, 23},
@@ -371,7 +371,7 @@ def test_a_budget_a_hair_above_the_least(more: float) -> None:
 
 
 def test_every_visit_is_worth_its_price() -> None:
-    """One more visit a day gains the price, as the caught interest of hubs says by differences."""
+    """Differences of caught interest show that one more visit a day gains its price."""
     rate, views, half_life = np.array([40.0, 3.0, 0.4]), np.array([9.0, 20.0, 5.0]), 0.7
     price, decay = 0.02, np.log(2) / half_life
     days = priced_intervals(rate, views, half_life, price, 1 / 144, 30.0)
@@ -405,7 +405,7 @@ def test_links_that_leave_are_visited_more_often_and_found_less() -> None:
 def profit(
     days: float, price: float, rate: float, views: float, fade: float, leave: float
 ) -> float:
-    """What visits every so many days bring a day, less the price of all fetches, by a fine sum."""
+    """Return the daily gain of visits every so many days, less all fetches, by a fine sum."""
     age = (np.arange(20_000) + 0.5) / 20_000 * days
     left = np.exp(-leave * age)
     worth = np.maximum(views * np.exp(-fade * age) - price, 0.0)

@@ -45,7 +45,7 @@ def test_a_small_section_is_drawn_to_its_site() -> None:
 
 
 def test_a_page_is_no_evidence_for_itself() -> None:
-    """Of one section the history says nothing, and views that tell nothing leave the share.
+    """The history of a single section says nothing, and views that tell nothing leave the share.
 
     Were each page left out of its section's history, that would tell its label: all temporal ones
     would have one prior, all others another.
@@ -164,7 +164,7 @@ def test_all_views_on_one_day_are_an_answer() -> None:
 
 
 def test_a_page_whose_share_has_fallen_to_the_cut_is_untemporal_for_good() -> None:
-    """Of ten views seven are no more than 70 %; later ones make them less."""
+    """Seven of ten views are no more than 70 %; later ones make the share smaller."""
     rng = np.random.default_rng(8)
     views = np.column_stack([rng.poisson(9, (1000, 3)), rng.poisson(3, (1000, 4))])
     truth = views[:, :3].sum(axis=1) / views.sum(axis=1) > 0.7

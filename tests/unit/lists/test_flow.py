@@ -110,6 +110,6 @@ def test_everything_is_worth_it_where_nothing_can_be_told_apart() -> None:
 
 
 def test_nothing_is_worth_it_where_hardly_a_page_is_temporal() -> None:
-    """By F alone a list of everything would be the best that can be made of one in two hundred."""
+    """F alone would list everything where one page in two hundred is temporal."""
     assert worth(np.array([0.005]), np.array([4000.0])) == LEAST_WORTH
     assert worth(np.array([]), np.array([])) == LEAST_WORTH

@@ -86,7 +86,7 @@ def test_a_day_without_news_does_not_split_a_folder_of_days() -> None:
 
 
 def test_what_is_left_of_a_month_splits_no_year() -> None:
-    """Of February only that is left which is still read: forty pages, none of them news."""
+    """Only pages of February that are still read are left: forty pages, none of them news."""
     news = {f"2026/03/{day:02}/{n}": True for day in range(1, 29) for n in range(4)}
     left = {f"2026/02/{day:02}/{n}": False for day in range(1, 21) for n in range(2)}
     care = {f"care/{n}": False for n in range(40)}

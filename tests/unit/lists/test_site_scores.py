@@ -146,7 +146,7 @@ def test_tuned_sites_are_judged_by_other_pages() -> None:
 
 
 def test_the_flow_is_tuned_beside_the_stock() -> None:
-    """Where the old pages of a folder last and its new ones do not, only the flow finds it."""
+    """Only the flow finds a folder whose old pages last and whose new ones do not."""
     urls = [f"https://a.example/{f}/{n}" for f in ("news", "guide") for n in range(60)]
     trees, number = section_trees(texts(urls)), np.arange(120) % 60
     is_news = np.arange(120) < 60
@@ -164,7 +164,7 @@ def test_the_flow_is_tuned_beside_the_stock() -> None:
 
 
 def test_what_is_in_use_is_left_where_nothing_is_better() -> None:
-    """One site, whatever the weights and the length: no reason for a list of one."""
+    """The same site leads whatever the weights and the length: no reason for a list of one."""
     lone_site = counts((10, 9, 1000, 100, 1e5))
     trials = tune_sites(lone_site, lone_site, ["a"], PAPER, 100, np.array([0.5]))
     assert {trial.top_k for trial in trials} == {100}

@@ -1,4 +1,4 @@
-"""What a killed process leaves behind does not stay."""
+"""Leftovers of a killed process do not stay."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def kept(folder: Path) -> Path:
 
 
 def content_of(folder: Path) -> bytes | None:
-    """What another process finds."""
+    """Return the content that another process finds."""
     file = DiskCache(folder).open("part")
     if file is None:
         return None

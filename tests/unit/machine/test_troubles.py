@@ -1,4 +1,4 @@
-"""One sentence for faults of the machine, whoever words them; none for others."""
+"""Sentences for faults of the machine, whoever words them; none for others."""
 
 from __future__ import annotations
 

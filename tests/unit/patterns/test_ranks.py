@@ -87,7 +87,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_a_closed_site_gives_back_its_counts() -> None:
-    """Where every visit comes from within, authority is F_in and hub is F_out, to scale."""
+    """Authority is F_in and hub is F_out, to scale, where every visit comes from within."""
     matrix = np.array([[0, 9.0, 4], [3, 0, 5], [8, 1, 2]])
     ranks = rank_patterns(graph(matrix.tolist()))
     visits, referrals = matrix.sum(axis=0), matrix.sum(axis=1)

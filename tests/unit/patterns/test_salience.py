@@ -1,4 +1,4 @@
-"""Which frequencies make a value salient."""
+"""Frequencies that make a value salient."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_differences_by_hand(doc: Document) -> None:
 
 
 def test_patterns_that_are_shown_alike_are_compared_apart() -> None:
-    """Those of one kind of pages under http and https have one template."""
+    """Patterns of one kind of pages under http and https have one template."""
     both = document_of_schemes({kind: ["http", "https"] for kind in ("politics", "archive")}, [])
     names = [f"{row['site']}{row['template']}" for row in both["patterns"]]
     assert len(set(names)) < len(names)

@@ -210,7 +210,7 @@ def test_no_url_hurts(ask: Callable[..., Answers]) -> None:
 
 
 def unsafe(expression: str) -> str | None:
-    """What an expression has that RE2 refuses, or a group that repeats without end."""
+    """Return the part of an expression that RE2 refuses, or a group that repeats without end."""
     match = re.search(r"\(\?[^:]|\\[1-9]|\)(?:[*+]|\{[0-9]+,\})|[*+}?][+]", expression)
     return match[0] if match else None
 

@@ -84,7 +84,7 @@ def links_policy(policy: Policy, target: str) -> dict[str, Any]:
 
 
 def under_prefixes(policy: Policy) -> set[str]:
-    """What globs should know: all below a prefix, whatever decides there."""
+    """Return the URLs that globs should know: all below a prefix, whatever decides there."""
     return {url for url in URLS if policy.match(url).prefix is not None}
 
 

@@ -1,4 +1,4 @@
-"""What a policy decides, against a slow reading of the same document."""
+"""Decisions of a policy, against a slow reading of the same document."""
 
 from __future__ import annotations
 
@@ -455,7 +455,7 @@ def test_a_list_may_begin_with_a_mark(tmp_path: Path) -> None:
 
 
 def test_a_crawler_may_wait_for_each_decision(repository: Path, tmp_path: Path) -> None:
-    """In a pipe that stays open. A line may come in parts, and the last one has no end."""
+    """The pipe stays open. A line may come in parts, and the last one has no end."""
     import subprocess
 
     path = tmp_path / "policy.json"

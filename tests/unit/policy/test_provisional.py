@@ -1,4 +1,4 @@
-"""What is said where pages have no labels yet, and that it is marked wherever it is shown."""
+"""Provisional policies of pages without labels, marked wherever they are shown."""
 
 from __future__ import annotations
 

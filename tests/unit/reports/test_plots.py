@@ -52,7 +52,7 @@ def test_a_picture_has_colours_of_its_own_and_reads_nothing_from_elsewhere() -> 
 
 
 def luminance(colour: str) -> float:
-    """Of `#rrggbb`, as contrasts are reckoned."""
+    """Return the luminance of `#rrggbb`, as contrasts are reckoned."""
     parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

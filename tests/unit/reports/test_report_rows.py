@@ -1,4 +1,4 @@
-"""What the report reads of tables that are larger than what it shows."""
+"""Rows of the report from tables that are larger than what it shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 class Tables:
-    """As much of a job as the reader needs, with tables of a few columns."""
+    """Job as the reader needs it, with tables of a few columns."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,7 +79,7 @@ def test_all_trees_are_all(tables: Tables) -> None:
 
 
 def curve(tables: Tables, visits: list[int]) -> list[float]:
-    """Of a site whose pages have so many visits."""
+    """Return the curve of a site whose pages have so many visits."""
     pages = [
         {"site": "a.example", "url": f"https://a.example/{k:03}", "visits": n}
         for k, n in enumerate(visits)

@@ -37,7 +37,7 @@ def files(reader: Reader) -> Remembered[str]:
 
 
 def write(path: Path, text: str, changed_ns: int = LONG_AGO) -> None:
-    """As it is written: beside, and then moved to its place."""
+    """Write a file beside, and move it to its place."""
     beside = path.with_name("beside")
     beside.write_text(text)
     os.utime(beside, ns=(changed_ns, changed_ns))

@@ -73,7 +73,7 @@ def test_what_moved_is_chosen_whatever_else_is(
 
 
 def test_few_others_are_chosen() -> None:
-    """One in a hundred, of a page with many clients as of one with few."""
+    """Others are one in a hundred, of a page with many clients as of one with few."""
     random = np.random.default_rng(3)
     page = np.sort(random.zipf(1.5, 200_000) % 5_000).astype(np.int32)
     client = random.integers(-(2**63), 2**63, len(page))
@@ -239,7 +239,7 @@ Triple = tuple[int, int, int]
 SITE = [0, 0, 1, 1]
 LEAST = 3
 LOST = -7
-"""What is no changed page."""
+"""Number of a page that did not change."""
 
 a_triple = st.tuples(
     st.sampled_from([LOST, 0, 1, 2, 3]),
@@ -317,7 +317,7 @@ def test_changes_lead_from_one_window_to_the_other(
 
 
 def test_clients_of_whom_nothing_moved_are_named_on() -> None:
-    """One of two comes no more; of the other, only the rows of before know."""
+    """The first of two clients comes no more; only the rows of before know the other."""
     pages = ChangedPages(
         np.zeros(1, np.int32), np.zeros(1, np.bool_), numbers([2]), numbers([0]), numbers([0]),
         numbers([2]), numbers([0, 2]), numbers([5, 9]),

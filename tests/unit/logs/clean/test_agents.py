@@ -1,4 +1,4 @@
-"""Which user agents are programs."""
+"""User agents of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which format a log is in, and what is said when that cannot be known."""
+"""Detection of formats, and messages where a format cannot be known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fields of a line are is inferred from their values, wherever more fields stand."""
+"""Inference of fields from their values, wherever more fields stand."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ EXTRA = (
     *("17", "1234567", "on", "+", "10.0.0.1:8080", "unix:/run/php.sock", "text/html"),
     *('"TLS_AES_128_GCM_SHA256"', '"-"', '"0.004"', '"req 4a1f 9c0d"', '"de-DE,de;q=0.9"'),
 )
-"""What servers are told to write more: times, ciphers, ids, caches, languages, upstreams."""
+"""More fields of servers: times, ciphers, ids, caches, languages, upstreams."""
 
 REQUEST_OF = {
     name: next(field for field in re.findall(r'"[^"]*"|\[[^\]]*\]|\S+', line) if "{path}" in field)

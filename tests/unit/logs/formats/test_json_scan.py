@@ -84,7 +84,7 @@ def walk(record: dict[str, Any], path: Path) -> Any:
 
 
 def fast(line: bytes, paths: Paths) -> Values | None:
-    """What the compiled pass says of a line, None if it leaves it to others."""
+    """Return the values that the compiled pass reads of a line, None if it leaves it to others."""
     block = Block(np.frombuffer(line + b"\n", np.uint8), 1, last=True)
     lines = find_lines(block)
     if not len(lines):

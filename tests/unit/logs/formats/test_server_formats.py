@@ -108,7 +108,7 @@ def test_fields_may_stand_in_any_order(read_log: ReadLog, fields: list[str]) -> 
 
 
 def test_blanks_that_only_align_fields(read_log: ReadLog) -> None:
-    """As in the file that nginx once came with."""
+    """The layout is that of the file that nginx once came with."""
     directive = (
         MAIN.replace("$status", "").replace("] ", "]  $status ").replace("  $body", " $body")
     )

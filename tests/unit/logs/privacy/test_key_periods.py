@@ -1,4 +1,4 @@
-"""Which key of pseudonyms a day has, and folders that had one key before keys rotated."""
+"""Keys of pseudonyms by day, and folders that had one key before keys rotated."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_links_are_followed_and_circles_end(tmp_path: Path) -> None:
 
 
 def test_state_folders_are_no_logs(tmp_path: Path) -> None:
-    """What was made from logs would be counted again, and keys are nobody's business."""
+    """Requests in them would be counted again, and keys are nobody's business."""
     touch(tmp_path, "access.log", f"state/{STATE_MARK}", "state/tables/a.parquet", "state/a.json")
     touch(tmp_path, "state/demo/logs/access.log", "landing/access.log", "web/landing/access.log")
     others = ["access.log", "landing/access.log", "web/landing/access.log"]

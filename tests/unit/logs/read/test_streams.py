@@ -1,4 +1,4 @@
-"""From files, whatever they are packed with or damaged by, to whole lines in bounded memory."""
+"""Streams of whole lines in bounded memory, of packed and damaged files."""
 
 from __future__ import annotations
 
@@ -376,7 +376,7 @@ def test_a_missing_file_raises(tmp_path: Path) -> None:
 @pytest.mark.parametrize("hole", [16, 511, 512, 3 << 20])
 @pytest.mark.parametrize("kind", ["", "gz"])
 def test_a_hole_at_the_beginning_is_no_line(tmp_path: Path, hole: int, kind: str) -> None:
-    """Of a log that was emptied while its server wrote on where it was."""
+    """The log was emptied while its server wrote on where it was."""
     whole = bytes(hole) + TEXT
     packed = PACKERS[kind](whole) if kind else whole
     path = write(tmp_path, packed, f"access.log.{kind}")

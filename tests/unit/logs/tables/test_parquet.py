@@ -211,7 +211,7 @@ def test_damaged_files_raise_one_error_with_the_path(tmp_path: Path, damage: str
 
 
 MOST_MIB = 700
-"""Of a process that reads a bomb, with 170 of the interpreter and its libraries."""
+"""Memory of a process that reads a bomb, with 170 of the interpreter and its libraries."""
 
 PIECES = 8
 """Row groups of a bomb: the test itself shall not need what reading must not."""

@@ -116,7 +116,7 @@ def test_heritrix(policy: Policy, doc: Document) -> None:
 def test_scopes_of_heritrix_have_guards_and_let_through_what_pages_need(
     doc: Document, name: str
 ) -> None:
-    """As XML; the last rule that applies decides."""
+    """They are XML; the last rule that applies decides."""
     files = TARGETS["heritrix"](doc)
     beans = ET.fromstring(files[name])  # noqa: S314 - we wrote it
     space = {"b": "http://www.springframework.org/schema/beans"}
@@ -232,7 +232,7 @@ def test_urlfrontier(policy: Policy, doc: Document) -> None:
 
 
 def test_the_documented_filters_of_stormcrawler_are_those_that_it_reads(repository: Path) -> None:
-    """By its `RegexURLFilterBase`: `urlFilters` is a list of rules, a file has another key."""
+    """Its `RegexURLFilterBase` has a list of rules in `urlFilters`, and another key for a file."""
     text = (repository / "docs" / "crawlers" / "stormcrawler.md").read_text("utf-8")
     (written,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     (rule,) = json.loads(written)["org.apache.stormcrawler.filtering.URLFilters"]
@@ -384,7 +384,7 @@ def test_an_old_prefix_filter_of_nutch_does_not_keep_rejecting(
 def test_every_file_that_is_not_always_written_is_known(
     doc: Document, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And holds the mark, so that it goes when it is not written any more."""
+    """They hold the mark, so that they go when they are not written any more."""
     empty = emptied(doc)
     monkeypatch.setattr(sitemap, "MAX_URLS", 1)
     for other in (doc, by_domain(doc), empty, by_domain(empty)):

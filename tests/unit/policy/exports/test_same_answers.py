@@ -120,7 +120,7 @@ def is_of_a_pattern_left_out(doc: Document, url: str) -> bool:
 def test_patterns_that_share_a_url_with_a_hub_or_prefix_are_left_out_and_no_others(
     doc: Document,
 ) -> None:
-    """What would have to be taken out of them needs look-ahead, which hurts where it is missing."""
+    """Taking out the URLs that they share needs look-ahead, which hurts where it is missing."""
     folders = [f"{NEWS}/section-{number}/" for number in range(50)]
     pages = [f"https://{NEWS}/section-{number}/" for number in range(50)]
     for hubs, prefixes, is_left_out in (
