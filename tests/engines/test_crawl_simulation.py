@@ -23,7 +23,9 @@ from temporal_assets.crawl.mirror.traffic import (
     rare_sites,
     traffic_of,
 )
+from temporal_assets.days.daily import DayResult
 from temporal_assets.days.transits import transit_inputs
+from temporal_assets.defs.metadata.metadata import of_window
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
@@ -267,9 +269,16 @@ def test_a_site_that_does_not_fit_in_memory_is_left_out(
     monkeypatch.setattr(Simulation, "most_pages", 60)
     assert not is_fresh(site.store, large, CRAWL_SIMULATION, DAYS[-1])
     site.build(CRAWL_SIMULATION, large)
-    assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
+    made = site.store.require("crawl_simulation", DAYS[-1])
+    assert made.rows == 0
+    assert made.extra["cuts"] == [
+        "1 of the 1 most viewed sites are not crawled on paper: 60 pages fit in memory"
+    ]
+    shown = of_window(DayResult(made, seconds=0.0))
+    assert shown["cut_by_bounds"] == made.extra["cuts"][0]
     monkeypatch.undo()
     site.build(CRAWL_SIMULATION)
+    assert "cuts" not in site.store.require("crawl_simulation", DAYS[-1]).extra
 
 
 def test_sites_have_to_fit_together() -> None:

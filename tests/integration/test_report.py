@@ -152,6 +152,8 @@ def test_where_every_site_is_too_large_it_says_so(
     store, engine = Store.open(settings), DuckDBEngine(settings)
     for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
         build(store, engine, settings, asset, LAST)
+    for name in ("crawl_simulation", "timely_simulation"):
+        assert "most viewed sites are not crawled" in store.require(name, LAST).extra["cuts"][0]
     missing = {section.id: section.missing for section in read_report(store, LAST).sections}
     for section in ("bb-table-4", "bb-figure-6", "bb-figure-7", "bb-figure-10", "timely"):
         assert missing[section] == (

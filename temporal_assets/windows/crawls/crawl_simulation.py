@@ -75,16 +75,17 @@ def trials(job: Job) -> list[Trial]:
     return usual_trials
 
 
-def crawled_sites(job: Job) -> list[str]:
-    """Return the sites with the most views that are large enough and together not too large."""
+def crawled_sites(job: Job) -> tuple[list[str], int]:
+    """Return the most viewed sites that fit into memory, and how many of them do not."""
     viewed, most = _most_viewed(job), job.settings.simulation.most_pages
     sites = fitting(viewed, most)
-    if len(sites) < len(viewed):
+    left_out = len(viewed) - len(sites)
+    if left_out:
         job.cut(
-            f"{len(viewed) - len(sites)} of the {len(viewed)} most viewed sites are not crawled on"
+            f"{left_out} of the {len(viewed)} most viewed sites are not crawled on"
             f" paper: {most:,} pages fit in memory"
         )
-    return sites
+    return sites, left_out
 
 
 def too_large(job: Job) -> Missing | None:
@@ -163,8 +164,7 @@ def _learning(users: TrafficByPeriod, trial: Trial, is_split: bool) -> tuple[Lea
 
 def judge(job: Job) -> list[Row]:
     """Return the rows of `crawl_simulation`; none where no site can be crawled."""
-    viewed = _most_viewed(job)
-    sites = fitting(viewed, job.settings.simulation.most_pages)
+    sites, left_out = crawled_sites(job)
     planned = trials(job)
     if not sites or not planned:
         return []
@@ -180,7 +180,7 @@ def judge(job: Job) -> list[Row]:
         result = evaluate(mirror, learned, scored.pages, sites)
         if result.sites:
             facts = _facts(job, trial, kind, result)
-            facts["left_out"] += len(viewed) - len(sites)
+            facts["left_out"] += left_out
             rows += [facts | row for row in _points(result)]
     return rows
 

@@ -125,7 +125,8 @@ def judge(job: Job) -> list[Row]:
 
 def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
     """Yield, for every crawl of a window, its period, its world and what is known at its start."""
-    sites, planned = crawled_sites(job), periods(job)
+    sites, _ = crawled_sites(job)
+    planned = periods(job)
     if not sites or not planned:
         return
     users = traffic(job, sites)

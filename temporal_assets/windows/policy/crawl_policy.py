@@ -148,9 +148,9 @@ def _document(job: Job) -> Document:
     settings = job.settings
     for name in ("news_prefixes", "url_patterns"):
         if job.sources.tables[name].rows > MOST_RULES:
-            log.warning(
-                "%s has more than %s rows: only the best are in the policy", name, f"{MOST_RULES:,}"
-            )
+            sentence = f"{name} has more than {MOST_RULES:,} rows: only the best are in the policy"
+            log.warning(sentence)
+            job.cut(sentence)
     flow = flow_of(job) if settings.prefixes.rule == "flow" else None
     early = _early(job)
     trees, places = _trees(_read(job, _NODES, "url_patterns"))
