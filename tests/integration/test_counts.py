@@ -117,6 +117,15 @@ def test_an_archive_of_plausible_is_read_as_it_is(here: Installation) -> None:
     assert here.views() == {f"{SITE}/a": 4}
 
 
+def test_what_the_dashboard_of_plausible_exports_of_a_day(here: Installation) -> None:
+    name = f"Plausible export example.com {DAY} to {DAY}.zip"
+    with zipfile.ZipFile(here.logs / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("sources.csv", "name,visitors\nGoogle,9\n")
+        archive.writestr("pages.csv", "name,visitors,pageviews,bounce_rate\n/a,4,9,20\n")
+    here.build()
+    assert here.views() == {f"{SITE}/a": 4}
+
+
 def test_a_late_file_makes_its_day_anew(here: Installation) -> None:
     here.write("1.csv", [HEADER, f"{DAY},/a,40"])
     before = here.build().requests.manifest.digest

@@ -5,6 +5,7 @@ Not here: the dates of rows (`counted`).
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
 from typing import Final
@@ -19,6 +20,10 @@ _CLICKSTREAM: Final = re.compile(r"clickstream-([a-z_]+?)wiki-(\d{4})-(\d\d)(?!\
 
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?!\d)")
 
+_MONTHS: Final = tuple(calendar.month_name)
+_NAMED_DAY: Final = re.compile(rf"\b({'|'.join(_MONTHS[1:])}) (\d{{1,2}}),? (\d{{4}})\b")
+"""A day as Matomo writes it into the name of an export."""
+
 _PREAMBLE: Final = re.compile(rb"^# (?:Start|End) date: *(\d{8})\s*$", re.MULTILINE)
 """Days that Google Analytics names before its table."""
 
@@ -31,6 +36,10 @@ def moment_of_file(name: str, head: bytes, zone: ZoneInfo) -> int | None:
         return round((end - dt.timedelta(hours=1)).timestamp()) * 1_000_000
     days = {match.decode() for match in _PREAMBLE.findall(head[:4096])}
     days = days or {"".join(match.group(1, 3, 4)) for match in _DAY.finditer(name)}
+    days = days or {
+        f"{year}{_MONTHS.index(month):02}{int(day):02}"
+        for month, day, year in _NAMED_DAY.findall(name)
+    }
     if len(days) != 1:
         return None
     try:

@@ -51,11 +51,12 @@ _COUNTED: Final[Mapping[Slot, str]] = {
     Slot.VISITORS: "visitors uniquevisitors uniqvisitors nbuniqvisitors activeusers totalusers"
     " users",
     Slot.VIEWS: "uniquepageviews nbvisits views pageviews screenpageviews nbhits hits requests"
-    " edgerequests totalviews viewcount visits sessions impressions count clicks n",
+    " edgerequests alledgehits edgehits edgehitssum totalviews viewcount visits sessions"
+    " impressions count clicks n",
     Slot.TRANSITS: "transits transitions",
     Slot.TIME: "day datehour hour visitdate reportdate",
     Slot.TARGET: "metadataurl pagepathandscreenclass pagepathplusquerystring pathname pageurls"
-    " fullpageurl label",
+    " fullpageurl hostnameurl label",
     Slot.HOST: "hostname",
 }
 """Further names in tables that have no client, of numbers of views and what they are of."""

@@ -55,7 +55,14 @@ from temporal_assets.logs.formats.inference import (
 )
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Kind, Slot
 from temporal_assets.logs.formats.times import DAY
-from temporal_assets.logs.formats.wrapped import EVENT, VISIT, WRAPPERS, lines_within
+from temporal_assets.logs.formats.wrapped import (
+    EVENT,
+    VISIT,
+    WRAPPERS,
+    lines_within,
+    may_hold_lines,
+    place_of,
+)
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
@@ -238,7 +245,11 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
             return replace(fmt, by=taken)
     elif fmt.syntax is Syntax.JSON and fmt.name in NAMED:
         check(source.columns)
-        return with_known_keys(fmt, source, _keys_of(_sample(head)))
+        sample = _sample(head)
+        keys = _keys_of(sample)
+        extended = with_known_keys(fmt, source, keys)
+        is_machine = _OF_VECTOR in keys and _MACHINE.search(sample) and "host" not in source.columns
+        return _without_machine(extended) if is_machine else extended
     elif fmt.syntax is Syntax.DIRECTIVES:
         header = directives.header_of(head)
         if header.fields and header.missing():
@@ -437,6 +448,19 @@ def _json_format(source: LogSource, sample: bytes) -> Format | None:
     return _first_that_fits((*(FORMATS[name] for name in _MAPPED), extended), source, sample)
 
 
+_OF_VECTOR: Final = "source_type"
+"""Key that Vector puts beside those of a line, as it does `host`, the name of the machine."""
+
+_MACHINE: Final = re.compile(rb'"host": ?"[^".]*"')
+
+
+def _without_machine(fmt: Format) -> Format:
+    """Return a format of JSON lines whose `host` is no site."""
+    paths = dict(fmt.paths or {})
+    paths[Slot.HOST] = tuple(path for path in paths.get(Slot.HOST, ()) if path != ("host",))
+    return replace(fmt, paths=paths)
+
+
 def _events(sample: bytes) -> Format | None:
     """Return the format of events that tools of analytics name visitors in."""
     if b"{" in sample:
@@ -455,11 +479,11 @@ _SNOWPLOW: Final = re.compile(
 
 def _wrapped(source: LogSource, sample: bytes) -> Format | None:
     """The format of lines within those of a shipper, which may be within those of another."""
-    for path in WRAPPERS if b"{" in sample and not source.columns else ():
+    for path in WRAPPERS if may_hold_lines(sample) and not source.columns else ():
         within = lines_within(sample, path)
         inner = _detect(source, within) if within and within != sample else None
         if inner is not None and inner.wrapped is None and inner.syntax in _WITHIN:
-            return replace(inner, name=f"{inner.name} within {'.'.join(path)}", wrapped=path)
+            return replace(inner, name=f"{inner.name} within {place_of(path)}", wrapped=path)
     return None
 
 
@@ -501,10 +525,10 @@ def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
     """
     if _fits(fmt, source, sample):
         return fmt
-    for path in WRAPPERS if sample.startswith(b"{") else ():
+    for path in WRAPPERS if may_hold_lines(sample) else ():
         within = lines_within(sample, path)
         if within and _fits(fmt, source, within):
-            return replace(fmt, name=f"{fmt.name} within {'.'.join(path)}", wrapped=path)
+            return replace(fmt, name=f"{fmt.name} within {place_of(path)}", wrapped=path)
     if not _may_be_shipped(fmt):
         return fmt
     candidates = [fmt, *_all_shipped([fmt])]
@@ -736,7 +760,7 @@ def _why_unknown_json(line: bytes) -> str:
         within = lines_within(line, path).split(b"\n")[0]
         if within.count(b" ") >= _WORDS_OF_A_LINE:
             return (
-                f"lines of a log within `{'.'.join(path)}`, and these fit no known format: they"
+                f"lines of a log within `{place_of(path)}`, and these fit no known format: they"
                 f" look like `{shape(within)}` (letters are a, digits 9). {_ADVICE}"
             )
     for key, value in record.items():

@@ -385,7 +385,8 @@ _TAIL: Final = '[time] "request" status -'
 _AGENT: Final = '"referrer" "agent" ? ... "forwarded"'
 
 _NGINX: Final = {
-    Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_local time msec date ts",
+    Slot.TIME: "time_iso8601 @timestamp timestamp start_time time_start time_local time msec date"
+    " ts",
     Slot.ADDRESS: "remote_addr client_ip clientip clientIp clientIP remote_ip remoteIp remoteIP ip"
     " client downstream_remote_address",
     Slot.FORWARDED: "http_x_forwarded_for x_forwarded_for x-forwarded-for x_forward_for"
@@ -407,8 +408,8 @@ _FLUENT: Final = {
     Slot.FORWARDED: "http_x_forwarded_for",
     Slot.METHOD: "method",
     Slot.TARGET: "path",
-    Slot.STATUS: "code",
-    Slot.REFERRER: "referer",
+    Slot.STATUS: "code status",
+    Slot.REFERRER: "referer referrer",
     Slot.AGENT: "agent",
 }
 _CADDY: Final = {

@@ -30,7 +30,7 @@ from temporal_assets.logs.formats.assemble import (
 from temporal_assets.logs.formats.columns import is_counted
 from temporal_assets.logs.formats.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
 from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.rewrite import with_query
+from temporal_assets.logs.formats.rewrite import with_hosts, with_query
 from temporal_assets.logs.formats.times import BAD
 from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.read.kernels import BRACE
@@ -94,7 +94,9 @@ def parse(
     text = line_text(block, lines)
     records = assemble(fields, lines.number, text, source, escaped=False, before=before)
     if are_counts:
-        records = with_counts(records, count_columns(fields), ZoneInfo(source.timezone), moment)
+        zone = ZoneInfo(source.timezone)
+        records = with_counts(records, count_columns(fields), zone, moment)
+        records = with_hosts(records, source.scheme)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))

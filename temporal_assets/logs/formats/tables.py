@@ -32,7 +32,12 @@ from temporal_assets.logs.formats.columns import (
     with_dates_apart,
 )
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, SKIP, Kind, Layout, Slot
-from temporal_assets.logs.formats.rewrite import halve_quotes, has_doubled_quotes, with_query
+from temporal_assets.logs.formats.rewrite import (
+    halve_quotes,
+    has_doubled_quotes,
+    with_hosts,
+    with_query,
+)
 from temporal_assets.logs.formats.times import BAD
 from temporal_assets.logs.formats.tokenize import (
     Fields,
@@ -151,6 +156,7 @@ def parse(
     if is_counted([slot for slot in Slot if fields.used[slot]]):
         zone = ZoneInfo(source.timezone)
         records = with_counts(records, count_columns(fields), zone, moment)
+        records = with_hosts(records, source.scheme)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, query))

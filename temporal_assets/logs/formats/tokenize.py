@@ -459,6 +459,9 @@ def _interpret_all(data: Bytes, day: int, columns: _Columns) -> None:
         if used[_REQUEST] and _is_path(data, starts[_REQUEST, i], stops[_REQUEST, i]):
             starts[_TARGET, i], stops[_TARGET, i] = starts[_REQUEST, i], stops[_REQUEST, i]
             starts[_REQUEST, i] = stops[_REQUEST, i] = -1
+        elif used[_REQUEST] and _is_bare_method(data, i, starts, stops):
+            starts[_METHOD, i], stops[_METHOD, i] = starts[_REQUEST, i], stops[_REQUEST, i]
+            starts[_REQUEST, i] = stops[_REQUEST, i] = -1
         elif used[_REQUEST] and (reason[i] != _NONE or starts[_REQUEST, i] >= 0):
             starts[_METHOD, i] = starts[_TARGET, i] = -1
             stops[_METHOD, i] = stops[_TARGET, i] = -1
@@ -526,6 +529,13 @@ def _is_path(data: Bytes, start: int, stop: int) -> bool:
         and bool(data[start] == SLASH)
         and find_byte(data, start, stop, SPACE) == stop
     )
+
+
+@inlined
+def _is_bare_method(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool:
+    """Return whether a request is a method alone, beside a target, as Fastly calls it."""
+    has_target = bool(starts[_TARGET, i] >= 0)
+    return has_target and _is_method(data, starts[_REQUEST, i], stops[_REQUEST, i])
 
 
 @inlined

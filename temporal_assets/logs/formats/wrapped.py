@@ -6,11 +6,13 @@ Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message
 `MESSAGE`, Kafka Connect under `payload` or `value`; Cloud Logging under `textPayload` or as an
 object under `jsonPayload`. OpenTelemetry has many records a line, each a text or a list of
 attributes. Matomo has a visit a line, with its actions; Google Analytics has an event a line, with
-its parameters in a list.
+its parameters in a list. Files of Fluent Bit and Fluentd have the time before or around the object,
+and Kafka Connect writes a text as a string of JSON.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -26,6 +28,12 @@ VISIT: Final = ("actionDetails",)
 EVENT: Final = ("event_params",)
 """Path of the parameters of an event, as Google Analytics writes them into BigQuery."""
 
+_OBJECT: Final = ("{}",)
+"""Stands for the object of a line that has its time outside, as files of Fluent Bit and Fluentd."""
+
+_TEXT: Final = ('""',)
+"""Stands for a line that is a string of JSON."""
+
 WRAPPERS: Final[tuple[Path, ...]] = (
     _OTEL,
     *map(
@@ -33,8 +41,22 @@ WRAPPERS: Final[tuple[Path, ...]] = (
         ["log", "message", "MESSAGE", "payload", "value", "line", "msg", "body", "event.original"],
     ),
     *map(dotted, ["textPayload", "jsonPayload"]),
+    _OBJECT,
+    _TEXT,
 )
 """Paths at which shippers put a line, or an object that would have been one."""
+
+
+def may_hold_lines(sample: bytes) -> bool:
+    """Return whether lines may be within JSON."""
+    return b"{" in sample or sample.startswith(b'"')
+
+
+def place_of(path: Path) -> str:
+    """Return where a line stands, in words for people."""
+    if path == _OBJECT:
+        return "a record with its time outside"
+    return "a string of JSON" if path == _TEXT else ".".join(path)
 
 
 def unwrapped(block: Block, path: Path) -> Block:
@@ -64,21 +86,50 @@ def _within(line: bytes, path: Path) -> list[bytes]:
 
 def _texts(line: bytes, path: Path) -> list[bytes] | None:
     """Return the lines within one line; None if there are none."""
-    start = line.find(b"{")
-    if start < 0:
-        return None
-    try:
-        record = orjson.loads(line[start:])
-    except orjson.JSONDecodeError:
+    time, record = _record(line)
+    if record is None:
         return None
     if path in _UNFOLDED:
         texts = list(_UNFOLDED[path](record))
         return texts or None
     value: Any = record
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
+    if path == _OBJECT:
+        value = None if time is None or not isinstance(record, dict) else {"date": time} | record
+    elif path != _TEXT or not isinstance(record, str):
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
     text = _line_of(value)
     return None if text is None else [text]
+
+
+def _record(line: bytes) -> tuple[Any, Any]:
+    """Return the value of a line, and its time where it stands outside; None for what is not there.
+
+    Fluent Bit writes `tag: [time, {…}]` or `[[time, {}], {…}]` into a file, Fluentd the time, the
+    tag and the object, with tabs between.
+    """
+    start = line.find(b"{")
+    time: Any = None
+    if line.startswith(b'"'):
+        start = 0
+    elif start > 0 and line.rstrip().endswith(b"]"):
+        start = line.find(b"[")
+    elif start > 0 and (outside := _FLUENTD.match(line)):
+        time = outside[1].decode("utf-8", "replace")
+    if start < 0:
+        return None, None
+    try:
+        value: Any = orjson.loads(line[start:])
+    except orjson.JSONDecodeError:
+        return None, None
+    if isinstance(value, list):
+        if len(value) != 2:
+            return None, None
+        time, value = value[0][0] if isinstance(value[0], list) and value[0] else value[0], value[1]
+    return time, value
+
+
+_FLUENTD: Final = re.compile(rb"(\d{4}-\d\d-\d\d[T ][^\t]+)\t[^\t{]*\t\{")
 
 
 def _line_of(value: Any) -> bytes | None:
@@ -96,13 +147,30 @@ def _otel(record: Any) -> Iterator[bytes]:
             for entry in _list(scope, "logRecords"):
                 if not isinstance(entry, dict):
                     continue
-                body, fields = _any_value(entry.get("body")), _attributes(entry)
-                if isinstance(body, str) and body:
-                    yield _line_of(body) or b""
-                elif fields or isinstance(body, dict):
-                    inner = body if isinstance(body, dict) else {}
-                    time = {"timeUnixNano": entry.get("timeUnixNano")}
-                    yield orjson.dumps(time | inner | fields)
+                yield from _otel_line(entry)
+
+
+def _otel_line(entry: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the text of a record, or its attributes with its time where these name the page."""
+    body, fields = _any_value(entry.get("body")), _attributes(entry)
+    if isinstance(body, dict):
+        body = next((body[key] for key in _OTEL_TEXTS if isinstance(body.get(key), str)), body)
+    is_named = isinstance(body, str) and body.count(" ") < _BLANKS and _OTEL_PAGES & fields.keys()
+    if isinstance(body, str) and body and not is_named:
+        yield _line_of(body) or b""
+    elif fields or isinstance(body, dict):
+        inner = body if isinstance(body, dict) else {}
+        yield orjson.dumps({"timeUnixNano": entry.get("timeUnixNano")} | inner | fields)
+
+
+_OTEL_TEXTS: Final = ("log", "message", "MESSAGE")
+"""Keys of a record's body that hold the line, as Fluent Bit and Fluentd hand it on."""
+
+_OTEL_PAGES: Final = frozenset({"url.path", "url.full", "url.original", "http.target", "http.url"})
+"""Attributes that name the page, by OpenTelemetry's conventions."""
+
+_BLANKS: Final = 6
+"""A body with fewer is a name or a message, and no line of an access log."""
 
 
 def _visit(record: Any) -> Iterator[bytes]:

@@ -106,8 +106,11 @@ _REFUSED: Final = (
     *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
 )
 
-_COUNTS: Final = re.compile(r"(^|/)imported_pages_[^/]*\.csv$")
-"""Table of pages in an export of Plausible."""
+_COUNTS: Final = re.compile(r"(^|/)(imported_pages_[^/]*|pages)\.csv$")
+"""Table of pages in an export of Plausible, of a site or of its dashboard."""
+
+_NAMES: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?name\"?(?=,)")
+"""Beginning of the dashboard's table, whose names are pages."""
 
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 """Beginning of JSON that has all records in one list, as APIs answer."""
@@ -420,7 +423,7 @@ def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
                 unpacked += len(chunk)
                 if unpacked > most:
                     raise _BrokenArchiveError("zip expands more than any export: refused")
-                yield chunk
+                yield chunk if unpacked > len(chunk) else _NAMES.sub(b"page", chunk, count=1)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
         raise _BrokenArchiveError("damaged zip") from error
 

@@ -30,7 +30,7 @@ from temporal_assets.logs.formats.columns import (
     with_dates_apart,
 )
 from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.rewrite import with_query, with_url_prefix
+from temporal_assets.logs.formats.rewrite import with_hosts, with_query, with_url_prefix
 from temporal_assets.logs.formats.times import BAD, last_repeated
 from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
 from temporal_assets.logs.read.records import Records, Reject
@@ -159,7 +159,9 @@ def _records(
     text = column(fields, Slot.TARGET)
     records = assemble(fields, number, text, source, escaped=False, before=before)
     if is_counted(wanted):
-        records = with_counts(records, count_columns(fields), ZoneInfo(source.timezone), moment)
+        zone = ZoneInfo(source.timezone)
+        records = with_counts(records, count_columns(fields), zone, moment)
+        records = with_hosts(records, source.scheme)
     if fields.used[Slot.QUERY]:
         target = with_query(records.target, column(fields, Slot.QUERY))
         records = replace(records, target=target)

@@ -73,6 +73,22 @@ def test_the_clickstream_is_of_the_last_day_of_its_month() -> None:
     ]
 
 
+def test_pages_that_begin_with_their_host() -> None:
+    """Akamai's report of URLs, whose name says the day."""
+    head = b"hostname.url,allEdgeHits,allOriginHits\nwww.example.com/a.html,340,9\n/b,7,1\n"
+    assert read(head, "urlhits-by-url-2024-05-01.csv")[1] == [
+        ("2024-05-01T12:00", "https://www.example.com/a.html", None, None, (340, -1, -1)),
+        ("2024-05-01T12:00", "/b", None, None, (7, -1, -1)),
+    ]
+
+
+@pytest.mark.parametrize("day", ["May 1, 2024", "Wednesday, May 1, 2024"])
+def test_the_name_of_an_export_of_matomo_says_the_day(day: str) -> None:
+    head = b"label,nb_visits,nb_hits,url\n/a,5,6,https://www.example.com/a\n"
+    (row,) = read(head, f"Export _ Actions _ Page URLs _ {day}.csv")[1]
+    assert row[:2] == ("2024-05-01T12:00", "https://www.example.com/a")
+
+
 @pytest.mark.parametrize(
     ("code", "host"),
     [

@@ -530,6 +530,14 @@ def otel(*records: object) -> object:
         ({"MESSAGE": TEXT, "__REALTIME_TIMESTAMP": "1"}, "combined within MESSAGE", ["/a"]),
         (otel(ENTRY, ENTRY), "combined within resourceLogs", ["/a", "/a"]),
         (otel(BY_ATTRIBUTES), "jsonl within resourceLogs", ["/a?b=c"]),
+        (otel(BY_ATTRIBUTES | {"body": {"stringValue": "GET /a"}}), "jsonl within resourceLogs",
+         ["/a?b=c"]),
+        (otel({"body": {"kvlistValue": {"values": [
+            {"key": "log", "value": {"stringValue": TEXT}}]}}}),
+         "combined within resourceLogs", ["/a"]),
+        (TEXT, "combined within a string of JSON", ["/a"]),
+        ({"timestamp": "2024-03-10T08:00:00", "client_ip": "203.0.113.7", "request": "GET",
+          "host": "www.example.com", "url": "/a", "request_referer": ""}, "nginx_json", ["/a"]),
         ({"date": 1714979289.0, "host": "203.0.113.7", "user": "-", "method": "GET", "path": "/a",
           "code": "200", "size": "5", "referer": "-", "agent": "x"}, "fluent_json", ["/a"]),
     ],
@@ -548,6 +556,48 @@ def test_lines_within_those_of_a_shipper_are_taken_out(
     assert len(records) == len(good) + 1, "no line disappears"
     addresses = (b"203.0.113.7", b"83.149.9.216", b"10.0.0.1")
     assert all(records.address.value(i) in addresses for i in good)
+
+
+FLUENT = {"remote": "203.0.113.7", "host": "-", "method": "GET", "path": "/a", "code": "200",
+          "referer": "-", "agent": "x"}  # fmt: skip
+
+
+@pytest.mark.parametrize("record", [{"log": TEXT}, FLUENT], ids=["line", "keys"])
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("nginx: [1714979289.000000000, ", "]"),
+        ("[[1714979289.000000, {}], ", "]"),
+        ("2024-05-06T07:08:09+00:00\tnginx.access\t", ""),
+    ],
+    ids=["fluent bit", "fluent bit 2", "fluentd"],
+)
+def test_files_of_fluent_bit_have_the_time_outside(
+    before: str, behind: str, record: dict[str, str]
+) -> None:
+    head = f"{before}{json.dumps(record)}{behind}\n".encode()
+    source = LogSource(path="x")
+    fmt = resolve(source, head)
+    wanted = "combined within log" if "log" in record else "fluent_json within a record with its"
+    assert fmt.name.startswith(wanted)
+    records = parse(Block(np.frombuffer(head, np.uint8), 1, last=True), fmt, source, Reading())
+    assert (records.reason[0], records.target.value(0)) == (0, b"/a")
+    if "log" not in record:
+        assert records.time[0] == 1_714_979_289_000_000
+
+
+@pytest.mark.parametrize(
+    ("host", "site"), [("web-1", None), ("www.example.com", b"www.example.com")]
+)
+def test_the_machine_that_vector_names_is_no_site(host: str, site: bytes | None) -> None:
+    record = {"client": "203.0.113.7", "host": host, "method": "GET", "path": "/a", "status": 200,
+              "source_type": "file", "timestamp": "2024-03-10T08:00:00Z"}  # fmt: skip
+    head = json.dumps(record).encode() + b"\n"
+    source = LogSource(path="x")
+    fmt = resolve(source, head)
+    records = parse(Block(np.frombuffer(head, np.uint8), 1, last=True), fmt, source, Reading())
+    assert fmt.name == "nginx_json"
+    assert (None if records.host is None else records.host.value(0)) == site
 
 
 def test_a_named_format_may_be_within_those_of_a_shipper() -> None:
