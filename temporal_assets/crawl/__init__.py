@@ -1,5 +1,5 @@
-"""A copy of the web to crawl on paper, and crawls of it.
+"""Crawls: the instant crawler, the Scrapy add-on, their results, and simulated crawls.
 
-Here: the mirror with its sources, and the evaluation of crawl orders on it. Not here: the
-simulators themselves (`core`).
+Crawls are simulated on a mirror: a stored copy of sites' pages and links. Not here: the simulators
+themselves (`core.crawls`), the policy that crawls follow (`policy`).
 """

@@ -20,20 +20,20 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlLoops:
-    """The loops of a crawl; `ends` takes an error and says whether it ends the crawl."""
+    """Repeated calls of a crawl; `ends` takes an error and returns True if it ends the crawl."""
 
     def __init__(self, ends: Callable[[Exception], bool] = lambda _: False) -> None:
         self._ends = ends
         self._loops: list[Any] = []
 
     def repeat(self, function: Callable[[], None], seconds: float) -> None:
-        """Call a function every so many seconds, for the first time after them."""
+        """Call a function every `seconds` seconds, first after that time."""
         loop = create_looping_call(lambda: self.call(function))
         loop.start(seconds, now=False)
         self._loops.append(loop)
 
     def call(self, function: Callable[[], None]) -> None:
-        """Call a function once; its error is logged, because a loop ends for good with one."""
+        """Call a function once and log its error, which would end a Scrapy loop for good."""
         try:
             function()
         except Exception as error:
@@ -47,7 +47,7 @@ class CrawlLoops:
         use: Callable[[], None],
         count: Callable[[str], None],
     ) -> None:
-        """Look for a new policy every so many seconds (0: never), and use it."""
+        """Look for a new policy every `seconds` seconds (0: never), and use it."""
 
         async def look() -> None:
             # A large policy takes a second to load; requests go on meanwhile.

@@ -1,11 +1,11 @@
-"""Every crawl order on every site of a mirror: learned on one period, scored on a later one.
+"""Evaluation of crawl orders on every site of a mirror: learned on one period, scored on a later.
 
 Here: BB 5.3 from traffic to curves. Not here: the orders (`core.crawls.crawl_policies`), the crawl
 (`core.crawls.crawl_simulation`), where traffic comes from (`traffic`).
 
 Sites are crawled one by one from their home pages and count the same in the average, as in the
-paper. All shares are of the pages of the mirror and of their traffic: what nobody can download from
-the mirror is no order's fault.
+paper. All shares are of the pages of the mirror and of their traffic: pages that are not in the
+mirror count for no order.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from temporal_assets.crawl.mirror.traffic import Learning, Traffic
 from temporal_assets.engines.arrow_texts import from_arrow
 
 ORACLE: Final = "oracle"
-"""Name of the upper bound, which no order can exceed; see `core.crawls.crawl_curves`."""
+"""Name of the upper bound that no order can exceed (`core.crawls.crawl_curves`)."""
 
 FEWEST_PAGES: Final = 50
 """Fewest pages of a site: with fewer, a curve is a matter of single pages."""
 
 _DRAWS: Final = 1000
-"""Bootstrap samples of sites."""
+"""Number of bootstrap samples of sites."""
 _SEED: Final = 2011
 
 Curves = Mapping[str, Mapping[str, CrawlCurve]]
-"""Scenario -> policy -> curve."""
+"""Curves by scenario, then by policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class SiteResult:
     traffic: float
     """Traffic of the mirror's pages in the period of scoring."""
     visited: int
-    """Pages of the mirror with such traffic."""
+    """Number of pages of the mirror with such traffic."""
     in_mirror: float
     """Share of the site's traffic that is of pages of the mirror."""
     curves: Curves
@@ -86,17 +86,17 @@ class Gain:
 
     mean: Floats
     low: Floats | None
-    """None where there is one site only, and so for `high`."""
+    """Lower bound, as `high` the upper one; None where there is one site only."""
     high: Floats | None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All sites, and those that could not be judged."""
+    """Results of all sites, and sites that could not be judged."""
 
     sites: tuple[SiteResult, ...]
     skipped: Mapping[str, str]
-    """Site -> why."""
+    """Reason for each skipped site."""
 
     def mean(self, scenario: str) -> dict[str, CrawlCurve]:
         """Return the average curve of every policy, the best of ours first."""
@@ -106,7 +106,7 @@ class Evaluation:
         }
 
     def best_baseline(self, scenario: str, throughputs: Floats) -> list[str]:
-        """Return the simple order that has the most traffic at each share of the pages.
+        """Return the simple order with the most traffic at each share of the pages.
 
         The order is chosen with hindsight, which flatters it.
         """
@@ -115,7 +115,7 @@ class Evaluation:
         return [BASELINES[row] for row in np.argmax(np.round(shares, 12), axis=0)]
 
     def gain(self, scenario: str, name: str, others: Sequence[str], throughputs: Floats) -> Gain:
-        """Return what a policy has more than others, one of them at each share of the pages.
+        """Return the lead of a policy over another, which is given for each share of the pages.
 
         Sites are drawn again with replacement for the interval; one site has none.
         """
@@ -135,7 +135,7 @@ class Evaluation:
         return Gain(differences.mean(axis=0), low, high)
 
     def sites_ahead(self, scenario: str, name: str, other: str, wanted: float = 0.8) -> int:
-        """On how many sites a policy needs fewer pages than another for a share of the traffic.
+        """Return on how many sites a policy needs fewer pages than another for a share of traffic.
 
         A policy that never has it needs more than any that does.
         """
@@ -158,8 +158,13 @@ def evaluate(
 ) -> Evaluation:
     """Crawl the sites of a mirror under every policy.
 
-    `scored`: site, url, visits of the later period. `only`: sites, all if empty. `on_site` is told
-    how many sites are done.
+    Args:
+        mirror: Pages and links.
+        learned: Traffic of the period to learn from.
+        scored: Site, url and visits of the later period.
+        only: Sites to crawl, all if empty.
+        seed: Seed of random orders.
+        on_site: Function that is told how many sites are done.
     """
     logs, sent = _Logs.of(learned), _by_site(scored)
     sites: list[SiteResult] = []
@@ -186,7 +191,7 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class Politeness:
-    """So many pages of a host in every so many fetches (`core.crawl_simulation.HostLimit`)."""
+    """Most pages of a host in a number of fetches (`core.crawls.crawl_simulation.HostLimit`)."""
 
     pages: int
     fetches: int
@@ -320,7 +325,7 @@ class _Log:
 
 @dataclass(frozen=True, slots=True)
 class _Logs:
-    """Traffic of the learning period by site, and of its two parts where it has them."""
+    """Traffic of the learning period by site, and of its two parts if it has them."""
 
     whole: _Log
     earlier: _Log | None
@@ -334,7 +339,7 @@ class _Logs:
         return cls(_Log.of(learned.whole), *parts)
 
     def knowledge(self, site: str, urls: pa.Array) -> SiteKnowledge:
-        """Return the knowledge of the whole period, with what its parts teach."""
+        """Return the knowledge from the whole period, and from its parts."""
         site_knowledge = self.whole.knowledge(site, urls)
         if self.earlier is None or self.later is None:
             return site_knowledge
@@ -351,8 +356,10 @@ class _Logs:
 def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> SiteKnowledge:
     """Return patterns and counts of one site's pages, from the log of the site.
 
-    `urls`: pages of the mirror. `in_log`: url, visits, referrals. `between`: referrer, target,
-    clients, where anybody followed a link.
+    Args:
+        urls: Pages of the mirror.
+        in_log: Columns url, visits, referrals.
+        between: Columns referrer, target, clients, of the links that somebody followed.
     """
     log_urls = in_log.column("url").combine_chunks()
     if between is None:
@@ -385,7 +392,7 @@ def knowledge(urls: pa.Array, in_log: pa.Table, between: pa.Table | None) -> Sit
 
 
 def _home(urls: pa.Array) -> int:
-    """Return the front page; where it is missing, the shortest URL, the first of several."""
+    """Return the front page, or the first of the shortest URLs if it is missing."""
     lengths = np.asarray(pc.utf8_length(urls))
     return int(np.argmin(lengths))
 

@@ -1,7 +1,7 @@
-"""The log of a Scrapy crawl: a line for each fetch, as results of crawls are read.
+"""The log of a Scrapy crawl, in the format in which results of crawls are read.
 
-Here: the lines of visits, pages and failures (docs/crawl-results.md). Not here: which requests a
-crawl makes (`crawl.scrapy`), reading the lines (`crawl.results`).
+Here: writing a line for each visit, page and failure (docs/crawl-results.md). Not here: which
+requests a crawl makes (`crawl.scrapy`), reading the lines (`crawl.results`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FetchLog:
         self._file: TextIO | None = None
 
     def open(self) -> None:
-        """Go on behind the lines of the crawls before."""
+        """Open the file to append lines to those of earlier crawls."""
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("a", encoding="utf-8")
@@ -46,7 +46,7 @@ class FetchLog:
             self._file = None
 
     def note(self, url: str, status: int | None, meta: dict[str, Any], **facts: Any) -> None:
-        """Write a line; `facts` say of which kind the fetch was, and what came of it."""
+        """Write a line for a response; `facts` are further fields (docs/crawl-results.md)."""
         if self._file is None:
             return
         line = {"url": url, "time": time.time(), "status": status, **facts}

@@ -16,15 +16,15 @@ from temporal_assets.policy.document import HubEntry, SourceEntry
 
 _PATIENCE_INTERVALS: Final = 4.0
 _PATIENCE_SECONDS: Final = 3600.0
-"""A page of which nothing was heard after the longer of the two is lost. Slow crawls have long
-queues, and asking twice would make them longer."""
+"""Least time after which a page that nothing was heard of is lost (or some intervals, if longer).
+Slow crawls have long queues, and asking twice would make them longer."""
 
 
 class HubVisits:
-    """The visits of all hubs of a policy.
+    """Schedule of the visits to all hubs of a policy.
 
-    Times are seconds of any clock. `visited`, when each visit was over last, and `asked` may
-    be kept with the crawl and given again.
+    Times are seconds of any clock. `visited`, when each visit was over last, and `asked` may be
+    kept with the crawl and given again.
     """
 
     def __init__(self, visited: dict[str, float], asked: dict[str, float]) -> None:
@@ -34,7 +34,7 @@ class HubVisits:
         self._tier: dict[str, int] = {}
 
     def replace(self, hubs: Sequence[HubEntry | SourceEntry], factor: float = 1.0) -> None:
-        """The hubs of a new policy; others than those known are due at once."""
+        """Use the hubs of a new policy; hubs that are new are due at once."""
         self._interval = {hub["url"]: factor * hub["interval_seconds"] for hub in hubs}
         self._tier = {hub["url"]: hub["tier"] for hub in hubs}
         for times in (self._visited, self._asked):
@@ -45,7 +45,7 @@ class HubVisits:
         return url in self._interval
 
     def take(self, now: float) -> list[tuple[str, int]]:
-        """Hubs that are due and their tiers, the best first; from now on they are asked for."""
+        """Return hubs that are due and their tiers, the best first, and mark them as asked for."""
         due = [url for url in self._interval if self._is_due(url, now)]
         due.sort(key=lambda url: (self._tier[url], self._due(url), url))
         for url in due:
@@ -53,11 +53,11 @@ class HubVisits:
         return [(url, self._tier[url]) for url in due]
 
     def has_begun(self, url: str) -> bool:
-        """Return whether a hub was asked for, now or once."""
+        """Return True if a hub was ever asked for."""
         return url in self._asked or url in self._visited
 
     def over(self, url: str, now: float) -> None:
-        """The page of a hub has come, or is known not to come."""
+        """End the visit of a hub, whose page has come or will not come."""
         if url in self._interval:
             self._asked.pop(url, None)
             self._visited[url] = now
@@ -70,6 +70,6 @@ class HubVisits:
         return now >= self._due(url)
 
     def _due(self, url: str) -> float:
-        """Return when a hub is due by its present interval, whatever that was at the last visit."""
+        """Return when a hub is due by its present interval, counted from the last visit."""
         visited = self._visited.get(url)
         return 0.0 if visited is None else visited + self._interval[url]

@@ -15,16 +15,16 @@ Stamp = tuple[str, int, int]
 
 
 class PolicySource:
-    """The policy at a path; `current` is always whole."""
+    """The policy at a path; `current` is always a complete one."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.stamp = self._look()
-        """Stamp of the policy that was read last, also if it could not be."""
+        """Stamp of the file that was last tried, readable or not."""
         self.current = Policy.load(self.path)
 
     def reload(self) -> bool:
-        """Load the policy if its file has changed; whether it did. Raises `PolicyError`.
+        """Load the policy if its file has changed; return True if so. Raises `PolicyError`.
 
         A broken file is tried once, and again when it has changed.
         """
@@ -36,7 +36,7 @@ class PolicySource:
         return True
 
     def _look(self) -> Stamp | None:
-        """Return which file it is behind links, and its state; None while there is none."""
+        """Return the path behind links and its state, or None while there is none."""
         try:
             file = policy_file(self.path).resolve()
             status = file.stat()

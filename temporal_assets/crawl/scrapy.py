@@ -45,25 +45,25 @@ from temporal_assets.policy.kernels import NO_PAGE, REASONS
 logger = logging.getLogger(__name__)
 
 HUB: Final = "temporal_hub"
-"""Key of `Request.meta` for visits to hubs: the hub as the policy names it."""
+"""Key of `Request.meta` for visits to hubs; the value is the hub's URL in the policy."""
 TIER: Final = "temporal_tier"
 REASON: Final = "temporal_reason"
-"""Key of `Request.meta` for the reason that the policy gives. Plain values, so that queues on disk
-can hold them."""
+"""Key of `Request.meta` for the policy's reason, in plain values that queues on disk can hold."""
 PAGE: Final = "temporal_page"
-"""Key of `Request.meta` for the page that the policy was asked about, as the policy writes it."""
+"""Key of `Request.meta` for the canonical URL that the policy was asked about."""
 START: Final = "temporal_start"
 """Key of `Request.meta` that is set if the spider starts with the request, or was redirected there
 from a start."""
 ASKED: Final = "temporal_asked"
-"""Key of `Request.meta` for the URL that PAGE is of; None where it sends to itself. A request with
-another URL was put in its place by Scrapy (where the page sends), a middleware or an errback."""
+"""Key of `Request.meta` for the URL of the request that PAGE belongs to. A request with another URL
+was put in its place by Scrapy (a redirect), a middleware or an errback. None for a redirect to
+itself."""
 HOPS: Final = "temporal_hops"
 """Key of `Request.meta` for the number of redirects that the policy knows. Spiders copy
 `redirect_urls` to links, and middlewares ask anew for what was redirected: neither is where a page
 leads to."""
 IGNORE: Final = "temporal_ignore"
-"""Set it in `Request.meta` to send a request past the policy."""
+"""Key of `Request.meta` that sends a request past the policy."""
 
 _ORDER: Final = 950
 """Order of the spider middleware: results pass it before the one that counts depth (900)."""
@@ -72,30 +72,29 @@ _LAST_TO_FAIL: Final = 10
 """Order of the downloader middleware: failures pass it after the one that tries again (550)."""
 
 fetch_failed: Final = object()
-"""A signal: a page or hub could not be downloaded, or robots.txt forbids it."""
+"""Signal: a page or hub could not be downloaded, or robots.txt forbids it."""
 
 _OLDEST: Final = (2, 16)
 
 _QUEUE: Final = "scrapy.pqueues.ScrapyPriorityQueue"
-"""It keeps what is left as a list; Scrapy's default as one for each host."""
+"""Queue that keeps its state as a list; Scrapy's default keeps one for each host."""
 
 _CONDITIONS: Final = frozenset(name.encode() for name in CONDITIONS)
-"""Names of conditional headers, as Scrapy has them."""
+"""Names of conditional headers, as Scrapy writes them."""
 
 _UNCACHED: Final = {"dont_cache": True}
-"""Entry in `Request.meta` of visits to hubs: Scrapy's cache serves what it has for ever by
-default."""
+"""Entry in `Request.meta` of visits to hubs: by default Scrapy's cache serves an old page for
+ever."""
 
 _NO_PAGE: Final = REASONS[NO_PAGE]
-"""Reason to drop a request, not to put it off: pages link files of the machine (`file:`) as
-well."""
+"""Reason to drop a request for good: pages also link local files (`file:`)."""
 
 _STATE: Final = "temporal_hubs"
 """Key in `spider.state`, which Scrapy keeps in JOBDIR."""
 
 
 class PolicyAddon:
-    """The add-on that `ADDONS` names: it puts the middleware in its place."""
+    """Scrapy add-on that installs the middlewares."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is built."""
@@ -123,7 +122,7 @@ class PolicyAddon:
 
 
 def _refuse_other_queues(settings: BaseSettings) -> None:
-    """A folder of a crawl that was begun with another kind of queue, which Scrapy would mix up."""
+    """Refuse a crawl folder begun with another kind of queue; Scrapy would mix up requests."""
     if not (folder := settings.get("JOBDIR")) or settings["SCHEDULER_PRIORITY_QUEUE"] != _QUEUE:
         return
     try:
@@ -138,7 +137,7 @@ def _refuse_other_queues(settings: BaseSettings) -> None:
 
 
 class PageFingerprinter(RequestFingerprinter):
-    """Tells pages apart as the policy does, so that each is fetched once, however it is spelled."""
+    """Fingerprinter by canonical URL, so that each page is fetched once, however it is spelled."""
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the page's fingerprint, or its URL's if the page has been asked for already."""
@@ -151,7 +150,7 @@ class PageFingerprinter(RequestFingerprinter):
 
 
 class FailedFetches:
-    """Says by `fetch_failed` that a response will not come: Scrapy has no signal for it."""
+    """Downloader middleware that sends `fetch_failed`: Scrapy has no signal for it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._signals = crawler.signals
@@ -167,7 +166,7 @@ class FailedFetches:
 
 
 class PolicyMiddleware(BaseSpiderMiddleware):
-    """Gives every request its tier, visits hubs, and watches the policy."""
+    """Spider middleware that sets priorities by the policy, visits hubs, and watches the policy."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -208,13 +207,13 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
     @property
     def policy(self) -> Policy:
-        """The policy of this moment."""
+        """The current policy."""
         return self._source.current
 
     # Requests --------------------------------------------------------------------------------
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Hubs first, then what the spider starts with."""
+        """Yield requests for hubs first, then what the spider starts with."""
         if self._seeds:
             for request in self._due():
                 self._count("seeds")
@@ -223,7 +222,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             yield each
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return the request with the priority of its tier; None if the policy does not want it."""
+        """Return request with the priority of its tier, or None if the policy does not want it."""
         if _is_again(request, response):
             return request
         if HUB in request.meta:
@@ -242,14 +241,14 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         )
 
     def _given_priority(self, request: Request, response: Response | None) -> int:
-        """The spider's; a copy of the request of the page has what its tier added to it."""
+        """Return the spider's own priority; a copied request has the tier's added to it already."""
         before = _asked(response)
         if before is None or TIER not in request.meta or request.priority != before.priority:
             return request.priority
         return request.priority - self._priority(request.meta[TIER])
 
     def _decided(self, url: str, is_start: bool) -> Decision | None:
-        """Return what the policy says of a URL; None if it is not to be fetched."""
+        """Return the policy's decision on a URL, or None if it is not to be fetched."""
         decision = self.policy.match(url)
         self._count(f"reason/{decision.reason}")
         if not is_start and self._has_visits(decision.hub):
@@ -264,7 +263,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         return decision
 
     def _has_visits(self, hub: str | None) -> bool:
-        """Return whether a page is visited as a hub: from time to time, or else once."""
+        """Return True if a page is visited repeatedly as a hub, not once."""
         if self._revisits:
             return hub in self._visits
         return hub is not None and self._visits.has_begun(hub)
@@ -312,7 +311,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             )
 
     def _address(self, url: str) -> str:
-        """Policies know one scheme; some sites have only the other."""
+        """Return a URL with the scheme that its site answers to: policies know one only."""
         return f"{self._scheme}://{url.split('://', 1)[1]}" if self._scheme else url
 
     # Life of the crawl -----------------------------------------------------------------------
@@ -358,7 +357,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             self._visits.over(hub, time.time())
 
     def _kind(self, request: Request) -> dict[str, Any]:
-        """Return of which kind a fetch is, and its source, as results of crawls name them."""
+        """Return kind and source of a fetch, as results of crawls name them."""
         hub = request.meta.get(HUB)
         if hub is not None:
             return {"kind": self._kinds.get(hub, "hub"), "source": hub}
@@ -395,7 +394,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
 
 
 def _domains(spider: Spider | None) -> list[str]:
-    """Return those that a spider keeps to; none: it goes anywhere."""
+    """Return the domains that a spider is restricted to; none if it is not."""
     return [domain for domain in getattr(spider, "allowed_domains", None) or () if domain]
 
 
@@ -405,18 +404,18 @@ def _is_of(url: str, domains: list[str]) -> bool:
 
 
 def _asked(response: Response | None) -> Request | None:
-    """The request of the page on which a spider found others; none for what it starts with."""
+    """Return the request of the page that a spider was given; None for start requests."""
     return None if response is None else response.request
 
 
 def _shower(response: Response | None) -> str | None:
-    """The source that shows a link, or else the page; None for what the spider starts with."""
+    """Return the source or page that showed a link; None for start requests."""
     before = _asked(response)
     return None if before is None else before.meta.get(HUB, before.url)
 
 
 def _is_again(request: Request, response: Response | None) -> bool:
-    """Return True if a spider asks again for the page it was given, as for a retry."""
+    """Return True if a spider requests the page it was given once more, as for a retry."""
     before = _asked(response)
     if before is None or TIER not in request.meta:
         return False
@@ -429,7 +428,7 @@ def _hops(request: Request) -> int:
 
 
 def _as_link(request: Request) -> Request:
-    """A link to which a spider gave the `meta` of the visit that found it; it is no visit itself.
+    """Return a request without the visit's `meta` that a spider copied to a link.
 
     The server would compare it with the version of the hub: what is older had "not changed".
     """
@@ -440,7 +439,7 @@ def _as_link(request: Request) -> Request:
 
 
 def _positive(settings: BaseSettings, name: str, default: float) -> float:
-    """A number that hubs cannot be visited again and again without."""
+    """Return a setting that must be a positive number."""
     value = settings.getfloat(name, default)
     if not 0 < value < math.inf:
         raise PolicyError(
@@ -451,7 +450,7 @@ def _positive(settings: BaseSettings, name: str, default: float) -> float:
 
 
 def _choice(settings: BaseSettings, name: str, allowed: tuple[str, ...]) -> str:
-    """Return a setting with few values, of which the first is the default."""
+    """Return a setting with few allowed values, the first of which is the default."""
     value = str(settings.get(name) or allowed[0])
     if value not in allowed:
         raise PolicyError(f"{name} is {value!r}; it may be {' or '.join(allowed)}")

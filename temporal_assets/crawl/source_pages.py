@@ -25,7 +25,7 @@ _OK: Final = 200
 
 
 class SourcesAsPages:
-    """Hands on what a feed or sitemap shows as a page of links."""
+    """Downloader middleware that turns a feed or sitemap into a page of links."""
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Called by Scrapy."""

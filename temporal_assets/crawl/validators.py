@@ -1,8 +1,8 @@
-"""Validators of a page's version, sent to ask a server whether the page has changed.
+"""Conditional requests, which ask a server whether a page has changed.
 
 Here: the headers of a conditional request (RFC 9110, 13.1) from those of the response before. Not
-here: requests. Hubs are looked at again and again, and mostly have not changed; a server that
-knows its versions then answers with a line instead of the page.
+here: requests. Hubs are looked at again and again, and mostly have not changed; a server that knows
+its versions then answers with a line instead of the page.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ CONDITIONS: Final = tuple(_ASKED_WITH.values())
 """Headers of requests that ask whether a page has changed."""
 
 _LONGEST: Final = 1024
-"""Characters. What a server sends comes back to it, and is kept with the crawl."""
+"""Most characters of a version: it is sent back to the server, and stored with the crawl."""
 
 Kept = dict[str, dict[str, str]]
 
 
 class Validators:
-    """The versions of pages that were seen last, by URL; `kept` may be stored with the crawl."""
+    """Versions of the pages seen last, by URL; `kept` may be stored with the crawl."""
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
 
     def headers(self, url: str) -> dict[str, str]:
-        """To be sent with the next request; none where the page's version is unknown."""
+        """Return the headers of the next request; none if the page's version is unknown."""
         return dict(self._kept.get(url, {}))
 
     def saw(self, url: str, status: int, headers: Mapping[str, str]) -> None:
-        """Note the version of a response; one that brought no page says nothing of versions."""
+        """Note the version of a response; one without a page says nothing of versions."""
         if status != _OK:
             return
         validators = {
@@ -55,5 +55,5 @@ class Validators:
             self._kept.pop(url, None)
 
     def forget(self) -> None:
-        """Ask for every page as for the first time."""
+        """Forget all versions, so that every page is requested in full."""
         self._kept.clear()

@@ -1,4 +1,4 @@
-"""The one seam for engines: the same `sql/` files on DuckDB or on a cluster.
+"""Engines that run the SQL files and kernels: DuckDB on one machine, or Spark on a cluster.
 
 Nothing outside this package knows which engine runs.
 """

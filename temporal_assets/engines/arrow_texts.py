@@ -1,4 +1,4 @@
-"""Strings of Arrow as the flat bytes that `core` takes, and back, without a Python object each."""
+"""Conversion between Arrow strings and the flat bytes of `core`, without Python objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from temporal_assets.core.text.texts import Texts
 
 
 def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
-    """Return a string column without NULLs. Bytes are copied only where it has several pieces."""
+    """Return texts of a column without NULLs; bytes are copied only if it has several chunks."""
     # Offsets of 64 bits: the URLs of a site may have more than 2 GB.
     strings = column.cast(pa.large_string())
     if isinstance(strings, pa.ChunkedArray):
@@ -29,9 +29,9 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
 
 
 def from_repeated(column: pa.Array | pa.ChunkedArray) -> tuple[Texts, Int32s]:
-    """Return distinct strings of a column without NULLs, and which of them each row has.
+    """Return the distinct texts of a column without NULLs, and the index of each row's text.
 
-    Of a dictionary in one piece, the strings of the rows are never made.
+    For a dictionary in one chunk, the strings of the rows are never made.
     """
     pieces = encoded(column)
     whole = pieces.combine_chunks() if isinstance(pieces, pa.ChunkedArray) else pieces
@@ -39,18 +39,18 @@ def from_repeated(column: pa.Array | pa.ChunkedArray) -> tuple[Texts, Int32s]:
 
 
 def encoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return a column of strings as a dictionary, which it may be already."""
+    """Return a column of strings dictionary-encoded, unchanged if it is already."""
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def with_encoded(schema: pa.Schema, name: str) -> pa.Schema:
-    """Return the schema of the same rows with a column of strings as a dictionary."""
+    """Return a schema with one column of strings dictionary-encoded."""
     field = schema.field(name)
     kind = pa.dictionary(pa.int32(), field.type)
     return schema.set(schema.get_field_index(name), field.with_type(kind))
 
 
 def to_arrow(texts: Texts) -> pa.Array:
-    """Return a string column."""
+    """Return texts as an Arrow string column."""
     buffers = [None, pa.py_buffer(texts.offsets), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers).cast(pa.string())

@@ -1,4 +1,4 @@
-"""The protocol of an engine. An asset knows this and nothing more of it."""
+"""The protocol of an engine: all that assets know of it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import pyarrow as pa
 from temporal_assets.contracts import Table
 
 Inputs = Mapping[str, Sequence[str]]
-"""Table name in the query -> paths (or fsspec URLs) of the Parquet files that hold it."""
+"""Paths (or fsspec URLs) of the Parquet files of each table that a query reads, by its name."""
 
 Rows: TypeAlias = pa.Table | pa.RecordBatchReader
-"""Rows of this process, all of them or as they are made."""
+"""Rows in this process: a table, or a reader that makes them on the way."""
 
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
-"""Mathematics over rows: a batch in, a batch out. Called from several threads at once."""
+"""Function from a batch of rows to a batch of rows. Several threads call it at once."""
 
 GroupKernel = Callable[[pa.Table], pa.RecordBatch]
-"""Mathematics over a group, or over some: all their rows in, a batch out. Runs in other processes:
-a function of a module, or a `functools.partial` of one."""
+"""Function from all rows of one group (or of several) to a batch. It runs in other processes, so it
+is a module's function, or a `functools.partial` of one."""
 
 LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
-"""Function that makes the row of a group whose kernel did not end well, given its rows, a status
-(`failed`, `timed_out` or `out_of_memory`) and a reason."""
+"""Function for the row of a group whose kernel failed, given the group's rows, a status (`failed`,
+`timed_out` or `out_of_memory`) and a reason."""
 
 
 Item = TypeVar("Item")
@@ -34,15 +34,15 @@ Result = TypeVar("Result")
 
 
 class Spread(Protocol):
-    """Runs a function for each of some items, one a task, wherever there is room for it.
+    """Runs a function for each of some items as separate tasks, wherever there is room.
 
-    One with an attribute `cores` says how many tasks there is room for at once.
+    An attribute `cores` may say how many tasks can run at once.
     """
 
     def __call__(
         self, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[Result]:
-        """Yield results in the order of the items, once all are there; small, and as many.
+        """Yield the results in the order of the items, once all are there; results must be small.
 
         Function, items and results travel between processes. What the function raises for one item
         is raised here, and ends it for all.
@@ -51,7 +51,7 @@ class Spread(Protocol):
 
 
 class Statement(NamedTuple):
-    """The arguments of `Engine.query`."""
+    """Arguments of `Engine.query`, to be run later."""
 
     sql: str
     inputs: Inputs
@@ -61,40 +61,37 @@ class Statement(NamedTuple):
 
 
 class EngineError(RuntimeError):
-    """The engine cannot work; the message is one sentence that says why and what to do."""
+    """Error: the engine cannot work; the message is one sentence that says why and what to do."""
 
 
 FEW_ROWS: Final = 5_000
-"""Take less time than a process takes to start."""
+"""Rows that take less time than a process takes to start."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupLimits:
-    """The limits of groups."""
+    """Limits for a kernel that runs over groups."""
 
     processes: int
     """Groups run at once; 0 runs them in the calling process, without the limits below."""
     seconds: float
-    """Most memory for one group."""
+    """Most seconds for one group."""
     memory_mib: int
     """Most memory for one group."""
     lost: LostGroup
-    """Function for a group that fails or needs more."""
+    """Function for a group that fails or exceeds a limit."""
     isolated_rows: int = FEW_ROWS
-    """Fewer rows in all run in the calling process."""
+    """Total number of rows from which on groups run in processes of their own."""
 
 
 class Engine(Protocol):
-    """Runs transformations over Parquet files."""
+    """Protocol: runs transformations over Parquet files."""
 
     name: str
 
     @property
     def spread(self) -> Spread | None:
-        """Return the function that spreads work on files.
-
-        None if there is only this machine, and no gain.
-        """
+        """Function that spreads work on files over machines; None if that would gain nothing."""
         ...
 
     def query(
@@ -108,10 +105,10 @@ class Engine(Protocol):
         ...
 
     def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
-        """Run statements that differ in their inputs and folders alone, as `query` runs each.
+        """Run statements that differ only in their inputs and folders, as `query` runs each.
 
-        For inputs of few rows, of which all fit into memory: where the engine can, it plans and
-        starts them once.
+        For inputs of few rows, which all fit into memory: where the engine can, it plans and starts
+        them as one.
         """
         ...
 
@@ -136,25 +133,21 @@ class Engine(Protocol):
         out: Path,
         limits: GroupLimits | None,
     ) -> list[Path]:
-        """Run a kernel over each group of rows of one table that are alike in the column `by`.
+        """Run a kernel over the groups of rows of one table that have the same value in `by`.
 
         Where `inputs` has a second table, the column `url` of the first holds its `number`s, from 0
         in the order of the rows. The kernel then gets the URLs of the second table.
-        The rows of a group lie together in the input. The kernel returns columns of `table` in
-        their order; results are in the order of the groups. Memory is bounded by the largest
-        group. A group that fails or exceeds a limit is replaced by `limits.lost`, and the others
-        go on. Without limits the kernel gets some whole groups at a time, and its errors are the
-        caller's: for arithmetic, of which a small group costs less than a call.
+
+        The rows of a group must be consecutive in the input. The kernel returns columns of `table`
+        in their order; results are in the order of the groups. Memory is bounded by the largest
+        group. A group that fails or exceeds a limit is replaced by `limits.lost`, and the others go
+        on. Without limits the kernel gets several complete groups at a time, and its errors are
+        raised here: for arithmetic, of which a small group costs less than a call.
         """
         ...
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
-        """Write rows that were put together in this process, as those of a query are written.
-
-        Columns are those of `table` in their order; strings may come as dictionaries. Rows of a
-        reader are put together while they are written, and never in memory all at once; what the
-        reader raises is raised here.
-        """
+        """Write rows from this process to Parquet in the way rows of a query are written."""
         ...
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:

@@ -34,16 +34,16 @@ SMALL_ROWS: Final = 120_000
 their work."""
 
 _MOST_ROWS: Final = 4 * SMALL_ROWS
-"""Rows of all days that are made together."""
+"""Most rows of small days that are made together."""
 
 _MOST_DAYS: Final = 128
-"""Days made together at most: what they take is not seen before all of them are there."""
+"""Most days that are made together: their progress is only seen when all are done."""
 
 
 def in_order(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[Result]:
-    """Yield the function's results in the order of the items, of which few are in memory at a time.
+    """Yield the function's results in the order of the items; few are in memory at a time.
 
     With one thread, the next result is made while its caller works on the last. A single item is
     worked on here: a thread takes longer to start than a small table to read. Items that nobody
@@ -69,7 +69,7 @@ def in_order(
 def small_batches(
     days: Iterable[dt.date], rows: Callable[[dt.date], int]
 ) -> Iterator[list[dt.date]]:
-    """Yield the days in their order: some that are small together, and each large one alone.
+    """Yield the days in order: several small ones together, each large one alone.
 
     What a small day costs is mostly what surrounds it. Of a large one the engine's threads share
     the work, and two of them want twice the memory.
@@ -91,13 +91,13 @@ def small_batches(
 
 
 def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:
-    """Yield bounds of rows of some sizes, one part after the other, none much over `most` bytes."""
+    """Yield bounds of consecutive parts of rows, none much larger than `most` bytes."""
     filled = np.cumsum(sizes, dtype=np.int64) // most
     return pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(sizes)])
 
 
 def handed_on(rows: pa.Table, path: Path) -> list[str]:
-    """Write rows that an engine is to read; the files as it takes them."""
+    """Write rows for an engine to read; return the files."""
     # Not as LZ4: Spark fails where it looks for a value among those of a dictionary.
     spill(rows.to_batches(), rows.schema, path, _READ_ROWS, "snappy")
     return [str(path)]
@@ -110,7 +110,7 @@ def spill(
     group_rows: int,
     compression: str = "lz4",
 ) -> None:
-    """Write batches to a Parquet file in groups of `group_rows`, however the rows came."""
+    """Write batches to a Parquet file in row groups of `group_rows`."""
     with pq.ParquetWriter(
         path,
         schema,
@@ -125,7 +125,7 @@ def spill(
 def even(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, group_rows: int
 ) -> Iterator[pa.Table]:
-    """The same rows in groups of `group_rows`, however they came; the last has what is left."""
+    """Yield the same rows in tables of `group_rows`, the last with the rest."""
     waiting, rows = list[pa.RecordBatch](), 0
     for batch in batches:
         # Joined once a group: thousands of small batches are not joined with each other.

@@ -9,7 +9,7 @@ from temporal_assets.settings import Settings
 
 
 def engine_of(settings: Settings) -> Engine:
-    """Return the engine of an installation. Making it starts nothing."""
+    """Return the engine that the settings choose. It is not started yet."""
     if settings.engine.name == "spark":
         from temporal_assets.engines.spark.spark import SparkEngine
 
@@ -20,6 +20,6 @@ def engine_of(settings: Settings) -> Engine:
 
 
 def engine_version(settings: Settings) -> str:
-    """Return the name and version of what makes the artifacts, for reports."""
+    """Return the name and version of the engine, for reports."""
     name = settings.engine.name
     return f"{name} {version('pyspark' if name == 'spark' else name)}"

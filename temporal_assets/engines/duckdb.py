@@ -1,4 +1,4 @@
-"""DuckDB in the memory of the process, with a limit, spilling to the state folder."""
+"""The DuckDB engine: in this process, with a memory limit, spilling to the state folder."""
 
 from __future__ import annotations
 
@@ -36,41 +36,42 @@ from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
 
 ROW_GROUP_ROWS = 122_880
-"""DuckDB's own unit of work; one row group per thread and step."""
+"""Rows of a row group: DuckDB's own unit of work for one thread and step."""
 
 _SMALL: Final = "COMPRESSION zstd, COMPRESSION_LEVEL 1"
 _NUMBERED: Final = f"{_SMALL}, PARQUET_VERSION v2"
-"""Numbers that ascend take up next to nothing, and lists are packed in half of the time."""
+"""Options of Parquet for tables of numbers: ascending numbers are small, lists compress in half the
+time."""
 _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
-"""Lengths apart from the strings, and less to unpack: read in two thirds of the time or less. The
-files are half as large again."""
+"""Options of Parquet for fast reading: two thirds of the time or less, files half as large
+again."""
 _PASSING: Final = "COMPRESSION lz4_raw, PARQUET_VERSION v2"
-"""Packed in no time worth mentioning."""
+"""Options of Parquet for passing tables: hardly compressed."""
 _FEW_VALUES: Final = "DICTIONARY_SIZE_LIMIT 8192"
-"""No page comes twice: the database gives up sooner looking for URLs that do. Sites of 15 pages on
-an average, or more, still are a dictionary."""
+"""Option for tables in which no URL occurs twice: the database gives up sooner looking for a
+dictionary. Sites with 15 pages on average, or more, still get one."""
 _FEWER_ROWS: Final = ROW_GROUP_ROWS // 4
-"""A group is one thread's work: of few rows, too, there should be some for each."""
+"""Smaller row groups for tables with wide rows: a group is one thread's work."""
 
 _MOST_JOINED: Final = 1 << 31
-"""Bytes: Arrow holds less of a column of strings. Only rows of the longest URLs have as many, and
-lie in other groups then."""
+"""Bytes of a column of strings that Arrow can hold in one chunk; longer ones make other row
+groups."""
 
 _ALL: Final = "1TB"
-"""More than is ever freed at once."""
+"""Number of pages that is larger than any that are freed at once."""
 
 _registering: Final = Lock()
 
 _SPILLED: Final = "spilled"
-"""View of a kernel's results on their way into the final file."""
+"""Name of the view of a kernel's results before they are written to the final file."""
 
 
 class DuckDBEngine:
     """The default engine. One database, so that one limit holds for all its calls.
 
-    Opening a database takes as long as a small day; every call has a session of its own in it,
-    so nothing leaks between calls. `close` is optional: what a process leaves behind is removed
-    by the next one.
+    Opening a database takes as long as a small day; every call has a session of its own in it, so
+    nothing leaks between calls. `close` is optional: what a process leaves behind is removed by the
+    next one.
     """
 
     name = "duckdb"
@@ -85,13 +86,13 @@ class DuckDBEngine:
     def query(
         self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
     ) -> list[Path]:
-        """See `Engine.query`: one file, written in the order of the query."""
+        """Run `Engine.query` and write one file, in the order of the query."""
         text = sql_file(sql).render(inputs, parameters)
         with self._session(inputs) as session:
             return [_write(session, text, table, out)]
 
     def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
-        """See `Engine.query_each`: one statement, whose rows are then written file by file."""
+        """Run `Engine.query_each` as one statement, whose rows are then written file by file."""
         sql, first_inputs, parameters, table, _ = statements[0]
         text = sql_file(sql).render(first_inputs, parameters)
         inputs = {
@@ -109,10 +110,9 @@ class DuckDBEngine:
     def apply(
         self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
     ) -> list[Path]:
-        """See `Engine.apply`: results are spilled, and then written as those of a query are.
+        """Run `Engine.apply`; results are spilled, and then written as those of a query are.
 
-        Those of a passing table stay as they were spilled. Rows only pass by, so that the database,
-        which would make them anew, is not asked for them.
+        Results of a passing table stay as they were spilled.
         """
         ((_, paths),) = inputs.items()
         threads = self.settings.engine.used_threads
@@ -129,7 +129,7 @@ class DuckDBEngine:
         out: Path,
         limits: GroupLimits | None,
     ) -> list[Path]:
-        """See `Engine.apply_groups`: groups go to processes in files; the rest is as in `apply`."""
+        """Run `Engine.apply_groups`; groups go to processes in files, the rest is as in `apply`."""
         paths, *named = inputs.values()
         # To a process go the names of few groups at a time, once.
         rows = ParquetRows([str(path) for path in paths], repeated=(by,) if limits else ())
@@ -140,7 +140,7 @@ class DuckDBEngine:
             return [_write_results(session, results, table, out)]
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
-        """See `Engine.write`: Arrow's rows are read where they are."""
+        """Run `Engine.write`; the database reads Arrow's rows where they are."""
         failed: list[Exception] = []
         if isinstance(rows, pa.RecordBatchReader):
             rows = _in_row_groups(rows, failed)
@@ -152,14 +152,14 @@ class DuckDBEngine:
                 raise (failed[0] if failed else error) from None
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
-        """See `Engine.rows`."""
+        """Run `Engine.rows`."""
         with self._session(inputs) as session:
             relation = session.sql(query).limit(limit)
             names = relation.columns
             return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
 
     def close(self) -> None:
-        """Free the memory and the spill folder; a later call opens them anew."""
+        """Free the memory and the spill folder; a later call opens them again."""
         with self._opening:
             self._database = None
             self._resources.close()
@@ -180,10 +180,10 @@ class DuckDBEngine:
 
 
 def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
-    """Return the same rows, as many at a time as a row group has: others would make other groups.
+    """Return the same rows in batches of a row group's size: other batches would make other groups.
 
-    Few of them come as a table, which the database reads without asking Python. What ends the
-    others early is added to `failed`.
+    A few rows come as a table, which the database reads without asking Python. An error that ends
+    the batches early is added to `failed`.
     """
     groups = map(_joined, even(rows, rows.schema, ROW_GROUP_ROWS))
     first = next(groups)
@@ -206,7 +206,7 @@ def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
 
 
 def _parts(rows: pa.Table, sets: int) -> list[pa.Table]:
-    """Return the rows of each set, which lie together in the order of the sets."""
+    """Yield the rows of each set, which are consecutive and in the order of the sets."""
     bounds = np.searchsorted(rows[SET].to_numpy(), np.arange(sets + 1))
     of_sets = rows.drop_columns([SET])
     return [of_sets.slice(first, last - first) for first, last in pairwise(bounds.tolist())]
@@ -219,7 +219,7 @@ def _joined(group: pa.Table) -> pa.Table:
 def _write_results(
     session: duckdb.DuckDBPyConnection, results: Iterator[pa.RecordBatch], table: Table, out: Path
 ) -> Path:
-    """Write what a kernel made as the rows of a query are written, if anybody is to keep it."""
+    """Write a kernel's results as rows of a query are written, unless the table is passing."""
     if table.is_passing:
         passing = out / f"{table.name}.parquet"
         spill(results, table.arrow_schema, passing, _FEWER_ROWS)
@@ -235,11 +235,11 @@ def _write_results(
 
 @contextmanager
 def _single_thread(session: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Copy from file to file in order.
+    """Copy from file to file in order, with one thread.
 
-    Several threads would read far ahead of the one that writes, and memory grows with the rows:
-    2 million took 439 MB instead of 156, and 9 s instead of 14. The number is the database's:
-    another session may see it for a while.
+    Several threads would read far ahead of the one that writes, and memory grows with the rows: 2
+    million took 439 MB instead of 156, and 9 s instead of 14. The number is the database's: another
+    session may see it for a while.
     """
     (threads,) = session.execute("SELECT current_setting('threads')").fetchall()[0]
     session.execute("SET threads = 1")
@@ -282,7 +282,7 @@ def _write_small(
 
 
 def _as_agreed(text: str, table: Table) -> str:
-    """Return a query's rows in the columns of a contract."""
+    """Return a query with the columns and types of a contract."""
     columns = ", ".join(f"CAST({c.name} AS {c.sql_type}) AS {c.name}" for c in table.columns)
     return f"SELECT {columns} FROM ({text})"  # noqa: S608 - names are ours
 
@@ -295,7 +295,7 @@ def _copy(text: str, table: Table, target: Path) -> str:
 
 
 def _group_rows(table: Table) -> int:
-    """Fewer of rows that have a number for every day: they take ten times as long to read."""
+    """Return the rows of a row group; fewer for wide rows, which have a number for every day."""
     is_long = any(column.type is Type.INTEGERS for column in table.columns)
     return _FEWER_ROWS if is_long else ROW_GROUP_ROWS
 
@@ -310,7 +310,7 @@ def _packing(table: Table) -> str:
 
 @contextmanager
 def connect(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory database within the limits of the settings, in UTC."""
+    """Return an in-memory database within the limits of the settings, in UTC."""
     engine = settings.engine
     with spill_folder(settings.state) as spill:
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -333,8 +333,8 @@ def opened(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a session of a database, in UTC.
 
-    The first session of one draws a bar of its progress between the lines of a result where Python
-    has no script, from its first statement on; others have none.
+    The first session draws a progress bar between the lines of a result in an interactive Python;
+    later sessions do not.
     """
     with duckdb.connect(database, config=dict(config or {})) as first, first.cursor() as session:
         session.execute("SET GLOBAL TimeZone = 'UTC'")
@@ -342,7 +342,7 @@ def opened(
 
 
 def spill_folder(state: Path) -> AbstractContextManager[Path | str]:
-    """Beside the data; among the machine's temporary files for who may only read the data."""
+    """Return a folder for spilled data: in the state folder, or temporary if that is read-only."""
     if os.access(state, os.W_OK):
         return scratch_folder(state / "tmp")
     return TemporaryDirectory(prefix="temporal-assets-")
@@ -355,7 +355,7 @@ def create_view(
     *,
     temporary: bool = False,
 ) -> None:
-    """A view over an explicit list of Parquet files, local or behind fsspec."""
+    """Create a view over a list of Parquet files, local or behind fsspec."""
     if not paths:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
     kind = "TEMP VIEW" if temporary else "VIEW"
@@ -364,7 +364,7 @@ def create_view(
 
 
 def scan(connection: duckdb.DuckDBPyConnection, paths: Sequence[str | Path]) -> str:
-    """Return the rows of some Parquet files as a statement names them."""
+    """Return the SQL that reads some Parquet files."""
     urls = [str(path) for path in paths]
     for protocol in {url.split("://", 1)[0] for url in urls if "://" in url}:
         with _registering:  # they are the database's, whose sessions several threads have

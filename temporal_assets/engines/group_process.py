@@ -1,9 +1,9 @@
-"""A process of its own for groups of rows: one that hangs, crashes or grows harms nobody.
+"""A separate process for groups of rows, so that a hang, crash or growth harms nobody.
 
 Here: both ends of it. This process starts `python -m temporal_assets.engines.group_process`, sends
-it the kernel once and then the path of one parcel after another; it answers each group with an
-empty line, and the parcel with what became of its groups. Not here: which groups there are, and
-in what order (`groups`).
+it the kernel once and then the path of one parcel (a file with some groups) after another; it
+answers each group with an empty line, and the parcel with the outcomes of its groups. Not here:
+which groups there are, and in what order (`groups`).
 
 The limits are the operating system's: an alarm that ends a process which takes too long for a
 group, and a bound on its memory. They hold also when this process is gone.
@@ -40,27 +40,27 @@ DONE: Final = ".done"
 """Ending of the names of files that may be written over."""
 
 _DONE: Final = b"\n"
-"""The answer for a group. What became of all is the line behind them."""
+"""Answer for a finished group; the line behind them holds the outcomes of all."""
 
 _MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A file of Arrow rows that holds some groups, each whole."""
+    """A file of Arrow rows that holds some complete groups."""
 
     path: Path
     groups: tuple[int, ...]
-    """Number of rows of each group; they follow one another."""
+    """Number of rows of each group, in order."""
 
     @contextmanager
     def rows(self) -> Iterator[pa.Table]:
-        """The rows of all its groups, read where they lie."""
+        """Yield the rows of all its groups, memory-mapped."""
         with pa.memory_map(str(self.path)) as source:
             yield pa.ipc.open_stream(source).read_all()
 
     def give_back(self) -> None:
-        """Let another parcel be written over its rows, of which nobody holds any."""
+        """Allow another parcel to overwrite the file, whose rows nobody uses any more."""
         self.path.rename(self.path.with_suffix(DONE))
 
     def cut(self, rows: pa.Table, groups: range) -> Iterator[pa.Table]:
@@ -73,16 +73,16 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A group that has no result, and why."""
+    """A group without result, and why."""
 
     group: int
     status: str
     reason: str
-    """Reason, without a word of the data."""
+    """Reason, without any content of the data."""
 
 
 Outcome: TypeAlias = pa.RecordBatch | Lost
-"""The result of a group, or of several that follow one another."""
+"""Result of one group or of several consecutive ones, or a lost group."""
 
 
 def run_here(kernel: GroupKernel, parcel: Parcel, groups: range) -> Iterator[Outcome]:
@@ -93,9 +93,9 @@ def run_here(kernel: GroupKernel, parcel: Parcel, groups: range) -> Iterator[Out
 
 
 def joined(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """Yield the same with neighbouring results in one batch.
+    """Yield the outcomes with neighbouring results joined into one batch.
 
-    A thousand small ones take ten times the memory and the time of their rows.
+    A thousand small batches take ten times the memory and the time of their rows.
     """
     for is_lost, some in groupby(outcomes, lambda outcome: isinstance(outcome, Lost)):
         if is_lost:
@@ -114,7 +114,7 @@ def _run(kernel: GroupKernel, group: int, rows: pa.Table) -> Outcome:
 
 
 def _where(error: Exception) -> str:
-    """Return the kind and the place of an error. Its message may quote a URL."""
+    """Return type and position of an error, without its message, which may quote a URL."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{place}"
@@ -130,7 +130,7 @@ class _Running:
 
 
 class GroupProcess:
-    """The end that sends groups. Used by one thread at a time; started when it is first needed."""
+    """Parent's end of the process; it is started on first use, and used by one thread at a time."""
 
     def __init__(self, kernel: GroupKernel, limits: GroupLimits) -> None:
         self._limits = limits
@@ -139,10 +139,10 @@ class GroupProcess:
         self._is_over = False
 
     def run(self, parcel: Parcel) -> list[Outcome]:
-        """Run the kernel over a parcel; a process that dies of a group is replaced for the next.
+        """Run the kernel over a parcel; a process that dies is replaced for the next group.
 
-        Results are written once all groups that were asked for have theirs: groups before one that
-        ended the process are run again. They are small: a large one is the last of its parcel.
+        Results are written once all requested groups have theirs: groups before one that ended the
+        process are run again. They are small: a large group is the last of its parcel.
         """
         outcomes: list[Outcome] = []
         ahead: list[range | Lost] = [range(len(parcel.groups))]
@@ -158,7 +158,7 @@ class GroupProcess:
         return outcomes
 
     def _run(self, groups: range, parcel: Parcel) -> list[Outcome] | Lost:
-        """Return outcomes of the groups, or the one that ended the process."""
+        """Return the outcomes of the groups, or the group that ended the process."""
         if not groups or self._is_over:
             return []
         running = self._running or self._start()
@@ -180,7 +180,7 @@ class GroupProcess:
         return _outcomes(lost, results)
 
     def end(self) -> None:
-        """End the process, for whose answer another thread may be waiting: there will be none."""
+        """Kill the process, even while another thread waits for its answer."""
         self._is_over = True
         if running := self._running:
             running.process.kill()
@@ -222,7 +222,7 @@ class GroupProcess:
 
 
 _Said = list[dict[str, Any] | None]
-"""Outcomes in their order: the fields of what is lost, None where there are results."""
+"""Outcomes in order: the fields of a lost group, or None for a result."""
 
 
 def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Said | None]:
@@ -242,7 +242,7 @@ def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Sai
 
 
 def _outcomes(losses: _Said, results: Path) -> list[Outcome]:
-    """Return what a process said of some groups, with the results it wrote. Removes the file."""
+    """Return the outcomes that a process reported, with the results it wrote; remove the file."""
     with pa.OSFile(str(results)) as source:
         written: Iterator[pa.RecordBatch] = iter(
             pa.ipc.open_stream(source) if None in losses else ()
@@ -253,7 +253,7 @@ def _outcomes(losses: _Said, results: Path) -> list[Outcome]:
 
 
 def main() -> None:
-    """The end that runs the kernel, until there are no more tasks."""
+    """Run the kernel in the child process, until there are no more tasks."""
     # Ctrl-C comes to all of a terminal's processes, and the one that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks = sys.stdin.buffer
@@ -290,7 +290,7 @@ def _answer(kernel: GroupKernel, task: dict[str, Any], answers: BinaryIO) -> Non
 
 
 def _write(outcomes: Iterator[Outcome], path: str) -> _Said:
-    """Write the results among the outcomes to a file, and say which they are."""
+    """Write the results to a file and return which outcomes they are."""
     lost: _Said = []
     with ExitStack() as open_files:
         file = open_files.enter_context(pa.OSFile(path, "wb"))
@@ -306,7 +306,7 @@ def _write(outcomes: Iterator[Outcome], path: str) -> _Said:
 
 
 def _bound_memory(mib: int) -> None:
-    """Allow so much memory beyond what the program itself takes."""
+    """Limit the memory beyond what the program itself takes."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = _in_use() + mib * _MIB
     if hard == resource.RLIM_INFINITY or wanted <= hard:
@@ -314,7 +314,7 @@ def _bound_memory(mib: int) -> None:
 
 
 def _in_use() -> int:
-    """Return bytes of data that the process has asked for so far, where the system tells."""
+    """Return the bytes of memory that the process has allocated, where the system tells."""
     statistics = Path("/proc/self/statm")
     if not statistics.exists():
         return 0

@@ -1,13 +1,13 @@
-"""Running a kernel over groups of rows, each group whole: a site with all its pages.
+"""Running a kernel over groups of rows, each group complete, such as a site with all its pages.
 
-Here: cutting a stream of rows into groups, handing groups to processes, and taking the results in
-the order of the groups. Not here: the processes (`group_process`), where rows come from and how a
-result is written (the engine), and what a kernel computes.
+Here: cutting a stream of rows into groups, handing groups to processes, and returning the results
+in the order of the groups. Not here: the processes (`group_process`), where rows come from and how
+a result is written (the engine), and what a kernel computes. It is what Spark does with
+`applyInArrow`, without Spark.
 
 Groups go through files of Arrow rows, so that this process holds a batch at a time however large a
-group is, and a process holds one group. A file is a parcel: one large group, or several small
-ones, because a file and a word to a process cost more than what is done with a dozen rows. What
-Spark does with `applyInArrow`, without Spark.
+group is, and a process holds one group. Such a file is called a parcel: it holds one large group,
+or several small ones, because a file and a message cost more than the work on a dozen rows.
 """
 
 from __future__ import annotations
@@ -33,18 +33,24 @@ from temporal_assets.engines.group_process import (
 )
 
 _PARCEL_ROWS: Final = 2_000
-"""A parcel with so many rows is full: some ten small sites, a fraction of a second."""
+"""Rows from which on a parcel is full: some ten small sites, a fraction of a second."""
 
 _WAITING: Final = 64
-"""Parcels that may be done or under way while an earlier one is not: a large site keeps no
+"""Most parcels that are done or under way while an earlier one is not: a large site keeps no
 process from the next ones. Each is a file and a small result."""
 
 _ROWS_A_PROCESS: Final = 100_000
-"""A process takes two seconds to start, in which another does as many rows."""
+"""Rows per process: a process takes two seconds to start, in which another handles as many rows."""
 
 
 def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterator[Parcel]:
-    """Yield files of whole groups, in the order of the rows; those of a group lie together."""
+    """Yield parcels of complete groups, in the order of the rows.
+
+    Args:
+        batches: Rows; those of a group are consecutive.
+        by: Column whose value identifies the group.
+        folder: Folder for the files.
+    """
     writer: _ParcelWriter | None = None
     key, seen = None, set[object]()
     for batch in batches:
@@ -70,7 +76,7 @@ def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterato
 
 
 class _ParcelWriter:
-    """A file that is being filled."""
+    """A parcel that is being written."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self.rows = 0
@@ -83,14 +89,14 @@ class _ParcelWriter:
         self._rows = pa.ipc.new_stream(self._bytes, schema)
 
     def count(self, rows: int, is_new: bool) -> None:
-        """Rows of a new group, or further rows of the last one, that are about to be written."""
+        """Announce rows of a new group, or further rows of the last one."""
         if is_new:
             self._groups.append(0)
         self._groups[-1] += rows
         self.rows += rows
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Add rows to those that are counted."""
+        """Write rows that were announced by `count`."""
         if len(rows):
             self._rows.write_batch(rows)
 
@@ -101,7 +107,7 @@ class _ParcelWriter:
 
 
 def _runs(batch: pa.RecordBatch, by: str) -> Iterator[tuple[object, int, int]]:
-    """Yield the key of each run of equal keys, its first row and the row behind its last."""
+    """Yield the key of each run of equal keys, its first row, and the row after its last."""
     keys = batch.column(by)
     encoded = pa.types.is_dictionary(keys.type)
     runs = pc.run_end_encode(keys.indices if encoded else keys)
@@ -113,7 +119,17 @@ def _runs(batch: pa.RecordBatch, by: str) -> Iterator[tuple[object, int, int]]:
 def in_groups(
     kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits | None
 ) -> Iterator[pa.RecordBatch]:
-    """Results of all groups in their order; of `lost` where a group has none. Removes the files."""
+    """Yield the results of all groups in order, and remove the parcels.
+
+    Args:
+        kernel: Function over the rows of a group.
+        filled: Parcels from `parcels`.
+        rows: Total number of rows.
+        limits: None runs the kernel here, over whole parcels. With limits it runs over each group,
+            in
+            processes if there are many rows, and a group without result is replaced by
+            `limits.lost`.
+    """
     if limits is None:
         for parcel in filled:
             with parcel.rows() as together:

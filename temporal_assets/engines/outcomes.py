@@ -1,4 +1,4 @@
-"""The outcome of a function on an item, or the error it raised, on its way to another process.
+"""The result of a function, or the error it raised, as bytes for another process.
 
 Here: the bytes that travel. Not here: how they do (`spark`, `landing.reading_process`).
 """
@@ -13,7 +13,10 @@ from temporal_assets.engines.base import Item, Result
 
 
 def outcome_of(function: Callable[[Item], Result], item: Item) -> bytes:
-    """Errors are results: whoever runs this would try again, or say it in words of its own."""
+    """Call a function and return its result or error as bytes.
+
+    Errors are results here, because frameworks would retry or reword an error.
+    """
     try:
         return pickle.dumps((False, function(item)))
     except Exception as error:

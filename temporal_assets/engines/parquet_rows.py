@@ -1,6 +1,6 @@
-"""Rows of a table in several Parquet files by their number, for loops that walk them in order.
+"""Rows of a table in several Parquet files, by number, for loops that read them in order.
 
-Here: reading whole columns as they lie there. Not here: questions, which an engine answers.
+Here: reading whole columns. Not here: queries, which an engine answers.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from temporal_assets.machine.object_cache import opened
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _AHEAD: Final = 2
-"""Groups that are read while one is used: most walks use one faster than a thread reads it."""
+"""Row groups that are read while one is used: most loops use one faster than a thread reads it."""
 
 _PIECE_ROWS: Final = 65_536
-"""Half a megabyte of numbers."""
+"""Rows that are read at once: half a megabyte of numbers."""
 
 
 class ParquetRows:
-    """The rows of some files, local or behind fsspec, numbered through from 0."""
+    """Rows of some files, local or behind fsspec, numbered from 0 over all of them."""
 
     def __init__(self, paths: Sequence[str], repeated: Sequence[str] = ()) -> None:
-        """Columns of `repeated` are strings that many rows share: they come as dictionaries."""
+        """Open the files; columns named in `repeated` are read as dictionaries."""
         if not paths:
             raise ValueError("no files to read: publish an empty partition instead")
         self._files = [_File.open(path, repeated) for path in paths]
@@ -53,10 +53,7 @@ class ParquetRows:
     def blocks(
         self, columns: Sequence[str], make: Callable[[pa.Table], Result]
     ) -> Iterator[Result]:
-        """Yield what is made of all rows in order, a group at a time.
-
-        The next ones while one is used.
-        """
+        """Yield `make(columns)` of each row group in order, while the next ones are read."""
         return in_order(lambda task: make(task[0].read([task[1]], columns)), self._groups, _AHEAD)
 
     def array(
@@ -65,14 +62,11 @@ class ParquetRows:
         make: Callable[[pa.Table], NDArray[Scalar]],
         kind: type[Scalar],
     ) -> NDArray[Scalar]:
-        """Return what is made of all rows, behind one another.
-
-        Files without rows have no groups.
-        """
+        """Return the concatenated results of `make` for all row groups; files may have no rows."""
         return np.concatenate([np.empty(0, kind), *self.blocks(columns, make)], dtype=kind)
 
     def numbers(self, name: str, kind: type[Scalar]) -> NDArray[Scalar]:
-        """Return a column of numbers, all rows: in memory once, where `array` has it twice."""
+        """Return a column of numbers; it needs half the memory of `array`."""
         values, at = np.empty(len(self), kind), 0
         for block in self.blocks((name,), lambda block: block[name].to_numpy()):
             values[at : at + len(block)] = block
@@ -80,11 +74,11 @@ class ParquetRows:
         return values
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows, by this thread alone: for who reads several tables at once."""
+        """Return some columns of all rows, read by this thread alone."""
         return pa.concat_tables([file.read(None, names) for file in self._files])
 
     def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:
-        """All columns of all rows in order, `most_rows` at a time; the next are read meanwhile."""
+        """Yield all rows in order, `most_rows` at a time; the next are read meanwhile."""
         for block in in_order(lambda task: task[0].read([task[1]], None), self._groups, 1):
             yield from block.combine_chunks().to_batches(most_rows)
 
@@ -101,7 +95,7 @@ class ParquetRows:
     def in_ranges(
         self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]
     ) -> Iterator[pa.Table]:
-        """Yield rows `first` to `stop`, without the latter, of each range; neither may go back.
+        """Yield the rows of each range (`first` up to `stop`); ranges must ascend.
 
         A group of which two ranges have a part is read once; those of a range are, side by side.
         """
@@ -130,7 +124,8 @@ def whole_table(
 ) -> pa.Table:
     """Read all rows of one or several files, for tables that fit into memory.
 
-    By this thread alone: where the system refuses Arrow's scanner a thread, it waits for ever.
+    It uses this thread alone: where the system refuses Arrow's scanner a thread, that waits for
+    ever.
     """
     several = [paths] if isinstance(paths, (str, Path)) else paths
     files = [_File.open(str(path), ()) for path in several]
@@ -138,7 +133,7 @@ def whole_table(
 
 
 class ParquetNumbers:
-    """A column of numbers in some files, from its beginning on, as many at a time as are wanted."""
+    """Reader of a column of numbers in some files, from its beginning on."""
 
     def __init__(self, paths: Sequence[str], column: str) -> None:
         self._pieces = _pieces(paths, column)
@@ -157,7 +152,7 @@ class ParquetNumbers:
 
 
 def _pieces(paths: Sequence[str], column: str) -> Iterator[Int64s]:
-    """Yield parts of groups: of many files at once, none is in memory whole."""
+    """Yield the column in parts of row groups, so that of many files none is in memory whole."""
     for path in paths:
         with _opened(path) as file, pq.ParquetFile(file) as rows:
             for batch in rows.iter_batches(_PIECE_ROWS, columns=[column], use_threads=False):
@@ -166,7 +161,7 @@ def _pieces(paths: Sequence[str], column: str) -> Iterator[Int64s]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """A file, of which is read only once what lies where: that takes as long as some columns."""
+    """A file whose metadata is read once: that takes as long as some columns."""
 
     path: str
     metadata: pq.FileMetaData
@@ -196,14 +191,14 @@ class _File:
 
 
 def _opened(path: str) -> AbstractContextManager[Any]:
-    """A file to read; of this machine's, Arrow reads without asking Python for every piece."""
+    """Return a file to read; local files are opened by Arrow without Python."""
     file: AbstractContextManager[Any]
     file = opened(path) if "://" in path else pa.OSFile(path)
     return file
 
 
 def _is_packed(metadata: pq.FileMetaData, name: str) -> bool:
-    """Return whether strings lie as PyArrow makes no dictionary of: few are alike there."""
+    """Return True for strings in an encoding that PyArrow does not read as a dictionary."""
     at = metadata.schema.names.index(name)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     return any("DELTA" in kind for group in groups for kind in group.column(at).encodings)

@@ -1,4 +1,4 @@
-"""The files in `sql/`, in rooms: finding them, reading their header, filling in parameters.
+"""The SQL files: finding them in `sql/<room>/`, reading their header, filling in parameters.
 
 Every file is one SELECT with a header that declares what it needs:
 
@@ -9,8 +9,8 @@ Every file is one SELECT with a header that declares what it needs:
     -- grain: page, day
 
 Inputs are table names in the query; parameters are written `$name` and are filled with typed
-literals, because neither a view nor Spark takes bound values everywhere. A missing or surplus
-input or parameter is an error before anything runs.
+literals, because neither a view nor Spark takes bound values everywhere. A missing or surplus input
+or parameter is an error before anything runs.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 class SqlError(ValueError):
-    """A file in `sql/` and its caller disagree."""
+    """Error: a file in `sql/` and its caller disagree."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """A transformation."""
+    """A transformation: a statement with its header."""
 
     name: str
     text: str

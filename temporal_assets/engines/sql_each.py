@@ -1,4 +1,4 @@
-"""Statements that read several small sets of rows at once, in place of one for each.
+"""One statement for several small sets of rows, instead of one statement for each set.
 
 The text of the file in `sql/` stays as it is: it becomes a lateral subquery over the rows of each
 set, which DuckDB turns into joins and groups. Not here: running it (`duckdb`).
@@ -17,7 +17,8 @@ SET: Final = "set_number"
 """Column with the number of the set that a row belongs to."""
 
 _ORDER: Final = re.compile(r"\nORDER BY ([^()]*)\Z")
-"""Order of a statement's rows: the last clause of its text, at the beginning of a line."""
+"""Expression for a statement's ORDER BY: the last clause of its text, at the beginning of a
+line."""
 
 Files = Sequence[Sequence[str]]
 """Files of each set."""
@@ -59,7 +60,7 @@ def _rows_of_sets(name: str, files: Files) -> str:
 
 
 def of_one_set(text: str, inputs: Sequence[str]) -> str:
-    """Return the statement over the rows of the set of the row of `sets` around it."""
+    """Return the statement, restricted to rows of the set in the enclosing row of `sets`."""
 
     def rows(match: re.Match[str]) -> str:
         word, name, alias = match.groups()

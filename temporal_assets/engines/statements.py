@@ -1,9 +1,9 @@
-"""Work of a day whose statements the engine may run together with those of other days.
+"""Work of a day as a generator of SQL statements, which may run together with those of other days.
 
 A statement takes milliseconds to plan and start, however few rows it reads, and a small day needs
 five. So the work of a day is a generator: it yields each statement that it needs, and is sent the
 files that the engine wrote. `run` executes the statements of one day; `run_together` those of many
-small days, all that ask the same at once.
+small days, where they ask the same at once.
 
 Not here: how an engine runs a statement for many days (`duckdb`).
 """
@@ -18,11 +18,12 @@ from typing import TypeAlias
 from temporal_assets.engines.base import Engine, Result, Statement
 
 Steps: TypeAlias = Generator[Statement, list[Path], Result]
-"""Work that yields statements and is sent the files that each has written."""
+"""Generator that yields statements, is sent the files that each has written, and returns a
+result."""
 
 
 def run(engine: Engine, steps: Steps[Result]) -> Result:
-    """Return the result of work, whose statements are executed as it comes to them."""
+    """Return the result of a generator, executing its statements one by one."""
     try:
         statement = next(steps)
         while True:
@@ -38,10 +39,10 @@ def run(engine: Engine, steps: Steps[Result]) -> Result:
 
 
 def run_together(engine: Engine, works: Sequence[Steps[Result]]) -> list[Result | Exception]:
-    """Return the result of each work, or what it raised; equal statements are executed at once.
+    """Return the result or error of each generator, executing equal statements together.
 
-    A statement that cannot be executed for all is executed for each, so that only the work which
-    it fails for fails.
+    A statement that fails for all together is executed for each, so that only the work that it
+    fails for fails.
     """
     outcomes: dict[int, Result | Exception] = {}
     waiting: dict[int, Statement] = {}
@@ -75,7 +76,7 @@ def _is_alike(one: Statement, other: Statement) -> bool:
 
 
 def _answers(engine: Engine, statements: Sequence[Statement]) -> Sequence[list[Path] | Exception]:
-    """Return the files that each statement wrote, or what kept it from it."""
+    """Return the files that each statement wrote, or its error."""
     if len(statements) > 1:
         try:
             return engine.query_each(statements)

@@ -1,6 +1,6 @@
-"""Objects of stores on this machine's disk, some of them ahead of those that are being read.
+"""Downloading log files from object stores, some of them ahead of the one being read.
 
-Here: when objects are fetched, and how much room they take. Not here: asking stores
+Here: when objects are downloaded, and how much space they take. Not here: requests to stores
 (`logs.read.objects`), reading (`reading`).
 """
 
@@ -19,15 +19,15 @@ from temporal_assets.landing.inventory import Pending
 from temporal_assets.logs.read.objects import ObjectFile
 
 _AT_ONCE: Final = 16
-"""Objects that are fetched at once: small ones are all waiting."""
+"""Most parallel downloads: small ones only wait."""
 
 _MOST_BYTES: Final = 256 << 20
-"""Bytes of objects on the disk that nobody reads yet, besides a single one that is larger."""
+"""Most bytes that are downloaded ahead, besides a single object that is larger."""
 
 
 @contextmanager
 def at_hand(item: Pending, scratch: Path) -> Iterator[Pending]:
-    """Yield a file whose bytes lie on this machine until the end of the block.
+    """Yield a file with a local copy, which is removed at the end of the block.
 
     Raises what `ObjectFile.fetch` raises.
     """
@@ -42,9 +42,9 @@ def at_hand(item: Pending, scratch: Path) -> Iterator[Pending]:
 def ahead(
     items: Sequence[Pending], scratch: Path, is_known: Callable[[Pending], bool]
 ) -> Iterator[Pending]:
-    """Yield the same files in their order; objects are fetched while others are read.
+    """Yield the same files in order, each downloaded while others are read.
 
-    Not those whose content is known without.
+    Files whose content is known already (`is_known`) are not downloaded.
     """
     if not any(isinstance(item.path, ObjectFile) for item in items):
         yield from items
@@ -64,7 +64,7 @@ def ahead(
 
 
 def _tried(item: Pending, scratch: Path, is_known: Callable[[Pending], bool]) -> Pending:
-    """Return the file at hand; as it was if that fails: who reads it meets the fault again."""
+    """Return the downloaded file, or the file unchanged if that fails: reading it fails again."""
     try:
         return item if is_known(item) else _fetched(item, scratch)
     except OSError:

@@ -1,7 +1,7 @@
-"""The inventory of log files: which have been read, their days, and which are still to be read.
+"""The inventory of log files: which were read, which days they have, and which are to be read.
 
-Here: the records the landing zone keeps and questions about them. Not here: reading a file
-(`reading`), and making what was read visible (`landing`).
+Here: the records that the landing zone keeps, and queries about them. Not here: reading a file
+(`reading`), and making its content visible (`landing`).
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from temporal_assets.storage.remembered import Remembered
 from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 _ANOTHER_CLOCK: Final = 24 * 3600
-"""Seconds after which a file that could not be read is tried again."""
+"""Seconds after which an unreadable file is tried again."""
 
 _SEGMENT: Final = re.compile(r"[0-9-]{1,32}\.parquet")
-"""A record names files of its own folder and no other, whoever wrote it."""
+"""Expression for file names in a record, which may only name files of its own folder."""
 
 READER_VERSION: Final = 7
-"""Raised when reading or cleaning changes its results, so that files are read again."""
+"""Version of reading and cleaning: raised when results change, so that files are read again."""
 
 UNREADABLE: Final = "failed-"
-"""Beginning of the id of a file that could not be read."""
+"""Prefix of the id of a file that could not be read."""
 
 _DAMAGED: Final = (
     "{} is no record of a log file any more: `temporal-assets materialize` reads the log again"
@@ -65,7 +65,7 @@ _CLOSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A file as it was seen: unchanged size, time and etag mean unchanged content."""
+    """State of a file when it was seen: equal size, time and etag mean equal content."""
 
     path: str
     """A path, or the URL of an object."""
@@ -76,14 +76,14 @@ class Sighting:
 
     @classmethod
     def of(cls, path: LogPath) -> Sighting:
-        """Return the file as it is now, or an object as it was listed."""
+        """Return the present state of a file, or that of a listed object."""
         stat = path.stat()
         etag = path.etag if isinstance(path, ObjectFile) else ""
         return cls(str(path.absolute()), stat.st_size, stat.st_mtime_ns, etag)
 
     @property
     def look(self) -> tuple[int, int | str]:
-        """Whatever stays when the file is renamed."""
+        """The part of the state that does not change when the file is renamed."""
         return self.size, self.etag or self.mtime_ns
 
 
@@ -111,11 +111,11 @@ class LandedFile:
 
     id: str
     serial: int
-    """Later readings have higher numbers."""
+    """Number of the reading; later readings have higher numbers."""
     digest: str
     options: str
     size: int
-    """Decompressed bytes."""
+    """Size in decompressed bytes."""
     head: str
     """Digest of the first record: what a grown file shares with its beginning."""
     lines: int
@@ -128,9 +128,9 @@ class LandedFile:
     """Digests of contents this file begins with."""
     days: dict[dt.date, DayShare] = field(default_factory=dict)
     problem: str | None = None
-    """The file was read only in part (a truncated archive): what was lost."""
+    """What was lost, if the file was read only in part (a truncated archive)."""
     error: str | None = None
-    """The file could not be read at all: why, and what to do."""
+    """Why the file could not be read at all, and what to do."""
     referrers_given: int = 0
     """Page requests whose line names a referrer."""
     referrers_usable: int = 0
@@ -138,7 +138,7 @@ class LandedFile:
     is_counted: bool = False
     """True if its rows are counts of views rather than requests."""
     may_pass: bool = False
-    """True if the fault says nothing of the content: rights, or a disk that did not answer."""
+    """True if the error says nothing of the content: permissions, or a disk that did not answer."""
     server_sites: tuple[str, ...] = ()
     """Names that the server has for its sites, if no line names the host: `s-port=8080`."""
 
@@ -155,7 +155,7 @@ class LandedFile:
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
     def looked_like(self, sighting: Sighting) -> bool:
-        """Return whether it was as long and as old somewhere, under whatever name."""
+        """Return True if the file had this size and time somewhere, under any name."""
         return sighting.look in {seen_file.look for seen_file in self.sightings}
 
     def to_json(self) -> str:
@@ -201,12 +201,12 @@ def _share(fields: dict[str, Any]) -> DayShare:
 
 
 def file_id(digest: str, options: str) -> str:
-    """Return the identity of a reading: of the content, and of what it was read under."""
+    """Return the identity of a reading, from the content and the options it was read with."""
     return f"{digest}-{options[:8]}"
 
 
 def content_of(identity: str) -> str:
-    """Return the digest of the content in a `file_id`."""
+    """Return the digest of the content from a `file_id`."""
     return identity.rpartition("-")[0]
 
 
@@ -217,27 +217,26 @@ def record_content(record: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A log file of the sources, and how it is to be read."""
+    """A log file of the sources, with the options to read it."""
 
     path: LogPath
     source: LogSource
     sighting: Sighting
     options: str
-    """See `options_digest`."""
+    """Digest from `options_digest`."""
     copy: Path | None = None
-    """Place of the bytes of an object on this machine, where they have been fetched."""
+    """Local copy of an object, once it is downloaded."""
 
     @property
     def local(self) -> Path:
-        """The file to be opened. An object has none until it is fetched."""
+        """Path to open. An object has none until it is downloaded."""
         return self.copy or Path(str(self.path))
 
 
 class Inventory:
-    """A snapshot of the landing zone.
+    """Snapshot of the landing zone.
 
-    There may be a hundred thousand files. What is asked once for each of them is found without a
-    look at all of them.
+    There may be a hundred thousand files, so queries about one file use indices, not a scan.
     """
 
     def __init__(
@@ -251,12 +250,12 @@ class Inventory:
         self._by_digest: dict[str, tuple[LandedFile, ...]] = {}
         self._by_etag: dict[tuple[int, str, str], LandedFile] = {}
         self.listings = Listings(folder)
-        """Listings that object stores were asked for."""
+        """Listings of object stores made so far."""
         self._last_serial = 0
         for file in files:
             self._enter(file)
         self.damaged = tuple(damaged)
-        """Records that cannot be read. What they were of counts as not read."""
+        """Unreadable records; their logs count as not read."""
 
     @cached_property
     def files(self) -> list[LandedFile]:
@@ -265,9 +264,9 @@ class Inventory:
 
     @classmethod
     def load(cls, settings: Settings) -> Inventory:
-        """Return what has been landed in this state folder, without records that are damaged.
+        """Load the inventory of a state folder, without damaged records.
 
-        One of these must not keep anybody from the refresh that mends it.
+        A damaged record must not keep anybody from the refresh that repairs it.
         """
         folder = settings.state / "landing"
         records = _records.all_of(folder / "files", ".json")
@@ -278,13 +277,13 @@ class Inventory:
         return inventory
 
     def whole(self) -> Inventory:
-        """Return this inventory, for who builds on all of it. Raises `DamagedFile`."""
+        """Return the inventory if no record is damaged. Raises `DamagedFile`."""
         if self.damaged:
             raise DamagedFile(_DAMAGED.format(self.damaged[0]))
         return self
 
     def without_days(self) -> Inventory:
-        """The same files without what they hold of each day: little enough to be sent about."""
+        """Return the inventory without the files' days, which is small enough to send."""
         return Inventory(
             self.folder,
             [replace(file, days={}) for file in self.files],
@@ -324,7 +323,7 @@ class Inventory:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """Return what is wrong with records, and what to do."""
+        """Sentences on damaged records, and what to do."""
         return (
             *(_DAMAGED.format(path) for path in self.damaged),
             *(LOST.format(path) for path in self.lost.values()),
@@ -332,7 +331,7 @@ class Inventory:
 
     @property
     def unnamed(self) -> list[Path]:
-        """Folders of lines that no record is of: it was lost, or their reading was killed."""
+        """Folders of lines without a record: it was lost, or their reading was killed."""
         records = (*self.damaged, *self._set_aside())
         named = {*self._by_id, *(path.name.partition(".")[0] for path in records)}
         segments = (self.folder / "segments").glob("*")
@@ -343,7 +342,7 @@ class Inventory:
 
     @cached_property
     def active(self) -> list[LandedFile]:
-        """Files that count: readable, and no newer reading of the same content exists."""
+        """Readings that count: readable, and without a newer reading of the same content."""
         beginnings = {digest for file in self._newest.values() for digest in file.supersedes}
         return [file for file in self._newest.values() if file.digest not in beginnings]
 
@@ -373,7 +372,7 @@ class Inventory:
 
     @cached_property
     def _of_day(self) -> Mapping[dt.date, Sequence[LandedFile]]:
-        """Files that count, by the days that they have lines of."""
+        """Readings that count, by day."""
         by_day: dict[dt.date, list[LandedFile]] = {}
         for file in self.active:
             for day in file.days:
@@ -390,7 +389,7 @@ class Inventory:
         return sorted(files, key=lambda file: (file.days[day].first, file.id))
 
     def inputs(self, day: dt.date) -> tuple[Input, ...]:
-        """Return what the requests of a day are made from; changes when a late file arrives."""
+        """Return the inputs of a day's requests; they change when a late file arrives."""
         return tuple(Input("log_file", file.id) for file in self.of_day(day))
 
     def segments(self, file: LandedFile, day: dt.date) -> list[str]:
@@ -400,7 +399,7 @@ class Inventory:
     def verify(self, file: LandedFile, day: dt.date) -> None:
         """Raise `DamagedFile` unless the lines of a day are those that were read.
 
-        What is damaged is set aside, so that the next refresh reads the log again.
+        Damaged files are set aside, so that the next refresh reads the log again.
         """
         share = file.days[day]
         digests = share.digests or (None,) * len(share.segments)
@@ -417,7 +416,7 @@ class Inventory:
             )
 
     def damaged_segments(self) -> Iterator[Path]:
-        """Yield files of lines that are missing or not what was read; every one is read anew."""
+        """Yield files of lines that are missing or damaged, reading every one."""
         for file in self.active:
             for day, share in file.days.items():
                 paths = map(Path, self.segments(file, day))
@@ -426,7 +425,7 @@ class Inventory:
                         yield path
 
     def _is_current(self, file: LandedFile, day: dt.date) -> bool:
-        """Return whether the record still is of these lines, rather than of a later reading."""
+        """Return True if the record still describes these lines, rather than a later reading."""
         try:
             record = _record_of(self._record(file))
         except FileNotFoundError:
@@ -435,7 +434,7 @@ class Inventory:
         return share is not None and share.digests == file.days[day].digests
 
     def torn(self, kept: Callable[[dt.date], bool]) -> list[LandedFile]:
-        """Return readings that count and miss lines of a day that is kept."""
+        """Return the readings that count and have lost lines of a kept day."""
         return [
             file
             for file in self.active
@@ -448,12 +447,12 @@ class Inventory:
         ]
 
     def bytes_of(self, day: dt.date) -> int:
-        """Return bytes that the lines of a day take up."""
+        """Return the bytes that a day's lines take up."""
         paths = [Path(path) for file in self._with(day) for path in self.segments(file, day)]
         return sum(map(_size, paths))
 
     def drop_lines(self, day: dt.date) -> None:
-        """Remove the lines of a day. That they were read stays known: they are not read again."""
+        """Remove the lines of a day; the records stay, so that they are not read again."""
         for file in self._with(day):
             for path in self.segments(file, day):
                 Path(path).unlink(missing_ok=True)
@@ -485,7 +484,7 @@ class Inventory:
         return waiting
 
     def _is_worth_another_try(self, failed: LandedFile, path: LogPath) -> bool:
-        """Return whether anything is other than when a file could not be read.
+        """Return True if anything has changed since a file could not be read.
 
         The clock, perhaps: all lines seemed to lie in the future. Or the file, in what a sighting
         does not show: `chmod` and copies that keep times change neither size nor time.
@@ -518,7 +517,7 @@ class Inventory:
             return []  # one source that is away must not keep the others from being read
 
     def _objects(self, source: LogSource) -> list[ObjectFile] | None:
-        """The objects of a source in a store; None of other sources. Raises `NoSuchLogError`."""
+        """Return the objects of a source in a store, or None. Raises `NoSuchLogError`."""
         if not is_url(source.path):
             return None
         # A record that is damaged no longer says which object has to be read again.
@@ -529,7 +528,7 @@ class Inventory:
 
     @cached_property
     def _seen_objects(self) -> dict[str, ObjectFile]:
-        """Objects that were read, or tried, as they were then."""
+        """State of the objects that were read, or tried."""
         return {
             seen.path: ObjectFile(seen.path, seen.size, seen.mtime_ns, seen.etag)
             for file in sorted(self._by_id.values(), key=lambda landed: landed.serial)
@@ -538,7 +537,7 @@ class Inventory:
         }
 
     def missing_sources(self, settings: Settings) -> list[str]:
-        """Return what is wrong with sources of the settings that lead to no file, or not to all."""
+        """Return sentences on sources that lead to no file, or not to all of their files."""
         messages = []
         for source in settings.sources:
             closed: list[Path] = []
@@ -552,23 +551,20 @@ class Inventory:
         return messages
 
     def overruling(self, file: LandedFile) -> LandedFile | None:
-        """The later reading of the same content under other settings, which counts instead."""
+        """Return the later reading of the same content with other options, or None."""
         newest = _latest(self._by_digest.get(file.digest, (file,)))
         return None if newest.id == file.id else newest
 
     def find(self, file_id: str) -> LandedFile | None:
-        """Return the file of this id."""
+        """Return the file with this id, or None."""
         return self._by_id.get(file_id)
 
     def segment_folder(self, file: LandedFile) -> Path:
-        """Return where the segments of a file lie."""
+        """Return the folder of a file's segments."""
         return self.folder / "segments" / file.id
 
     def saved_at(self, file: LandedFile) -> float:
-        """Return when a reading became visible, in seconds since 1970-01-01T00:00:00Z.
-
-        0 if another process has removed it since.
-        """
+        """Return when a reading became visible, in seconds since 1970, or 0 if it was removed."""
         try:
             return self._record(file).stat().st_mtime
         except FileNotFoundError:
@@ -580,7 +576,7 @@ class Inventory:
         return self._last_serial + 1
 
     def save(self, file: LandedFile, scratch: Path) -> None:
-        """Make a reading visible; `scratch` is a folder for what is not whole yet."""
+        """Make a reading visible; `scratch` is a folder for incomplete files."""
         record = self._record(file)
         make_folder(record.parent)
         replace_text(record, file.to_json(), scratch)
@@ -589,7 +585,7 @@ class Inventory:
         self._changed()
 
     def forget(self, file: LandedFile) -> None:
-        """Count a reading as none, for its log to be read again.
+        """Invalidate a reading, so that its log is read again.
 
         The record is set aside: should the log be gone before, days made with it stay as they are.
         """
@@ -598,10 +594,10 @@ class Inventory:
         self._changed()
 
     def remove(self, file: LandedFile, scratch: Path) -> None:
-        """Remove a reading that does not count; `scratch` is a folder for what goes.
+        """Remove a reading that does not count; `scratch` is a folder for removed files.
 
-        The lines leave their place first: a record without lines is found and removed again, lines
-        without a record might be of any log.
+        The lines are moved first: a record without lines is found and removed again, lines without
+        a record might be of any log.
         """
         lines, away = self.segment_folder(file), scratch / file.id
         with contextlib.suppress(FileNotFoundError):  # of what could not be read there are none
@@ -656,11 +652,11 @@ def _record_of(path: Path) -> LandedFile | None:
 
 
 _records: Final = Remembered(_record_of)
-"""They are replaced and never written over, and nobody changes what was read."""
+"""Cache of records: files are replaced and never overwritten, and nobody changes the objects."""
 
 
 def _size(path: Path) -> int:
-    """Return bytes of a file; none if it is gone."""
+    """Return the bytes of a file, 0 if it is gone."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -668,7 +664,7 @@ def _size(path: Path) -> int:
 
 
 def _changed_at(path: LogPath) -> float:
-    """Return when anything of a file was changed last; 0 if it is gone, or cannot be changed."""
+    """Return when a file or its metadata last changed; 0 if it is gone."""
     if isinstance(path, ObjectFile):
         return 0
     try:
@@ -682,11 +678,11 @@ _FIXED: Final = {
     "future_hours": AHEAD / dt.timedelta(hours=1),
     "max_expansion": MAX_EXPANSION,
 }
-"""Constants that change what is read, under the names that they had while they were settings."""
+"""Constants that affect reading, under the names that they had as settings."""
 
 
 def options_digest(source: LogSource, settings: Settings) -> str:
-    """Identity of everything that changes what is read from a file, apart from its content."""
+    """Return a digest of everything but the content that changes what is read from a file."""
     return digest_of(
         {
             "reader": READER_VERSION,
@@ -710,7 +706,7 @@ def _apart(source: LogSource) -> set[str]:
 
 
 def _privacy(settings: Settings) -> dict[str, Any]:
-    """Return what protects visitors while lines are read.
+    """Return the privacy settings that are part of the digest.
 
     Keys that begin to rotate in a folder that had one key do so from a later day on: what was read
     is not read again (`key_periods`).

@@ -67,16 +67,16 @@ _GRACE_SECONDS: Final = 900
 """Superseded readings stay this long: a run that began before may still be reading them."""
 
 _FILES_AT_ONCE: Final = 1_000
-"""Files given to other machines together; they are visible when all of them are read."""
+"""Files that are given to other machines together; all become visible when all are read."""
 
 _MUCH: Final = 256 << 20
-"""Bytes of text that take a core some ten seconds: several times what processes take to start."""
+"""Bytes of text that take a core some ten seconds: worth starting processes."""
 
 _SHARE: Final = 128 << 20
-"""Bytes of text of a file that are worth a task of their own: a core takes seconds for them."""
+"""Bytes of text of a file that are worth a task: a core takes seconds for them."""
 
 _MOST_SHARES: Final = 32
-"""Tasks that read one file at once; more would wait for the disk, which all read it from."""
+"""Most tasks that read one file at once; more would wait for the disk."""
 
 _PACKED_TIMES: Final = 10
 """Usual ratio of a text to its archive: access logs shrink to a fifth and less."""
@@ -86,18 +86,18 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class LandingReport:
-    """The findings of one refresh."""
+    """Result of one refresh."""
 
     landed: tuple[LandedFile, ...]
-    """Files whose content was new."""
+    """Files with new content."""
     unchanged: int
-    """Readable files that were known before."""
+    """Number of readable files that were known before."""
     failed: tuple[LandedFile, ...]
     """Files that cannot be read, each with an `error` that says why and what to do."""
     missing: tuple[str, ...]
     """Faults of sources in the settings that lead to no file, or not to all."""
     lost_keys: tuple[Path, ...] = ()
-    """Keys of pseudonyms that had to be made anew although days had been read with them."""
+    """Pseudonym keys that had to be made anew although days had been read with them."""
     copies: int = 0
     """Further files with the content of those that were new."""
     torn: tuple[str, ...] = ()
@@ -107,13 +107,13 @@ class LandingReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return what was found wrong with the state folder, or came too late, and what to do."""
+        """Sentences on problems of the state folder, and on late lines, with what to do."""
         old = (self.too_old,) if self.too_old else ()
         return (*self.torn, *(_KEY_LOST.format(key) for key in self.lost_keys), *old)
 
     @property
     def days(self) -> tuple[dt.date, ...]:
-        """Days that the new files hold lines of."""
+        """Days of the new files."""
         return tuple(sorted({day for file in self.landed for day in file.days}))
 
 
@@ -126,12 +126,16 @@ def refresh(
     anew: Collection[str] = (),
     begin: Callable[[int], None] = lambda _: None,
 ) -> LandingReport:
-    """Read every new or changed log file of the sources. With nothing new it costs one scan.
+    """Read every new or changed log file of the sources. Without any, it costs one scan.
 
-    A file that cannot be read is noted as such. With `patient`, a fault that may pass is raised
-    instead, for a caller who tries again. With `spread`, files are read where that runs them. Of
-    the sources named in `anew` object stores are asked for everything, also of settled days.
-    `begin` is called with the bytes that are to be read.
+    Args:
+        settings: Settings of the installation.
+        progress: Function that is told of the bytes read.
+        patient: True if a transient fault is raised, for a caller who tries again, rather than
+            noted.
+        spread: Runs readings elsewhere.
+        anew: Sources whose object stores are listed completely, also settled days.
+        begin: Function that is told how many bytes are to be read.
     """
     settings.make_state()
     forget_listings()
@@ -181,7 +185,7 @@ def refresh(
 
 
 def forget_readings(settings: Settings, files: Collection[str]) -> None:
-    """Remove what was read of files, by their ids: their source is not wanted."""
+    """Remove the readings of some files, by id, because their source is not wanted."""
     if not files:
         return
     alone = held(settings.state / STATE_MARK, "reading logs")
@@ -207,7 +211,7 @@ _READ_AGAIN: Final = "{} was damaged: its log is read again"
 
 
 def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
-    """Return, by content, the reading that had most lines."""
+    """Return, by content, the earlier reading with the most lines."""
     return {
         file.digest: file
         for file in sorted(inventory.files, key=lambda landed_file: landed_file.lines)
@@ -215,7 +219,7 @@ def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
 
 
 def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
-    """Return what is to be said of lines that none of the files that were `read` before had."""
+    """Return a sentence on new lines of days that were removed."""
     lines: Counter[dt.date] = Counter()
     for file in files:
         before = [read[digest] for digest in (file.digest, *file.supersedes) if digest in read]
@@ -233,7 +237,7 @@ def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: 
 
 
 def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
-    """Days that requests were kept of, whether the landing zone still has them or only the tables.
+    """Return the days with kept requests, in the landing zone or only in the tables.
 
     Of lines that were left out no client was asked for, and no key was made.
     """
@@ -249,7 +253,7 @@ def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:
 
 
 def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFile, bool]]:
-    """Readings that have lost lines, and whether the log lies there as it was when it was read.
+    """Return the readings that have lost lines, and whether each log still exists unchanged.
 
     Another log under its name does not hold the lines: with what is left of them they would go.
     """
@@ -261,10 +265,7 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
 
 
 def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]]:
-    """Forget readings that have lost lines, where the log is there to be read again: their ids.
-
-    And what is to be said of them and of the others.
-    """
+    """Invalidate readings with lost lines whose logs exist; return their ids and sentences."""
     mended, messages = set(), []
     for file, is_there in torn_files(inventory, settings):
         if is_there:
@@ -280,7 +281,7 @@ def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]
 
 
 def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) -> list[str]:
-    """Return what became of damaged records, once all logs that are there have been read."""
+    """Return what became of damaged records, after all existing logs were read."""
     contents = {record_content(path): path for path in damaged}
     needed = _published_contents(settings) if inventory.lost else set()
     inventory.forget_lost(needed.union(contents))
@@ -289,7 +290,7 @@ def _settled(inventory: Inventory, settings: Settings, damaged: Iterable[Path]) 
 
 
 def _published_contents(settings: Settings) -> set[str]:
-    """Return digests of the logs that days which are there were made from."""
+    """Return the digests of the logs that published days were made from."""
     store = Store.open(settings)
     manifests = (store.intact("requests", day) for day in store.days("requests"))
     return {
@@ -301,7 +302,7 @@ def _published_contents(settings: Settings) -> set[str]:
 
 
 def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...]:
-    """Return those of the keys just made that days read before must have had."""
+    """Return those of the new keys that must have existed for days read before."""
     since_epoch = np.array([(day - _EPOCH).days for day in days_before], np.int32)
     used = set(keys.period(since_epoch).tolist())
     return tuple(keys.file(period) for period in keys.made if period in used)
@@ -310,7 +311,7 @@ def _lost_keys(keys: KeyRing, days_before: Sequence[dt.date]) -> tuple[Path, ...
 def _land(
     reader: LogReader, pending: Sequence[Pending], spread: Spread | None
 ) -> Iterator[LandedFile]:
-    """Read files and make each visible as soon as it is whole."""
+    """Read files and make each visible when it is complete."""
     small = [item for item in pending if item.sighting.size < _SMALL_FILE]
     large = [item for item in pending if item.sighting.size >= _SMALL_FILE]
     # The order decides which of equal files is the later one, wherever they are read.
@@ -335,13 +336,13 @@ def _read_here(
 
 
 def _is_much(reader: LogReader, items: Sequence[Pending]) -> bool:
-    """Return whether processes gain more than they take to start, and each has a file."""
+    """Return True if processes gain more than they take to start, and each has a file."""
     text = sum(map(_text_bytes, items))
     return 1 < reader.workers <= len(items) and text >= _MUCH
 
 
 def _text_bytes(item: Pending) -> int:
-    """Return how much text a file holds, about."""
+    """Return the estimated bytes of text in a file."""
     return item.sighting.size * (_PACKED_TIMES if is_packed(item.path) else 1)
 
 
@@ -375,14 +376,14 @@ def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iter
 
 
 def _large(items: Sequence[Pending]) -> int:
-    """Return how many files are worth more than one task."""
+    """Return the number of files that are worth more than one task."""
     return sum(_text_bytes(item) >= 2 * _SHARE for item in items)
 
 
 def _shares(item: Pending, spread: Spread, large: int) -> list[Share]:
     """Return the shares of a file, each worth a task, so that all cores have work.
 
-    An object is one: each task would fetch all of it.
+    An object is one share: each task would download all of it.
     """
     if isinstance(item.path, ObjectFile):
         return [WHOLE]
@@ -393,10 +394,7 @@ def _shares(item: Pending, spread: Spread, large: int) -> list[Share]:
 
 
 def _is_still_there(item: Pending) -> bool:
-    """Return whether the file is there.
-
-    A shorter one is what took its place when it was rotated.
-    """
+    """Return True if the file exists; a shorter one has replaced it in a rotation."""
     if isinstance(item.path, ObjectFile):
         return False  # whoever fetched it asked the store
     try:
@@ -406,20 +404,20 @@ def _is_still_there(item: Pending) -> bool:
 
 
 def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
-    """Yield some files at a time: what one lot has made visible is known to the next."""
+    """Yield the files in lots: what one lot has made visible is known to the next."""
     for at in range(0, len(items), _FILES_AT_ONCE):
         yield items[at : at + _FILES_AT_ONCE]
 
 
 def _taken_over(reader: LogReader, reads: Iterator[ShareRead]) -> Iterator[Draft | Part | None]:
-    """Yield drafts that were made elsewhere, and what was learned of keys there."""
+    """Yield drafts that were read elsewhere, and take over the keys made there."""
     for draft, made_periods in reads:
         reader.keys.made += [period for period in made_periods if period not in reader.keys.made]
         yield draft
 
 
 def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[LandedFile]:
-    """Enter a file into the inventory; the content decides whether it is a new one."""
+    """Add a file to the inventory, unless its content is known."""
     if draft is None:
         return
     inventory = reader.inventory
@@ -445,7 +443,7 @@ def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[Lan
 
 
 def _move(folder: Path, target: Path) -> None:
-    """Put segments in their place; what lies there was left by a reading that was killed."""
+    """Move segments into place, over what a killed reading has left."""
     make_folder(target.parent)
     shutil.rmtree(target, ignore_errors=True)
     folder.rename(target)

@@ -1,11 +1,11 @@
-"""Listings of object stores: each source once, and of what has settled nothing again.
+"""Listings of object stores, without listing settled days again.
 
 Logs are delivered to keys that hold their day, in folders (`2026/01/31/`) or in names
-(`E2X.2026-01-31-10.gz`). A day that was listed some days after its end gets no more logs: of such
-days the objects are those that were read. The watermark of a source is the time of its last
+(`E2X.2026-01-31-10.gz`). A day that was listed some days after its end gets no more logs: the
+objects of such days are those that were read. The watermark of a source is the time of its last
 complete refresh; days before it, less a margin, are not listed again.
 
-Here: which parts of a bucket are listed. Not here: asking the store (`logs.read.objects`).
+Here: which parts of a bucket are listed. Not here: requests to the store (`logs.read.objects`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LATE: Final = dt.timedelta(days=3)
 hours."""
 
 _RENEWED: Final = dt.timedelta(days=7)
-"""Age of a listing of everything at which it is made anew: for logs copied into old days, and for
-another server that begins to write into the same folder."""
+"""Age of a complete listing at which it is renewed: for logs copied into old days, and for another
+server that begins to write into the same folder."""
 
 _ONE_ANSWER: Final = 1000
 """Objects that a store lists in one answer."""
@@ -38,19 +38,19 @@ _DATE: Final = re.compile(
     r"(?<!\d)(?P<year>(?:year=|y=)?20\d\d)(?P<first>[-/]?)(?P<month>(?:month=|m=)?[01]\d)(?P<second>[-/]?)"
     r"(?P<day>(?:day=|d=)?[0-3]\d)(?!\d)"
 )
-"""A day in a key, between slashes, between hyphens or without anything."""
+"""Expression for a day in a key, with slashes, with hyphens or without separators."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """The times of the last complete refresh of a source, and of the last that listed all of it."""
+    """Times of a source's last refresh, and of its last complete listing."""
 
     refreshed: str
     listed: str
 
 
 class Listings:
-    """Objects of sources in stores, as far as this process has asked for them."""
+    """Listings of sources in stores, as far as this process has made them."""
 
     def __init__(self, folder: Path, now: dt.datetime | None = None) -> None:
         self._file = folder / "listings.json"
@@ -90,7 +90,7 @@ class Listings:
         return objects.listed(url)
 
     def advance(self, scratch: Path) -> None:
-        """Note that all that was listed has been read."""
+        """Store that everything listed has been read."""
         if not self._fresh:
             return
         self._watermarks |= self._fresh
@@ -98,7 +98,7 @@ class Listings:
         replace_text(self._file, sealed(marks), scratch)
 
     def forget(self, urls: Iterable[str] | None = None) -> None:
-        """Have all of some sources listed the next time, or of all sources for good."""
+        """Make the next listing of some sources complete, or of all sources for good."""
         if urls is None:
             self._file.unlink(missing_ok=True)
             self._watermarks = {}
@@ -135,7 +135,7 @@ def _written(match: re.Match[str]) -> str:
 
 
 def _watermarks(file: Path) -> dict[str, Watermark]:
-    """Watermarks by source; none of a file that is damaged, for everything is then listed."""
+    """Return the watermarks by source; none if the file is damaged: everything is then listed."""
     try:
         marks = unsealed(file.read_bytes())
         return {url: Watermark(**mark) for url, mark in marks.items()}

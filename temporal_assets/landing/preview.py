@@ -1,9 +1,8 @@
-"""A preview of a source: what reading would make of the first lines of a few files.
+"""A preview of a source: how the first lines of a few files would be read.
 
 Here: reading a sample with the same code as whole logs, without writing or keeping anything, and
-what in it is doubtful. Not here: reading whole files (`reading`), showing this to people (`cli`).
-
-No address is in it: visitors are numbered, texts are redacted as samples of rejected lines are.
+doubts about it. Not here: reading whole files (`reading`), showing this to people (`cli`). No
+address is in it: visitors are numbered, texts are redacted as samples of rejected lines are.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _KEPT_SHOWN: Final = 3
 """Page requests among the lines shown, if there are any: others say why they are not."""
 
 _FILES: Final = 40
-"""Files that are looked at, evenly spread: those of one folder may be of several sites."""
+"""Files that are read, evenly spread: those of one folder may be of several sites."""
 
 _WITH_DATES: Final = ("auto", "csv", "tsv")
 """Formats in which dates may be written as spreadsheets do."""
@@ -55,12 +54,12 @@ _TABLE_NAME: Final = re.compile(r"\.(csv|tsv)(\.\w+)?$", re.IGNORECASE)
 
 _DOUBTFUL_REJECTS: Final = 0.1
 _CLIENTS: Final = 50
-"""Lines from which on a single visitor is suspicious."""
+"""Number of lines from which on a single visitor is suspicious."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """A line of a log, as it is understood."""
+    """A line of a log, with its fields."""
 
     line: int
     time: dt.datetime | None
@@ -81,25 +80,25 @@ class Preview:
     source: LogSource
     file: LogPath
     files: int
-    """Files of the source."""
+    """Number of files of the source."""
     format: str
     lines: tuple[PreviewLine, ...]
     sampled: int
-    """Lines that were read."""
+    """Number of lines that were read."""
     kept: int
     shares: dict[str, Share]
     doubts: tuple[str, ...]
-    """Sentences, each with what to do."""
+    """Sentences on doubts, each with what to do."""
     missing: tuple[str, ...] = ()
-    """Sentences on what the format cannot say."""
+    """Sentences on what the format does not tell."""
     other_formats: tuple[tuple[str, str], ...] = ()
     """Other formats in the files that were looked at, each with a file that is read as it."""
     error: str | None = None
-    """Why none of the files that were looked at can be read."""
+    """Why none of the sampled files can be read."""
 
     @property
     def is_useless(self) -> bool:
-        """Return whether nothing of the sample could be used, however much more there is."""
+        """True if nothing in the sample could be used."""
         return self.error is not None or bool(self.sampled and not self.kept)
 
 
@@ -178,7 +177,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
 
 
 def _spread(files: Sequence[LogPath]) -> list[LogPath]:
-    """Return the last file, which is the newest as a rule, and others evenly spread."""
+    """Return the last file, usually the newest, and others evenly spread."""
     places = np.linspace(len(files) - 1, 0, min(_FILES, len(files))).astype(int)
     return [files[place] for place in dict.fromkeys(places.tolist())]
 
@@ -215,7 +214,7 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
 def _first_rows(
     path: LogPath, source: LogSource, reading: Reading, moment: int | None
 ) -> Records | None:
-    """The first rows of a Parquet file. An object is fetched for them: they may lie anywhere."""
+    """Return the first rows of a Parquet file; an object is downloaded for them."""
     if isinstance(path, Path):
         return next(parquet.read(path, source, reading, moment), None)
     with TemporaryDirectory() as folder:
@@ -224,13 +223,13 @@ def _first_rows(
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """Return the head without a line that is cut, unless there is no other."""
+    """Return the beginning of a file without a last, cut line, unless that is the only one."""
     end = head.rfind(b"\n")
     return head[: end + 1] if end > 0 else head
 
 
 def _rows(records: Records, most: int) -> Records:
-    """Return the first records alone."""
+    """Return the first `most` records."""
     if len(records) <= most:
         return records
 
@@ -274,7 +273,7 @@ def _of(
 
 
 def _missing(records: Records, settings: Settings) -> Iterator[str]:
-    """Yield what counts of views do not say, and what is done instead."""
+    """Yield sentences on what counts of views do not tell."""
     counts, privacy = records.counts, settings.privacy
     if counts is None:
         return
@@ -296,7 +295,7 @@ def _missing(records: Records, settings: Settings) -> Iterator[str]:
 
 
 def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
-    """Return lines with a value of each field, and with one that can be used."""
+    """Return, by field, the share of lines with a value and with a usable value."""
     lines, verdict = len(records), cleaned.verdict
     read = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
     timed = read & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))
@@ -320,7 +319,7 @@ def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
 
 
 def _lines(records: Records, cleaned: Cleaned) -> Iterator[PreviewLine]:
-    """Yield a few page requests, and a few lines that are none, for different reasons."""
+    """Yield a few page requests, and a few other lines for different reasons."""
     kept = np.flatnonzero(cleaned.verdict == 0).tolist()
     others: dict[int, int] = {}
     for row in np.flatnonzero(cleaned.verdict).tolist():
@@ -366,13 +365,13 @@ def _line(
 
 
 def _numbers(counts: Counts, row: int) -> str:
-    """Return what a row counts, in words."""
+    """Return the counts of a row in words."""
     named = (("visitors", counts.visitors), ("views", counts.views), ("transits", counts.transits))
     return ", ".join(f"{values[row]:,} {name}" for name, values in named if values[row] >= 0)
 
 
 def _host(host: bytes) -> str:
-    """Return a host by its name: what is taken for one may be a visitor's address."""
+    """Return a host by its name, or masked: a wrong column may hold visitors' addresses."""
     is_address = packed_address(host.rpartition(b":")[0] or host) is not None
     return "[address]" if is_address else host.decode("utf-8", "backslashreplace")
 
@@ -390,7 +389,7 @@ def _unusable(referrer: str) -> str:
 def _doubts(
     records: Records, cleaned: Cleaned, shares: dict[str, Share], source: LogSource
 ) -> Iterator[str]:
-    """Yield what a person should look at before all of it is read."""
+    """Yield sentences on what a person should check before everything is read."""
     lines = len(records)
     reasons = Counter(map(reason_of, cleaned.verdict.tolist()))
     kept = reasons.pop("kept", 0)

@@ -1,7 +1,7 @@
-"""Reading one log file: from its bytes to segments of days and a record of what it held.
+"""Reading one log file: from its bytes to segments of days and a record of its content.
 
-Here: what is done with a file on its own, on whatever machine: nothing of it is visible yet. Not
-here: which files are read, and making them visible (`landing`); what a line means (`logs`).
+Here: all that is done with one file, on any machine, before anything of it is visible. Not here:
+which files are read, and making them visible (`landing`); what a line means (`logs`).
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.sealed import digest_of
 
 _AHEAD_SHARE: Final = 0.001
-"""Lines of the future that are garbage; more come of a clock that is wrong, here or there."""
+"""Share of lines dated in the future that are garbage; more mean a wrong clock."""
 
 _EPOCH: Final = dt.date(1970, 1, 1)
 
 Progress = Callable[[LogPath, int, int], None]
-"""Called with a file, the bytes of it read so far and its size."""
+"""Function that is told a file, the bytes of it read so far and its size."""
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -60,11 +60,11 @@ Result = TypeVar("Result")
 
 
 class UnreadableError(Exception):
-    """A log file cannot be read; the message says why and what to do."""
+    """Error: a log file cannot be read; the message says why and what to do."""
 
 
 class _ReplacedError(Exception):
-    """Another file took this one's place while it was read, as rotation does."""
+    """Error: another file took this one's place while it was read, as in a rotation."""
 
 
 _UNREADABLE: Final = (
@@ -76,11 +76,11 @@ _UNREADABLE: Final = (
     parquet.DamagedParquetError,
     ObjectStoreError,
 )
-"""Faults of one file, which must not keep others from being read. A full disk is not among them."""
+"""Errors of one file, which must not keep others from being read. A full disk is not among them."""
 
 
 def why_unreadable(error: Exception) -> str | None:
-    """Return why a log cannot be read; None for what is no fault of the log."""
+    """Return why a log cannot be read; None for an error that is no fault of the log."""
     if isinstance(error, _UNREADABLE):
         return str(error)
     if isinstance(error, OSError):
@@ -93,13 +93,13 @@ class Draft:
     """A file that has been read but is not visible yet."""
 
     file: LandedFile
-    """With the readings that were known, only its identity and its problem count."""
+    """Record of the file; of content that was known before only its identity and problem count."""
     segments: Path | None
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A task beside others that read a file at once: each parses the blocks of its part.
+    """A part of a file for one of several tasks that read it at once: each parses its own blocks.
 
     Parsing takes ten times as long as reading a text, and several times as long as unpacking it. So
     every task reads the file up to the end of its part, which tells it the columns that a line
@@ -113,7 +113,7 @@ class Share:
 
     @property
     def is_last(self) -> bool:
-        """Return whether the task reads all of the file, and says what it is."""
+        """True if the task reads all of the file, and describes it."""
         return self.number == self.shares - 1
 
     def of(self, place: int) -> int:
@@ -122,12 +122,12 @@ class Share:
 
 
 WHOLE: Final = Share()
-"""The share of a task that reads a file by itself."""
+"""Share of a task that reads a file alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """Facts about a file that only a task knows that has read all of it."""
+    """Facts about a file that only a task that has read all of it knows."""
 
     digest: str
     size: int
@@ -164,15 +164,15 @@ class Part:
 
 
 Read = tuple[Draft | None, list[int]]
-"""The result of a reading elsewhere, and the periods whose keys of pseudonyms were made for it."""
+"""Result of a reading elsewhere, and the periods whose pseudonym keys were made for it."""
 
 ShareRead = tuple[Draft | Part | None, list[int]]
-"""The same of one share."""
+"""Result of reading one share elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadApart:
-    """The function that reads a file in another process or machine, which sees the same folders."""
+    """Function that reads a file in another process or on another machine with the same folders."""
 
     settings: Settings
     known: Inventory
@@ -182,7 +182,7 @@ class ReadApart:
 
     @classmethod
     def of(cls, reader: LogReader) -> ReadApart:
-        """Return what `reader` reads with."""
+        """Return a function that reads as `reader` does."""
         reader_settings = reader.settings
         # By name, so that no password of anything else ever leaves this machine.
         settings = Settings.model_construct(
@@ -201,7 +201,7 @@ class ReadApart:
         return reader.read(replace(item, path=item.path.absolute())), reader.keys.made
 
     def share(self, task: tuple[Pending, Share]) -> ShareRead:
-        """Return the same of one share of a file."""
+        """Return the result of one share of a file."""
         item, share = task
         reader = self._apart()
         item = replace(item, path=item.path.absolute())
@@ -216,7 +216,7 @@ class ReadApart:
         return replace(self, scratch=folder).reader()
 
     def reader(self, progress: Progress = lambda *_: None) -> LogReader:
-        """A reader there. All that waits for a disk that does not answer is one core of many."""
+        """Return a reader there; faults are noted, because waiting blocks only one core of many."""
         return LogReader(
             self.settings,
             self.known,
@@ -229,7 +229,7 @@ class ReadApart:
 
 
 class LogReader:
-    """Reads files; threads may share it, and what they learn of agents and URLs."""
+    """Reader of log files; threads may share it, with its caches of agents and URLs."""
 
     def __init__(
         self,
@@ -249,14 +249,14 @@ class LogReader:
         self.progress = progress
         self.patient = patient
         self.alone = alone
-        """True if no other thread uses it, and it may say how far it is."""
+        """True if no other thread uses it, so that it may report progress."""
         self.keys = KeyRing(settings.state / "secrets", settings.privacy.rotation_days)
         self.workers = settings.engine.used_threads
         self._is_bot = Memo(is_bot)
         self._cleaners: dict[str, Cleaner] = {}
 
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
-        """Return a file's content, or why it cannot be read.
+        """Return a file's content as a draft, which may hold an error.
 
         None if it vanished meanwhile, or another file took its place: the next refresh reads both.
         """
@@ -287,7 +287,7 @@ class LogReader:
         return self._noted(item, read)
 
     def joined(self, item: Pending, outcomes: Sequence[Draft | Part | None]) -> Draft | None:
-        """Return a file's content from all of its shares, or why it cannot be read."""
+        """Return a file's draft from all of its shares, which may hold an error."""
         for outcome in outcomes:
             if isinstance(outcome, Draft):
                 return outcome
@@ -298,7 +298,7 @@ class LogReader:
         return self._noted(item, lambda: self._draft(item, parts, ()))
 
     def _noted(self, item: Pending, read: Callable[[], Outcome]) -> Outcome | Draft | None:
-        """Return what was read, with a fault of the file as a draft that says it."""
+        """Return the result of `read`, or a draft that holds its error."""
         try:
             return read()
         except (FileNotFoundError, _ReplacedError):
@@ -315,7 +315,7 @@ class LogReader:
             return self._failed(item, why, may_pass=may_pass)
 
     def ahead(self, items: Sequence[Pending]) -> Iterator[Pending]:
-        """Yield the same files, to be read one after the other; objects lie on this machine."""
+        """Yield the same files in order, with objects downloaded."""
         return ahead(items, self.scratch, lambda item: self._same_object(item) is not None)
 
     def _same_object(self, item: Pending) -> LandedFile | None:
@@ -479,7 +479,7 @@ class LogReader:
         return ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
 
     def _refuse_future(self, content: _Content) -> None:
-        """A clock that was set back must not make the latest days rejects for good."""
+        """Refuse a file with many lines in the future: a wrong clock must not cause rejects."""
         rows = content.tally.rows()
         ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
         if ahead > max(1, content.lines * _AHEAD_SHARE):
@@ -491,7 +491,7 @@ class LogReader:
             )
 
     def _refuse_anonymous(self, content: _Content) -> None:
-        """Views count visitors: one who made all of the log would be taken for a rare reader."""
+        """Refuse a log whose lines are all of one visitor: views would count nothing."""
         by_agent = self.settings.privacy.client == "address+agent"
         holds = content.holds
         if not content.rows or holds.counts or holds.addresses or (by_agent and holds.agents):
@@ -552,7 +552,7 @@ def _server_sites(stream: streams.LogStream, fmt: Format) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Holds:
-    """The fields that any line has."""
+    """Fields that any line of a block has."""
 
     referrers: bool = False
     addresses: bool = False
@@ -561,7 +561,7 @@ class _Holds:
 
     @classmethod
     def of(cls, records: Records) -> _Holds:
-        """Return what a block holds; of referrers, whether its lines have a place for them."""
+        """Return the fields of a block; of referrers, whether the format has a place for them."""
         agent = records.agent
         return cls(
             records.referrer is not None,
@@ -580,7 +580,7 @@ class _Holds:
 
 
 class _Content:
-    """The content read of a file so far."""
+    """Content of a file, as far as it was read."""
 
     def __init__(self, folder: Path, samples: int) -> None:
         self.folder = folder
@@ -589,10 +589,10 @@ class _Content:
         self.referrers_given = 0
         self.referrers_usable = 0
         self.days: dict[dt.date, DayShare] = {}
-        """The days of the whole file, once it is described."""
+        """Days of the whole file, after `describe`."""
         self._writer = SegmentWriter(folder, folder.name)
         self._digests: dict[str, str] = {}
-        """File of a segment -> digest of its bytes."""
+        """Digest of each segment's bytes, by file."""
         self._last_day = UNKNOWN_DAY
         self._first_day = UNKNOWN_DAY
 
@@ -602,11 +602,11 @@ class _Content:
 
     @property
     def rows(self) -> int:
-        """Requests kept."""
+        """Number of requests kept."""
         return sum(share.rows for share in self.days.values())
 
     def add(self, cleaned: Cleaned, holds: _Holds) -> None:
-        """Take the block that follows."""
+        """Add the next block."""
         self.holds |= holds
         self.referrers_given += cleaned.referrers_given
         self.referrers_usable += cleaned.referrers_usable
@@ -618,13 +618,13 @@ class _Content:
             self._last_day = cleaned.last_day
 
     def close(self, pool: Executor | None) -> None:
-        """Write what is left; it may travel now."""
+        """Write the remaining rows; the object may then be sent to another process."""
         self._writer.close(pool)
         names = [name for rows in self._writer.days.values() for name in rows.files]
         self._digests = {name: digest_of_file(self.folder / name) for name in names}
 
     def merge(self, other: _Content) -> None:
-        """Take the part of the file that follows, which is closed as this one is."""
+        """Add the next part of the file; both must be closed."""
         self.holds |= other.holds
         self.referrers_given += other.referrers_given
         self.referrers_usable += other.referrers_usable
@@ -677,14 +677,14 @@ def _format(item: Pending, stream: streams.LogStream) -> Format:
 
 
 def _with_damage(problem: str | None, why: str) -> str:
-    """Return why nothing can be read, behind the damage that has left little of the file."""
+    """Return the reason why nothing can be read, after the damage that led to it."""
     if problem is None or why.startswith(problem):
         return why
     return f"{problem}; of what precedes it, {why}"
 
 
 def _blocks(stream: streams.LogStream) -> Iterator[Block]:
-    """Yield the stream's blocks; what goes wrong while reading is a fault of the file."""
+    """Yield the stream's blocks; errors while reading become `UnreadableError`."""
     blocks = iter(stream)
     while True:
         try:
@@ -697,7 +697,7 @@ def _blocks(stream: streams.LogStream) -> Iterator[Block]:
 
 
 def _explain_nothing(facts: _Facts, content: _Content, likely: str | None) -> None:
-    """Raise unless the file is simply empty."""
+    """Raise an error if a file has lines but no usable one."""
     fmt = facts.format
     if facts.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
         raise UnreadableError(facts.problem)
@@ -721,7 +721,7 @@ def _explain_nothing(facts: _Facts, content: _Content, likely: str | None) -> No
 def ordered(
     pool: Executor, function: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Iterator[Result]:
-    """Yield like `pool.map`, but takes items only as results are used: memory stays bounded."""
+    """Yield results like `pool.map`, but take items only as results are used, to bound memory."""
     waiting: deque[Future[Result]] = deque()
     for item in items:
         waiting.append(pool.submit(function, item))

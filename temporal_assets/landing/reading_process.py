@@ -1,12 +1,12 @@
-"""Processes of this machine that read log files: threads of one process wait for each other.
+"""Worker processes that read log files, because threads of one process wait for each other.
 
 Cleaning is partly Python, and one thread at a time runs that: two threads read 1.2 times as fast as
-one. Processes share nothing but files.
+one. Processes share nothing but files. This process is one of the workers: it has imported what the
+others have to import first.
 
-This process is one of them: it has imported what the others have to import first. Here: both ends
-of another one. This one starts it as `python -m` this module and sends it one file after another,
-and what to read them with where that has changed; it answers how far it is, and then what it made.
-Not here: reading (`reading`), and which files are read so (`landing`).
+Here: both ends of a worker. This end starts `python -m` this module and sends it one file after
+another, and the options where these have changed; it answers with its progress, and then with the
+result. Not here: reading (`reading`), and which files are read so (`landing`).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _Answer = tuple[int, int] | bytes
 
 
 class _Place(Protocol):
-    """A place where files are read, one after another."""
+    """Protocol of a worker that reads files, one after another."""
 
     def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read: ...
     def close(self) -> None: ...
 
 
 class ReadingProcesses:
-    """This process and some others, each started when it is first needed."""
+    """This process and other workers, each started on first use."""
 
     def __init__(self, count: int, progress: Progress) -> None:
         self._count = count
@@ -54,12 +54,12 @@ class ReadingProcesses:
         self._idle = self._all.copy()
 
     def close(self) -> None:
-        """End them; what they have not answered is lost."""
+        """End the workers; unfinished readings are lost."""
         for place in self._all:
             place.close()
 
     def spread(self, read: ReadApart, items: Iterable[Pending]) -> Iterator[Read]:
-        """Yield what is read of the items, in their order."""
+        """Yield the results of the items, in order."""
         with ThreadPoolExecutor(self._count) as pool:
             try:
                 yield from ordered(pool, partial(self._read, read), items, self._count)
@@ -88,11 +88,11 @@ class ReadingProcesses:
 
 
 class EndedError(Exception):
-    """Nobody wants what is being read."""
+    """Error: the reading was cancelled."""
 
 
 class _ThisProcess:
-    """Reads here. Used by one thread at a time."""
+    """Worker in this process, used by one thread at a time."""
 
     def __init__(self) -> None:
         self._knows: ReadApart | None = None
@@ -113,12 +113,12 @@ class _ThisProcess:
         return _reads(self._reader)(item)
 
     def close(self) -> None:
-        """End what is being read with its next block: a thread cannot be killed."""
+        """End the reading at its next block: a thread cannot be killed."""
         self._ended = True
 
 
 class _ReadingProcess:
-    """The end that sends files. Used by one thread at a time."""
+    """Parent's end of a worker process, used by one thread at a time."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - this module
@@ -132,7 +132,7 @@ class _ReadingProcess:
         self._knows: ReadApart | None = None
 
     def read(self, read: ReadApart, item: Pending, progress: Progress) -> Read:
-        """Have a file read."""
+        """Send a file to the worker and return the result."""
         try:
             pickle.dump((None if read is self._knows else read, item), self._tasks)
             self._tasks.flush()
@@ -152,7 +152,7 @@ class _ReadingProcess:
         return answer
 
     def close(self) -> None:
-        """End the process; what it has not answered is lost."""
+        """End the process; an unfinished reading is lost."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._tasks, self._answers):
@@ -161,7 +161,7 @@ class _ReadingProcess:
 
 
 def main() -> None:
-    """The end that reads, until there are no more files."""
+    """Read files in the worker process, until there are no more."""
     # Ctrl-C comes to all of a terminal's processes, and the one that started this one ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks = sys.stdin.buffer

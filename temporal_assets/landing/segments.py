@@ -1,4 +1,4 @@
-"""Writing the page requests of one log file as Parquet, a file per day.
+"""Writing the page requests of one log file as Parquet, one file (segment) per day.
 
 Memory is bounded, in rows and in bytes: rows wait until a row group is worth writing, and only so
 many days are open at once; a file that jumps between more days gets several segments a day.
@@ -28,21 +28,21 @@ _ROWS_WAITING: Final = 2_000_000
 """Rows gathered over all days before the fullest day is written early (about 200 MB)."""
 
 _BYTES_WAITING: Final = 200 << 20
-"""The same in bytes: a visitor may ask for URLs of 60 KB."""
+"""The same limit in bytes: a visitor may ask for URLs of 60 KB."""
 
 _OPEN_DAYS: Final = 64
 """Parquet files open at once, well under the usual limit of 1,024 open files."""
 
 _DICTIONARY_BYTES: Final = 64 << 20
-"""A row group's URLs stay dictionary-encoded up to this size."""
+"""Bytes up to which a row group's URLs stay dictionary-encoded."""
 
 _REPEATED: Final = ["day", "client", "url", "referrer", "site", "source"]
-"""Columns with dictionaries. Times hardly repeat, but they ascend: the steps between them are
-written. A quarter less to keep than with dictionaries of everything."""
+"""Columns with dictionaries. Times hardly repeat, but they ascend: the differences between them are
+written. A quarter less to store than with dictionaries for everything."""
 
 _ASKED: Final = ["day", "ts"]
-"""Columns with least and greatest values: nobody looks for a row by another one, and finding them
-among URLs takes a quarter of writing."""
+"""Columns with minimum and maximum: nobody looks for a row by another one, and computing them for
+URLs takes a quarter of writing."""
 
 _STRINGS: Final = pa.dictionary(pa.int32(), pa.string())
 SCHEMA: Final = pa.schema(
@@ -97,7 +97,7 @@ class _Waiting:
 
 
 class SegmentWriter:
-    """Collects cleaned blocks of one file, in order, and writes them by day into `folder`.
+    """Writer of cleaned blocks of one file, in order, into segments by day in `folder`.
 
     All blocks of a file are of requests, or all are of counts.
     """
@@ -131,7 +131,7 @@ class SegmentWriter:
             self._write(max(self._waiting, key=lambda day: self._waiting[day].bytes))
 
     def close(self, pool: Executor | None = None) -> None:
-        """Write what still waits, several days at once where there is a pool; finish the files."""
+        """Write all remaining rows, several days at once if there is a pool; close the files."""
         each = pool.map if pool else map
         days = sorted(self._waiting)
         for at in range(0, len(days), _OPEN_DAYS):

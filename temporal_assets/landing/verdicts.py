@@ -1,7 +1,7 @@
-"""Verdicts on sources: what reading has come to, and what is wrong with it.
+"""Verdicts on sources: what reading them has given, and what is wrong with it.
 
-Here: judging records of files that were read. Not here: reading (`reading`), which exit code or
-colour that means (`cli`).
+Here: judging records of files that were read. Not here: reading (`reading`), exit codes and colours
+(`cli`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _DOUBTFUL: Final = 0.1
 
 
 _USEFUL: Final = 0.5
-"""Share of the values of a field below which it is called useless."""
+"""Share of usable values below which a field is called useless."""
 
 _ENOUGH: Final = 20
-"""Values below which nothing is called useless."""
+"""Number of values below which no field is called useless."""
 
 USELESS_REFERRERS: Final = (
     "If another column holds the rest of them, join both: --column 'referrer={HOST}{PATH}'; else"
@@ -34,10 +34,10 @@ USELESS_REFERRERS: Final = (
 
 
 def several_sites(host: str, sites: Mapping[str, str]) -> str:
-    """Return what to say where one host is named for what a server calls several sites.
+    """Return a warning if one host is configured for what the server calls several sites.
 
     Args:
-        host: The one that is named.
+        host: The configured host.
         sites: Names that the server has for them, each with a file of it.
     """
     named = "; ".join(f"{site} in {path}" for site, path in list(sites.items())[:3])
@@ -49,20 +49,20 @@ def several_sites(host: str, sites: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of lines with a value of a field, and the share of usable ones."""
+    """Shares of lines with a value of a field, and with a usable value."""
 
     given: int
     usable: int
 
     @property
     def is_useless(self) -> bool:
-        """Return whether most values there are cannot be used."""
+        """True if most values cannot be used."""
         return self.given >= _ENOUGH and self.usable < _USEFUL * self.given
 
 
 @dataclass(frozen=True, slots=True)
 class SourceVerdict:
-    """The verdict on a source: what it has given, and what is wrong with that."""
+    """Verdict on a source: its numbers, faults and warnings."""
 
     source: LogSource
     files: int
@@ -75,18 +75,18 @@ class SourceVerdict:
     failed: int
     """Files that cannot be read."""
     faults: tuple[str, ...] = ()
-    """Why nothing of it, or nothing of one of its fields, can be used, and what to do."""
+    """Sentences: why nothing of it, or of one of its fields, can be used, and what to do."""
     warnings: tuple[str, ...] = ()
-    """Faults of a part of it."""
+    """Sentences on faults of a part of it."""
 
     @property
     def is_readable(self) -> bool:
-        """Return whether any of its files could be read, or it has none."""
+        """True if any of its files could be read, or it has none."""
         return bool(self.files) or not self.failed
 
     @property
     def gives_nothing(self) -> bool:
-        """Return whether it has lines, and none of them can be used."""
+        """True if it has lines, and none of them can be used."""
         return not self.is_readable or bool(self.lines and not self.kept)
 
 
@@ -101,14 +101,14 @@ def verdicts(inventory: Inventory, settings: Settings) -> list[SourceVerdict]:
 
 
 def source_of(file: LandedFile, sources: Sequence[LogSource]) -> LogSource | None:
-    """Return the first source that a file belongs to, also where it is gone or was rotated away."""
+    """Return the first source that a file belongs to, even if the file is gone, or None."""
     return next(
         (source for source in sources for seen in file.sightings if covers(source, seen.path)), None
     )
 
 
 def covers(source: LogSource, path: str) -> bool:
-    """Return whether a source's path means a file, or a folder above it."""
+    """Return True if a source's path is a file's path, or a folder above it."""
     return fnmatch(path, source.path) or Path(path).is_relative_to(source.path)
 
 
@@ -198,11 +198,11 @@ _NO_PAGES: Final = {
     "status": "No answer has a status of `cleaning.statuses`: is the right field taken for it?",
     "method": "No request has the method GET: is the right field taken for it?",
 }
-"""Questions to ask if nothing is kept although every line is whole."""
+"""Questions to the user if nothing is kept although every line is complete."""
 
 
 def messages(verdicts: Iterable[SourceVerdict]) -> Iterator[tuple[bool, str]]:
-    """Yield (whether it is a fault, sentence) of all that is wrong."""
+    """Yield (is a fault, sentence) for all that is wrong."""
     for verdict in verdicts:
         yield from ((True, fault) for fault in verdict.faults)
         yield from ((False, warning) for warning in verdict.warnings)

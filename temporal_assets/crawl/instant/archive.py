@@ -1,10 +1,10 @@
-"""Pages as they were fetched: WARC files, and an index of what is where.
+"""The archive of fetched pages: WARC files, and an index of their records.
 
     pages-00001.warc.gz   a request and a response (or revisit) for each fetch, compressed by record
     index.jsonl           a line for each fetch (docs/crawl-results.md)
 
-Here: writing them, and cutting off what a crawl that was killed had not finished. Not here:
-fetching. A run goes on after the files of the runs before it.
+Here: writing them, and removing what a killed crawl had not finished. Not here: fetching. A run
+continues after the files of the runs before it.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ MOST_BYTES: Final = 1 << 30
 """Size of a WARC file at which the next begins, as archives like it."""
 
 _OURS: Final = re.compile(r"pages-([0-9]+)\.warc\.gz")
-"""Names of files of runs. Others in the folder (`pages-old.warc.gz`) are not counted."""
+"""Expression for names of our files. Others in the folder (`pages-old.warc.gz`) are not counted."""
 
 _NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
 _SAME_DIGEST: Final = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 
 Lengths = dict[str, int]
-"""Bytes of the archive's files that are known to be whole, by name."""
+"""Complete bytes of each of the archive's files, by name."""
 
 Headers = Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A response."""
+    """A response to be archived."""
 
     url: str
     status: int | None
-    """None where there was no response: only a line of the index says so."""
+    """Status; None where there was no response, which only a line of the index records."""
     headers: Headers
     body: bytes
     """Body as it was before transport encodings."""
@@ -63,9 +63,9 @@ class Page:
 
 
 class Archive:
-    """The archive of one run.
+    """Archive of one run.
 
-    `lengths` are what the run before had finished: what lies behind is cut off.
+    `lengths` are the complete bytes that the run before has left: what lies behind is removed.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Archive:
         self.lengths[self._path.name] = self._file.tell()
 
     def note(self, page: Page, /, **facts: Any) -> None:
-        """Write a line of the index alone, for what is no page: an error, a refusal."""
+        """Write only a line of the index, for an error or a refusal."""
         line = {"url": page.url, "time": page.time.isoformat(), "status": page.status, **facts}
         before = self._index.tell()
         try:
@@ -147,7 +147,7 @@ class Archive:
         self.lengths[self._path.name] = self._file.tell()
 
     def _write(self, page: Page) -> int:
-        """Write the records of a page; where the response begins."""
+        """Write the records of a page; return where the response begins."""
         stamp = {"WARC-Date": page.time.strftime("%Y-%m-%dT%H:%M:%SZ")}
         answer = self._answer(page, stamp)
         about = stamp | {"WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID")}
@@ -186,13 +186,13 @@ class Archive:
 
 
 def payload_digest(body: bytes) -> str:
-    """The digest of a page as WARC files write it."""
+    """Return the digest of a body as WARC files write it."""
     digest = hashlib.sha1(body, usedforsecurity=False).digest()
     return f"sha1:{base64.b32encode(digest).decode()}"
 
 
 def _cut(folder: Path, lengths: Mapping[str, int]) -> None:
-    """Cut off what a run that was killed had written and not finished."""
+    """Remove what a killed run had written and not finished."""
     names = [path.name for path in folder.iterdir() if _OURS.fullmatch(path.name)]
     newest = max(names, default=None)
     for name in {newest, INDEX} - {None}:
@@ -207,7 +207,7 @@ def _cut(folder: Path, lengths: Mapping[str, int]) -> None:
 
 
 def _cut_to(file: BinaryIO, length: int) -> None:
-    """Take back what was written behind a place of a file, as far as the disk lets us."""
+    """Truncate a file to a length, as far as the disk allows."""
     with contextlib.suppress(OSError):
         file.flush()
     file.seek(length)
@@ -215,7 +215,7 @@ def _cut_to(file: BinaryIO, length: int) -> None:
 
 
 _GONE: Final = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-"""The body is stored unpacked, so what said how it was packed would be wrong."""
+"""Headers that are not stored, because they describe an encoding that was undone."""
 
 
 def _headers(page: Page) -> StatusAndHeaders:

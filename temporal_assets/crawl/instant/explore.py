@@ -1,7 +1,7 @@
-"""The share of a crawl that goes to what its policy does not know.
+"""Exploration: the share of a crawl that goes to pages its policy does not know.
 
-Here: candidates by arm, the budget, and what each arm has paid. Not here: the choice between arms
-(`core.crawls.exploration`), requests.
+Here: candidates by arm, the budget, and what each arm has paid. An arm is a group of similar
+candidates. Not here: the choice between arms (`core.crawls.exploration`), requests.
 
     section:HOST/FOLDER      pages of a watched site that only its site speaks for
     pattern:HOST/TEMPLATE    pages of patterns that the policy puts off ("later")
@@ -26,23 +26,23 @@ from temporal_assets.core.crawls.exploration import choose, learned
 from temporal_assets.crawl.instant.memory import Memory
 
 SHARE: Final = 0.05
-"""Share of all fetches, by default."""
+"""Default share of all fetches that explore."""
 
 RECENT_SECONDS: Final = 2 * 86_400.0
 
 _MOST_ARMS: Final = 5_000
 _MOST_CANDIDATES: Final = 50
-"""Most candidates of an arm: the last that appeared."""
+"""Most candidates of an arm; the latest are kept."""
 
 _MOST_SAVED: Final = 5.0
-"""Fetches that may be made up for, where there was nothing to explore."""
+"""Most exploring fetches that are made up for after a time without candidates."""
 
 _DATES: Final = re.compile(
     rb"(?:article:published_time|datePublished|pubdate|dateCreated)[\"']?\s*(?:content)?"
     rb"[\"'\s:=]{1,5}(\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,12}(?:Z|[+-]\d{2}:?\d{2})?)?)",
     re.IGNORECASE,
 )
-"""Times at which pages say they were published: Open Graph, JSON-LD, microdata."""
+"""Expressions for publication times in pages: Open Graph, JSON-LD, microdata."""
 
 _DATED_BYTES: Final = 1 << 17
 
@@ -56,9 +56,9 @@ class Candidate:
     arm: str
     source: str
     is_new: bool
-    """Its link appeared since its source was read before, or the source dates it so."""
+    """True if its link appeared since its source was last read, or the source dates it so."""
     is_dated: bool = False
-    """The source dates it to the last days."""
+    """True if the source dates it to the last days."""
 
 
 _Waiting = OrderedDict[str, OrderedDict[str, Candidate]]
@@ -66,7 +66,7 @@ _Waiting = OrderedDict[str, OrderedDict[str, Candidate]]
 
 
 class Explorer:
-    """The explorer of what the logs do not know; `share` 0 explores nothing."""
+    """Chooses pages to explore; a `share` of 0 explores nothing."""
 
     def __init__(self, memory: Memory, share: float = SHARE, seed: int | None = None) -> None:
         self._memory, self._share = memory, share
@@ -77,7 +77,7 @@ class Explorer:
         self._saved = 0.0
 
     def spent(self, *, exploring: bool) -> None:
-        """Count a fetch: every other one earns its share of an exploring one."""
+        """Count a fetch; every other fetch earns its share of an exploring one."""
         if not exploring and self._share > 0:
             earned = self._share / (1 - self._share)
             self._saved = min(self._saved + earned, _MOST_SAVED)
@@ -97,7 +97,7 @@ class Explorer:
             waiting.popitem(last=False)
 
     def take(self) -> Candidate | None:
-        """Return the next page to explore; None while the budget or the candidates are used up.
+        """Return the next page to explore, or None without budget or candidates.
 
         Arms that have a new page come first: most arms are tried too seldom to tell them apart.
         """
@@ -115,14 +115,14 @@ class Explorer:
         return None
 
     def learned(self, arm: str, *, paid: bool) -> None:
-        """An exploring fetch of an arm is over."""
+        """Note the result of an exploring fetch of an arm."""
         before = self._arms.get(arm, (0.0, 0.0))
         self._arms[arm] = learned(*before, paid=paid)
         self._memory.keep_arm(arm, *self._arms[arm])
 
 
 def arm_of(reason: str, site: str | None, page: str, template: str | None) -> str | None:
-    """The arm that a page belongs to by what the policy says of it; None if it is not explored."""
+    """Return the arm of a page by the policy's decision, or None if it is not explored."""
     host, _, path = page.split("://", 1)[-1].partition("/")
     if reason == "unknown_site":
         return f"host:{host}"
@@ -135,7 +135,7 @@ def arm_of(reason: str, site: str | None, page: str, template: str | None) -> st
 
 
 def is_recent(body: bytes, now: float) -> bool | None:
-    """Return whether a page was published in the last days; None if it does not say when."""
+    """Return whether a page was published in the last days; None if it gives no date."""
     from temporal_assets.crawl.sources.entries import seconds_of
 
     for match in _DATES.finditer(body[:_DATED_BYTES]):
@@ -146,5 +146,5 @@ def is_recent(body: bytes, now: float) -> bool | None:
 
 
 def facts_of(candidate: Candidate) -> str:
-    """Return what a request for a candidate keeps, as JSON."""
+    """Return the facts that are stored with a request for a candidate, as JSON."""
     return json.dumps({"arm": candidate.arm, "is_dated": candidate.is_dated})

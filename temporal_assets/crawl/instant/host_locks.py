@@ -20,17 +20,17 @@ except ModuleNotFoundError:  # Windows: crawls of other folders are not seen the
     fcntl = None  # type: ignore[assignment]
 
 _BITS: Final = 62
-"""Offsets are signed numbers of 64 bits."""
+"""Bits of an offset, which is a signed number of 64 bits."""
 
 
 def default_file() -> Path:
-    """Return the file of all crawls of this user."""
+    """Return the lock file that all crawls of this user share."""
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return Path(tempfile.gettempdir()) / f"temporal-assets-hosts-{user}.lock"
 
 
 class HostLocks:
-    """The hosts that this crawl holds."""
+    """Locks of the hosts that this crawl holds."""
 
     def __init__(self, file: Path | None = None) -> None:
         path = file or default_file()
@@ -39,7 +39,7 @@ class HostLocks:
         self._held: set[str] = set()
 
     def take(self, host: str) -> bool:
-        """Hold a host until the crawl ends; False if another crawl does."""
+        """Lock a host until the crawl ends; return False if another crawl holds it."""
         if host in self._held or fcntl is None:
             return True
         try:

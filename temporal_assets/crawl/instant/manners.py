@@ -1,4 +1,4 @@
-"""Manners towards hosts: robots.txt as RFC 9309 has it, Retry-After, back-off.
+"""Politeness towards hosts: robots.txt (RFC 9309), Retry-After, back-off.
 
 Here: two downloader middlewares, and how long to wait. Not here: when the next request of a host is
 made (`scheduler`), what is remembered (`memory`).
@@ -36,19 +36,19 @@ ROBOTS: Final = "dont_obey_robotstxt"
 """Key in `Request.meta` of requests for robots.txt itself; Scrapy's own name."""
 
 RULES_SECONDS: Final = 86_400.0
-"""Seconds for which rules are believed (RFC 9309, 2.4)."""
+"""Seconds for which rules are valid (RFC 9309, 2.4)."""
 OLD_RULES_SECONDS: Final = 30 * 86_400.0
-"""Seconds for which old rules are believed while the host does not answer (2.3.1.4)."""
+"""Seconds for which old rules are valid while the host does not answer (2.3.1.4)."""
 RULES_BYTES: Final = 512_000
 """Bytes of robots.txt that are read (2.5 wants 500 kibibytes at least)."""
 
 MOST_TRIES: Final = 3
-"""Requests for a page that fail before it is given up."""
+"""Failed requests for a page after which it is given up."""
 
 LONGEST_RETRY_AFTER: Final = 86_400.0
-"""A host that asks for more is asked again after a day."""
+"""Longest Retry-After that is obeyed: a day."""
 LONGEST_CRAWL_DELAY: Final = 3_600.0
-"""A host that asks for more gets a request an hour."""
+"""Longest Crawl-delay that is obeyed: an hour."""
 
 _TOO_MANY: Final = 429
 _UNAVAILABLE: Final = 503
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 class RobotsRules:
-    """Lets a request through if robots.txt of its host does."""
+    """Downloader middleware that drops requests which robots.txt forbids."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -93,7 +93,7 @@ class RobotsRules:
         return None
 
     async def _read(self, request: Request, host: Host, scheduler: HostScheduler) -> bool:
-        """Ask for robots.txt; False if the host does not say what it holds."""
+        """Fetch robots.txt; return False if the host does not say what it holds."""
         split = urlsplit(request.url)
         url = f"{split.scheme}://{split.netloc}/robots.txt"
         asked = Request(url, meta={ROBOTS: True}, callback=NO_CALLBACK, dont_filter=True)
@@ -136,7 +136,7 @@ class RobotsRules:
 
 
 class Patience:
-    """Leaves a host alone that cannot answer, and asks again later."""
+    """Downloader middleware that leaves a failing host alone and retries later."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -184,7 +184,7 @@ class Patience:
 
 
 def retry_after(response: Response, now: float) -> float | None:
-    """Return seconds that a response asks to wait: a number or a date (RFC 9110, 10.2.3)."""
+    """Return the seconds that a response asks to wait, as a number or a date (RFC 9110, 10.2.3)."""
     header = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
     if not header:
         return None

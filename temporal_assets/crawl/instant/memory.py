@@ -63,24 +63,24 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 
 class NewerMemory(ValueError):
-    """The folder was crawled into by another version of the program."""
+    """Error: another version of the program has crawled into the folder."""
 
 
 @dataclass(slots=True)
 class Row:
-    """A request."""
+    """A request, as it is stored."""
 
     id: int
     page: str
-    """Canonical URL, or `visit URL` for visits to a source: what makes two requests one."""
+    """Canonical URL, or `visit URL` for visits to a source; requests with the same text are one."""
     url: str
     host: str
     tier: int
     reason: str
     source: str | None
-    """The source that showed it first."""
+    """Source that showed the page first."""
     kind: str
-    """`page`, `explore`, or the kind of the source that is visited."""
+    """Kind: `page`, `explore`, or the kind of the source that is visited."""
     state: int = QUEUED
     tries: int = 0
     meta: str = "{}"
@@ -92,23 +92,24 @@ class Source:
 
     url: str
     kind: str
-    """`hub`, `feed`, `sitemap`."""
+    """Kind: `hub`, `feed` or `sitemap`."""
     origin: str
-    """`policy`, `link`, `robots`, `well-known`, `sitemap` (named by an index)."""
+    """Where it was found: `policy`, `link`, `robots`, `well-known`, `sitemap` (named by an
+    index)."""
     found_on: str | None
     tier: int
     seconds: float
-    """Between visits."""
+    """Interval between visits."""
     due: float = 0.0
     visits: int = 0
     found: int = 0
-    """Wanted pages that no other source had shown before."""
+    """Number of wanted pages that no other source had shown before."""
     failures: int = 0
     """Number of failures in a row."""
     since: float = 0.0
     """Time of the first visit."""
     seen: float | None = None
-    """Time at which it was last read or known not to have changed."""
+    """Time at which it was last read, or was known not to have changed."""
     retired: float | None = None
     digest: str = ""
     etag: str = ""
@@ -133,7 +134,7 @@ _HOST: Final = ", ".join(field.name for field in fields(Host))
 
 
 class Memory:
-    """The memory of the crawl in a folder; one process at a time has it."""
+    """Database of the crawl in a folder; one process at a time opens it."""
 
     def __init__(self, folder: Path) -> None:
         self._base = sqlite3.connect(folder / FILE, isolation_level=None)
@@ -154,12 +155,12 @@ class Memory:
         self._base.execute("UPDATE requests SET state = ? WHERE state = ?", (QUEUED, IN_FLIGHT))
 
     def close(self) -> None:
-        """Close the memory; nothing can be remembered any more."""
+        """Close the database."""
         self._base.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written meanwhile is remembered, or nothing of it."""
+        """Make one transaction of all writes in the block: all are stored, or none."""
         if self._depth:
             yield
             return
@@ -178,7 +179,7 @@ class Memory:
     # Requests --------------------------------------------------------------------------------
 
     def add(self, row: Row) -> int | None:
-        """Queue a request; its number, or None if the page has been asked for before."""
+        """Queue a request and return its number, or None if the page was requested before."""
         done = self._base.execute(
             "INSERT OR IGNORE INTO requests (page, url, host, tier, reason, source, kind, state,"
             " tries, meta) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -187,7 +188,7 @@ class Memory:
         return done.lastrowid if done.rowcount else None
 
     def again(self, row: Row) -> int | None:
-        """Queue a visit, also if there were some before; None if one is under way."""
+        """Queue a visit, also after earlier ones; return None if one is under way."""
         known_row = self._base.execute(
             "SELECT id, state FROM requests WHERE page = ?", (row.page,)
         ).fetchone()
@@ -211,7 +212,7 @@ class Memory:
         return Row(*row) if row else None
 
     def change(self, number: int, **values: Any) -> None:
-        """Write columns of a request."""
+        """Update columns of a request."""
         names = ", ".join(f"{name} = ?" for name in values)
         self._base.execute(
             f"UPDATE requests SET {names} WHERE id = ?",  # noqa: S608 - ours
@@ -219,14 +220,14 @@ class Memory:
         )
 
     def knows(self, page: str) -> bool:
-        """Return whether a page was asked for."""
+        """Return True if a page was requested."""
         return (
             self._base.execute("SELECT 1 FROM requests WHERE page = ?", (page,)).fetchone()
             is not None
         )
 
     def unfinished(self) -> list[tuple[str, int, int, str]]:
-        """Return host, tier, number and page of all that is queued."""
+        """Return host, tier, number and page of all queued requests."""
         return self._base.execute(
             "SELECT host, tier, id, page FROM requests WHERE state < ?", (DONE,)
         ).fetchall()
@@ -234,12 +235,12 @@ class Memory:
     # Hosts -----------------------------------------------------------------------------------
 
     def hosts(self) -> dict[str, Host]:
-        """Return all that is known of hosts."""
+        """Return all hosts by name."""
         rows = self._base.execute(f"SELECT {_HOST} FROM hosts")  # noqa: S608 - ours
         return {row[0]: Host(*row) for row in rows}
 
     def keep_host(self, host: Host) -> None:
-        """Remember a host."""
+        """Store a host."""
         self._base.execute(
             f"INSERT OR REPLACE INTO hosts ({_HOST}) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608 - ours
             astuple(host),
@@ -253,7 +254,7 @@ class Memory:
         return {row[0]: Source(*row) for row in rows}
 
     def keep_source(self, source: Source) -> None:
-        """Remember a source."""
+        """Store a source."""
         marks = ", ".join("?" * len(fields(Source)))
         names = [field.name for field in fields(Source)][1:]
         own = ", ".join(f"{name} = excluded.{name}" for name in names)
@@ -266,7 +267,7 @@ class Memory:
     # Links -----------------------------------------------------------------------------------
 
     def new_links(self, pages: Iterable[str], source: str, now: float) -> list[str]:
-        """Return the pages that nothing linked before, noted as first shown by `source`."""
+        """Return pages that nothing linked before, and store `source` as the first to show them."""
         new = []
         for page in dict.fromkeys(pages):
             done = self._base.execute(
@@ -284,18 +285,18 @@ class Memory:
         return {arm: (wins, losses) for arm, wins, losses in rows}
 
     def keep_arm(self, arm: str, wins: float, losses: float) -> None:
-        """Remember what an arm has brought."""
+        """Store the wins and losses of an arm."""
         self._base.execute("INSERT OR REPLACE INTO arms VALUES (?, ?, ?)", (arm, wins, losses))
 
     # Facts -----------------------------------------------------------------------------------
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """Return a single value."""
+        """Return a single stored value."""
         row = self._base.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return json.loads(row[0]) if row else default
 
     def note(self, name: str, value: Any) -> None:
-        """Remember a single value."""
+        """Store a single value."""
         self._base.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
 
 

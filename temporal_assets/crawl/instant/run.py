@@ -27,13 +27,13 @@ _NAME: Final = "temporal-assets"
 AGENT: Final = f"{_NAME}/{__version__}"
 
 KILLED: Final = "killed"
-"""Reason of our own for a killed crawl: Scrapy has no time to give any."""
+"""Reason for the end of a killed crawl, which Scrapy has no time to give."""
 
 _LOCK: Final = "crawl.lock"
-"""Two crawls would take requests from one queue, and each would visit all hubs."""
+"""Name of the lock file: two crawls would take requests from one queue, and each visit all hubs."""
 
 _MAX_BYTES: Final = 16 * 2**20
-"""Pages of news are never larger; downloads are."""
+"""Most bytes of a response: pages of news are never larger; downloads are."""
 
 _TIMEOUT: Final = 60
 """Seconds for a whole response: a host that sends a byte a second keeps its place no longer."""
@@ -45,24 +45,24 @@ _EXACT_DELAY: Final[dict[str, Any]] = (
     if hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
     else {"RANDOMIZE_DOWNLOAD_DELAY": False}  # of older releases; those after them warn of it
 )
-"""Else the delay is drawn for each page, from half of what was asked for."""
+"""Scrapy's setting for exact delays: else a delay is drawn for each page, from half of it on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits at which a crawl stops; None: never."""
+    """Limits at which a crawl stops; None is no limit."""
 
     pages: int | None = None
-    """Responses, robots.txt included; requests under way are still finished."""
+    """Most responses, robots.txt included; requests under way are still finished."""
     seconds: float | None = None
 
 
 class CrawlUnderWayError(Exception):
-    """Another process crawls into the folder."""
+    """Error: another process crawls into the folder."""
 
 
 class NotWrittenError(Exception):
-    """The archive could not be written: its disk is full, for example."""
+    """Error: the archive could not be written, for example because the disk is full."""
 
     def __init__(self, folder: Path, error: Exception) -> None:
         super().__init__(
@@ -77,12 +77,12 @@ def crawl(
     budget: Budget | None = None,
     settings: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Crawl into `folder` until the budget is spent or Ctrl-C; the statistics of the run.
+    """Crawl into `folder` until the budget is spent or Ctrl-C; return the statistics.
 
-    The same folder again goes on with what was queued; one crawl at a time has it, or
-    `CrawlUnderWayError` is raised. Once in a process: Scrapy's reactor cannot
-    be started twice. Raises what kept the crawl from starting, and `NotWrittenError` if the disk
-    ended it; statistics of one that was ended before it could close have KILLED as `finish_reason`.
+    The same folder again continues with what was queued; one crawl at a time has it, or
+    `CrawlUnderWayError` is raised. It can run once in a process, because Scrapy's reactor cannot be
+    started twice. Raises what kept the crawl from starting, and `NotWrittenError` if the disk ended
+    it; a crawl that was ended before it could close has KILLED as `finish_reason`.
     """
     alone = FileLock(folder / _LOCK, timeout=0)
     try:
@@ -123,7 +123,7 @@ def _crawl(
 
 
 def settings_of(policy: str | Path, budget: Budget, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the process; `own` has the last word."""
+    """Return Scrapy's settings for the process; `own` overrides them."""
     return {
         "TEMPORAL_POLICY": str(policy),
         "SCHEDULER": HostScheduler,

@@ -28,13 +28,13 @@ ROW: Final = "temporal_row"
 """Key in `Request.meta` for the number of the request in the memory."""
 
 _KEPT: Final = ("redirect_times", "redirect_urls", "redirect_reasons", "temporal_tries")
-"""Keys of `Request.meta` by which redirects and tries are counted."""
+"""Keys of `Request.meta` that count redirects and retries."""
 
 _LONGEST_DELAY: Final = 60.0
-"""Seconds between pages of a site that is slow; a delay that is asked for may be longer."""
+"""Longest delay in seconds that follows from a slow site; robots.txt may ask for a longer one."""
 
 _OTHER_CRAWL_SECONDS: Final = 30.0
-"""After which a host that another crawl holds is tried again."""
+"""Seconds after which a host that another crawl holds is tried again."""
 
 _NUDGE_SECONDS: Final = 0.02
 
@@ -42,37 +42,37 @@ CrawlDelay = Callable[[Host], float]
 
 
 class Asking(Protocol):
-    """The questions that the scheduler asks the spider."""
+    """Protocol of the spider's methods that the scheduler calls."""
 
     memory: Memory
 
     def explore(self) -> None:
-        """Queue what is to be explored."""
+        """Queue a page to explore."""
 
     def redirected(self, row: Row, url: str) -> bool:
-        """Return whether to follow a redirect."""
+        """Return True if a redirect is to be followed."""
 
     def robots_read(self, url: str, sitemaps: Iterable[str]) -> None:
-        """Take what robots.txt of a host names."""
+        """Handle the sitemaps that a robots.txt names."""
 
     def headers(self, row: Row) -> dict[str, str]:
-        """Return headers of a request."""
+        """Return the headers of a request."""
 
     def limits(self, row: Row) -> dict[str, Any]:
-        """Return bounds of a request, for its `meta`."""
+        """Return the limits of a request, for its `meta`."""
 
     def parse(self, response: Any) -> Any:
-        """Take a response."""
+        """Handle a response."""
 
     def failed(self, failure: Any) -> Any:
-        """Take a failure."""
+        """Handle a failure."""
 
     def stop(self, error: OSError | sqlite3.Error) -> None:
-        """End the crawl, which cannot write."""
+        """End the crawl, because it cannot write."""
 
 
 class HostScheduler(BaseScheduler):
-    """Takes requests from the memory, host by host."""
+    """Scrapy scheduler that takes requests from the memory, host by host."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -90,7 +90,7 @@ class HostScheduler(BaseScheduler):
         self._locks = HostLocks()
         self._nudges = create_looping_call(self._nudge)
         self.crawl_delay: CrawlDelay | None = None
-        """Set by the middleware that reads robots.txt."""
+        """Function for the Crawl-delay of a host, set by the middleware that reads robots.txt."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> HostScheduler:
@@ -174,11 +174,11 @@ class HostScheduler(BaseScheduler):
     # Requests --------------------------------------------------------------------------------
 
     def push(self, row: Row) -> None:
-        """Queue what the memory holds."""
+        """Queue a request that the memory holds."""
         self._queues.push(row.host, (row.tier, row.id))
 
     def finished(self, number: int, latency: float = 0.0) -> None:
-        """A request is over: the next one of its host may come after the delay."""
+        """End a request: the next one of its host may follow after the delay."""
         host = self._flying.get(number)
         if host is not None and latency:
             self._latency[host] = latency
@@ -207,16 +207,16 @@ class HostScheduler(BaseScheduler):
     # Hosts -----------------------------------------------------------------------------------
 
     def host(self, name: str) -> Host:
-        """Return facts about a host."""
+        """Return the stored facts about a host."""
         return self._hosts.setdefault(name, Host(name))
 
     def keep(self, host: Host) -> None:
-        """Remember a host."""
+        """Store a host."""
         self._delays.pop(host.host, None)
         self._memory.keep_host(host)
 
     def put_off(self, name: str, seconds: float | None) -> None:
-        """Leave a host alone that failed: as long as it says, or a while that doubles."""
+        """Leave a failing host alone for some seconds, or for a time that doubles."""
         host = self.host(name)
         if seconds is None:
             seconds = wait_after(host.failures, self._first_wait)
@@ -226,7 +226,7 @@ class HostScheduler(BaseScheduler):
         self._count("put_off")
 
     def delay(self, name: str) -> float:
-        """Return seconds between two requests of a host."""
+        """Return the seconds between two requests of a host."""
         if name not in self._delays:
             host = self._hosts.get(name)
             asked = self.crawl_delay(host) if host is not None and self.crawl_delay else 0.0
@@ -235,14 +235,14 @@ class HostScheduler(BaseScheduler):
         return max(self._delays[name], slow)
 
     def robots_read(self, url: str, rules: Protego | None) -> None:
-        """Tell the spider what robots.txt of a host names."""
+        """Tell the spider which sitemaps a host's robots.txt names."""
         if rules is not None:
             self._spider.robots_read(url, list(rules.sitemaps))
 
     def _nudge(self) -> None:
-        """Let Scrapy look for requests: a host may be ready now.
+        """Let Scrapy ask for requests now, because a host may be ready.
 
-        It looks by itself when something ends, and every five seconds.
+        It asks by itself when something ends, and every five seconds.
         """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is not None and len(self._queues):

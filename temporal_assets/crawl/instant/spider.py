@@ -59,26 +59,26 @@ logger = logging.getLogger(__name__)
 NOT_MODIFIED: Final = 304
 OK: Final = 200
 FULL_DISK: Final = "disk_full"
-"""Why a crawl ended that could not write."""
+"""Reason for the end of a crawl that could not write."""
 
 PAGE: Final = "page"
 EXPLORE: Final = "explore"
 _LAST_NOW: Final = 8
 _EXPLORE_TIER: Final = 4
-"""Before pages: the share of the budget is a share however long the queue is."""
+"""Tier of exploring requests, before pages: their share must not depend on the queue."""
 _LAST_LATER: Final = 15
 _SITEMAP_BYTES: Final = 52_428_800
 _MOST_CHILDREN: Final = 20
-"""Sitemaps of an index that are watched: those that changed last."""
+"""Most sitemaps of an index that are watched: those that changed last."""
 _MOST_SITEMAPS: Final = 20
 """Most sitemaps of a robots.txt."""
 _LONGEST_HEADER: Final = 1024
-"""Characters of a version. What a server sends comes back to it, and is kept with the crawl."""
+"""Most characters of a page's version (ETag): it is sent back to the server, and stored."""
 _NEVER_EXPLORED: Final = frozenset((REASONS[NO_PAGE], REASONS[STATIC], "hub", "prefix"))
 
 
 class InstantSpider(Spider):
-    """Archives every page it gets, and follows its links as the policy wants."""
+    """Spider that archives every page and follows its links as the policy wants."""
 
     name = "instant"
 
@@ -105,7 +105,7 @@ class InstantSpider(Spider):
         self._scheduler: HostScheduler | None = None
         self._under_way: set[str] = set()
         self.trouble: OSError | sqlite3.Error | None = None
-        """The error of the disk that ended the crawl."""
+        """Error of the disk that ended the crawl."""
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._idle, signals.spider_idle)
 
@@ -118,18 +118,18 @@ class InstantSpider(Spider):
 
     @property
     def policy(self) -> Policy:
-        """The policy of this moment."""
+        """The current policy."""
         return self._source.current
 
     @property
     def scheduler(self) -> HostScheduler:
-        """The queue of the crawl."""
+        """Scheduler of the crawl."""
         if self._scheduler is None:
             self._scheduler = scheduler_of(self._crawl)
         return self._scheduler
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield nothing: what is due is queued when the crawl begins, and at every tick."""
+        """Yield no requests: due visits are queued when the crawl begins, and at every tick."""
         nothing: tuple[Request, ...] = ()
         for request in nothing:
             yield request
@@ -148,7 +148,7 @@ class InstantSpider(Spider):
         self._loops.watch(self._source, reload_seconds, self._use_policy, self._count)
 
     def _ends(self, error: Exception) -> bool:
-        """End the crawl if it cannot write; return whether it was that."""
+        """End the crawl if an error means that it cannot write; return True if so."""
         if not isinstance(error, OSError | sqlite3.Error):
             return False
         self.stop(error)
@@ -167,7 +167,7 @@ class InstantSpider(Spider):
         self.logger.info("Archived until %s", reason)
 
     def stop(self, error: OSError | sqlite3.Error) -> None:
-        """End the crawl, which cannot write; it goes on from here when there is room again."""
+        """End the crawl, because it cannot write; the next one continues from here."""
         if self.trouble is None:
             self.trouble = error
             logger.error("The crawl ends, and can go on later: %s", error)
@@ -218,12 +218,12 @@ class InstantSpider(Spider):
         self._say_waiting()
 
     def _say_waiting(self) -> None:
-        """Keep the number of visits that are due and not yet made, for the end of the crawl."""
+        """Store the number of visits that are due and were not made, for the end of the crawl."""
         if self._crawl.stats:
             self._crawl.stats.set_value("temporal/waiting", len(self._under_way))
 
     def explore(self) -> None:
-        """Queue a page that the policy does not know, if its share of the budget allows one."""
+        """Queue a page that the policy does not know, if the budget of exploration allows one."""
         candidate = self._explorer.take()
         if candidate is None:
             return
@@ -242,11 +242,11 @@ class InstantSpider(Spider):
         return True
 
     def _address(self, url: str) -> str:
-        """Policies know one scheme; some sites have only the other."""
+        """Return a URL with the scheme that its site answers to: policies know one only."""
         return f"{self._scheme}://{url.split('://', 1)[1]}" if self._scheme else url
 
     def headers(self, row: Row) -> dict[str, str]:
-        """Ask whether a source has changed since it was read."""
+        """Return conditional headers that ask if a source has changed since it was read."""
         source = self._source_of(row)
         if source is None:
             return {}
@@ -254,11 +254,11 @@ class InstantSpider(Spider):
         return {name: value for name, value in asked.items() if value}
 
     def limits(self, row: Row) -> dict[str, Any]:
-        """Return bounds of a request."""
+        """Return the limits of a request."""
         return {"download_maxsize": _SITEMAP_BYTES} if row.kind == SITEMAP else {}
 
     def redirected(self, row: Row, url: str) -> bool:
-        """Return whether to follow a redirect: where a page leads to is asked for as a link is."""
+        """Return True if a redirect is to be followed: the policy must want its target."""
         if self._source_of(row) is not None or row.kind == EXPLORE:
             return True  # a source may lead anywhere: it is what is to be watched
         page = self.policy.canonical(url)
@@ -276,7 +276,7 @@ class InstantSpider(Spider):
         return is_new
 
     def robots_read(self, url: str, sitemaps: Iterable[str]) -> None:
-        """Take the sitemaps that robots.txt of a host names."""
+        """Add the sitemaps that a robots.txt names."""
         if not self._discovers or not self._is_watched(url):
             return
         for number, sitemap in enumerate(sitemaps):
@@ -286,7 +286,7 @@ class InstantSpider(Spider):
     # Responses -------------------------------------------------------------------------------
 
     def parse(self, response: Response, **_: Any) -> None:
-        """Archive a page, credit its source, queue its links: all of it, or nothing."""
+        """Archive a page, credit its source and queue its links, in one transaction."""
         number = response.meta[ROW]
         row = self.memory.row(number)
         if row is None or self.trouble is not None:
@@ -304,7 +304,7 @@ class InstantSpider(Spider):
         self.scheduler.finished(number, response.meta.get("download_latency", 0.0))
 
     def failed(self, failure: Any) -> None:
-        """A request came to nothing."""
+        """Record a failed request."""
         row = self.memory.row(failure.request.meta[ROW])
         if row is None or self.trouble is not None:
             return
@@ -329,7 +329,7 @@ class InstantSpider(Spider):
         self.scheduler.finished(row.id)
 
     def _give_up(self, row: Row, error: Exception) -> None:
-        """A page that we cannot handle is a fault of ours, and the crawl goes on without it."""
+        """Record a page that this code failed to handle, and continue without it."""
         logger.exception("%s is left out", row.url)
         self._count("errors")
         with self.memory.transaction():
@@ -400,7 +400,7 @@ class InstantSpider(Spider):
     def _follow(
         self, row: Row, source: Source, shown: Shown, response: Response
     ) -> tuple[int, int]:
-        """Queue what a source shows; how many links are new, and how many new ones are wanted."""
+        """Queue the links of a source; return the numbers of new links and of new wanted ones."""
         for child in sorted(shown.children, key=lambda listed: -(listed.time or 0.0))[
             :_MOST_CHILDREN
         ]:
@@ -491,7 +491,7 @@ class InstantSpider(Spider):
         self, entry: Entry, page: str, decision: Decision, source: Source | None, row: Row,
         is_new_link: bool, now: float,
     ) -> None:  # fmt: skip
-        """A link that the policy does not want now: a candidate of exploration at most."""
+        """Offer a link that the policy does not want now for exploration."""
         self._count("dropped")
         if decision.reason in _NEVER_EXPLORED or (
             decision.reason == "pattern" and decision.decision == "skip"
@@ -537,7 +537,7 @@ class InstantSpider(Spider):
             self._count(f"discovered/{origin}")
 
     def _is_watched(self, url: str) -> bool:
-        """Return whether the policy knows the site of a URL."""
+        """Return True if the policy knows the site of a URL."""
         return self.policy.match(url).site is not None
 
     # The archive -----------------------------------------------------------------------------
@@ -567,7 +567,7 @@ class InstantSpider(Spider):
 
 
 def _facts(row: Row) -> dict[str, Any]:
-    """Return what a line of the index says of a request, besides what came of it."""
+    """Return the fields of the index that describe a request."""
     is_visit = row.page.startswith("visit ")
     return {
         "kind": row.kind,
@@ -583,7 +583,7 @@ def _shows_anything(shown: Shown) -> bool:
 
 
 def _is_too_late(entry: Entry, source: Source | None, now: float, *, is_new: bool) -> bool:
-    """Return whether a feed or sitemap lists a page that appeared before the last days.
+    """Return True if a feed or sitemap lists a page that appeared before the last days.
 
     A sitemap without dates lists all that a site has: new is what was not there before.
     """
@@ -595,7 +595,7 @@ def _is_too_late(entry: Entry, source: Source | None, now: float, *, is_new: boo
 
 
 def _is_news_of_site(one: Entry, source: Source | None, decision: Decision, now: float) -> bool:
-    """Return whether a feed or sitemap of a watched site announces a page that was just published.
+    """Return True if a feed or sitemap of a watched site announces a page published just now.
 
     The site says that it is news. The policy knows the site and nothing of the section, or it would
     have a prefix or a pattern for it.

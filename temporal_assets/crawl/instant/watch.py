@@ -1,12 +1,13 @@
-"""The sources of a crawl: which are due, and how often each is worth a visit.
+"""Schedule of visits to the sources of a crawl: hubs, feeds and sitemaps.
 
-Here: a state machine over times that the caller gives, kept in the memory of the crawl. Not here: a
-clock, requests, Scrapy; how a source is read (`crawl.sources`).
+Here: a state machine that computes when each source is due, from times that the caller gives; it is
+stored in the crawl's memory. Not here: a clock, requests, Scrapy; how a source is read
+(`crawl.sources`).
 
-Sources of the policy have the interval that the policy gives them, and hubs a longer one while they
-bring less than it promises. Those that the crawl found by itself (feeds that pages link, sitemaps
-of robots.txt, well-known places) get theirs from what they yield: new wanted pages that no other
-source had shown before. A source that is gone is retired.
+Sources of the policy have the policy's interval; hubs get a longer one while they bring less than
+it promises. Sources that the crawl found by itself (feeds that pages link, sitemaps of robots.txt,
+well-known places) get an interval by their yield: new wanted pages that no other source had shown
+before. A source that is gone is retired.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ GONE: Final = 410
 MISSING: Final = 404
 
 _MISSED_VISITS: Final = 3
-"""A source that was not found so often in a row is gone; well-known places at once."""
+"""Visits in a row answered with 404 after which a source is gone; one is enough for a guess."""
 
 RETIRED_SECONDS: Final = 30 * 86_400.0
-"""After which a source that was gone is asked for once more."""
+"""Seconds after which a retired source is tried once more."""
 
 MOST_OF_HOST: Final = 40
-"""Sources of a host that a crawl finds by itself: a hostile one names millions."""
+"""Most sources of a host that a crawl finds by itself: a hostile one names millions."""
 
 OF_POLICY: Final = "policy"
 GUESSED: Final = "well-known"
@@ -53,18 +54,18 @@ _LAST_TIER: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A source that the policy names."""
+    """A source that the policy names; `seconds` is its interval."""
 
     url: str
     kind: str
     tier: int
     seconds: float
     new_per_day: float | None = None
-    """Pages that the policy promises; None stands for two in three visits."""
+    """New pages a day that the policy promises; None stands for two in three visits."""
 
 
 class Watch:
-    """All sources of a crawl; `factor` scales every interval."""
+    """Schedule of all sources of a crawl; `factor` scales every interval."""
 
     def __init__(self, memory: Memory, factor: float = 1.0) -> None:
         self._memory, self._factor = memory, factor
@@ -82,13 +83,13 @@ class Watch:
         return iter(self._sources.values())
 
     def get(self, url: str) -> Source | None:
-        """Return a source by its URL."""
+        """Return a source by its URL, or None."""
         return self._sources.get(url)
 
     def use(self, sources: Iterable[Known]) -> None:
-        """Take the sources of a policy.
+        """Use the sources of a new policy.
 
-        Those of the policy before that it does not name any more are left to what they yield.
+        Sources that only the policy before named are kept with an interval by their yield.
         """
         named = {watched.url: watched for watched in sources}
         for source in self._sources.values():
@@ -109,7 +110,7 @@ class Watch:
             self._memory.keep_source(source)
 
     def forget_versions(self) -> None:
-        """Ask for every source as for the first time: a new policy wants other links of it."""
+        """Forget versions of all sources, to read them in full: a new policy wants other links."""
         for source in self._sources.values():
             if source.origin == OF_POLICY:
                 source.found, source.since = 0, source.seen or 0.0  # it is judged anew
@@ -118,7 +119,7 @@ class Watch:
                 self._memory.keep_source(source)
 
     def add(self, url: str, kind: str, origin: str, found_on: str, host: str, now: float) -> bool:
-        """Take a source that the crawl found; False if it is known, or the host has too many."""
+        """Add a source the crawl found; return False if it is known or its host has too many."""
         if url in self._sources or self._hosts.get(host, 0) >= MOST_OF_HOST:
             return False
         tier = _LAST_TIER if origin == GUESSED else _TIER
@@ -129,7 +130,7 @@ class Watch:
         return True
 
     def due(self, now: float) -> list[Source]:
-        """Return sources to be visited, the best first."""
+        """Return the sources to be visited at `now`, the best first."""
         due_sources = [
             source
             for source in self._sources.values()
@@ -138,9 +139,10 @@ class Watch:
         return sorted(due_sources, key=lambda source: (source.tier, source.due, source.url))
 
     def ask_feeds(self, hosts: AbstractSet[str], now: float) -> None:
-        """Visit feeds of some hosts now, but no more often than the shortest interval.
+        """Make the feeds of some hosts due, but no earlier than the shortest interval.
 
-        Their hubs show new links of sections that the policy does not know: feeds say what is news.
+        The hosts' hubs show new links in sections that the policy does not know; feeds tell what is
+        news.
         """
         if not hosts:
             return
@@ -158,7 +160,7 @@ class Watch:
                     self._memory.keep_source(source)
 
     def read(self, source: Source, new_pages: int, now: float) -> None:
-        """A visit is over: it brought so many new wanted pages (or none, if nothing changed)."""
+        """Record a successful visit and how many new wanted pages it brought (0 if unchanged)."""
         source.visits += 1
         source.since = source.since or now
         source.seen, source.retired, source.failures = now, None, 0
@@ -170,7 +172,7 @@ class Watch:
         self._again(source, now)
 
     def failed(self, source: Source, status: int | None, now: float) -> None:
-        """A visit is over, and brought nothing readable; the next comes later each time."""
+        """Record a visit that brought nothing readable; the next comes later each time."""
         source.visits += 1
         source.since = source.since or now
         source.failures += 1
@@ -185,11 +187,11 @@ class Watch:
             self._again(source, now)
 
     def moved(self, source: Source, now: float) -> None:
-        """Put a visit off that could not be made, as where robots.txt forbids it."""
+        """Schedule the next visit of a source that could not be visited (robots.txt forbids it)."""
         self._again(source, now)
 
     def _is_needless(self, guess: Source) -> bool:
-        """Return whether a source is a guess, and its host is known to have one of its kind."""
+        """Return True for a guess whose host has another source of its kind that works."""
         return (
             guess.origin == GUESSED
             and not guess.visits
@@ -206,7 +208,7 @@ class Watch:
         return self._factor * max(source.seconds, min(source.seconds * longer, LONGEST))
 
     def _stretch(self, hub: Source) -> float:
-        """Return how many times longer the interval of a hub is by what it brought so far."""
+        """Return the factor on a hub's interval for what it has brought so far."""
         if hub.seen is None:
             return 1.0
         watched = (hub.seen - hub.since) / self._factor

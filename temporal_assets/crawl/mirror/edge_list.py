@@ -24,13 +24,13 @@ _SOURCE: Final = ("source", "from", "referrer", "src")
 _TARGET: Final = ("target", "to", "dst")
 _NOFOLLOW: Final = "nofollow"
 LONGEST_URL: Final = 65_536
-"""Bytes of a URL that are read; more is no page."""
+"""Most bytes of a URL that are read; more is no page."""
 
 _MOST_LINES: Final = 10_000
 """Most lines of one row."""
 
 TRUE: Final = frozenset(("1", "true", "yes"))
-"""Values that stand for yes in a column `nofollow`."""
+"""Values that mean True in a column `nofollow`."""
 
 Row = tuple[str | None, str | None, bool]
 
@@ -56,14 +56,14 @@ def read_edges(path: Path, builder: MirrorBuilder) -> None:
 
 
 class BadLinks(ValueError):
-    """A file is no table of links; the message says why."""
+    """Error: a file is no table of links; the message says why."""
 
     path: Path | None = None
     """The file, where others were read with it."""
 
 
 def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
-    """Return the columns of links of a Parquet file, as `places` does of a header."""
+    """Return the columns of links of a Parquet file."""
     names = file.schema_arrow.names
     if len(names) < 2:
         raise _no_links(names)
@@ -131,7 +131,7 @@ def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
 
 
 def _ends(path: Path, *ends: str) -> bool:
-    """Return whether a name ends so, in any case: as `sources` tells files apart."""
+    """Return True if a name has one of the endings, in any case."""
     return path.name.lower().endswith(ends)
 
 
@@ -143,9 +143,9 @@ def _row(row: Sequence[str], source: int, target: int, nofollow: int | None) -> 
 
 
 def places(names: Sequence[str]) -> tuple[int, int, int | None]:
-    """Return which columns are source, target and nofollow.
+    """Return the indices of the columns source, target and nofollow.
 
-    Raises `BadLinks` where an end has none.
+    Raises `BadLinks` if source or target is missing.
     """
     lower = [name.strip().lower() for name in names]
     source, target, nofollow = (

@@ -25,7 +25,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks: browsers believe them before anything that is said."""
+"""Byte order marks, which browsers trust more than any declaration."""
 _READ_AS: Final = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -35,11 +35,11 @@ _READ_AS: Final = {
     "shift_jis": "cp932",
     "euc_kr": "cp949",
 }
-"""Python's name of an encoding -> the larger one that browsers read for it (WHATWG)."""
+"""Encodings that browsers read instead of a narrower one (WHATWG), by Python's names."""
 _NOT_OF_PAGES: Final = frozenset(
     ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
 )
-"""Python knows them, browsers do not; a page in Punycode would take hours."""
+"""Encodings that Python knows and browsers do not; a page in Punycode would take hours."""
 
 _BLANK: Final = "".join(map(chr, range(33)))
 _DROPPED: Final = str.maketrans("", "", "\t\n\r")
@@ -49,7 +49,7 @@ _MANY_SLASHES: Final = re.compile(r"((?:https?:)?)/{3,}", re.I)
 _TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 _WHOLE_TAG: Final = re.compile(r"<[A-Za-z](?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^'\">]++)*+")
 _GAP: Final = re.compile(r"[\s/\"']+")
-"""Between attributes."""
+"""Expression for the gap between attributes."""
 _LINKING: Final = re.compile(r"<(?:a|area|base|meta)\s[^<>]{0,5000}>", re.I)
 _EMPTY: Final = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr")
@@ -57,8 +57,8 @@ _EMPTY: Final = frozenset(
 """Elements that are never closed."""
 
 _MOST_DEPTH: Final = 5_000
-"""Elements in each other. The parser looks through all that are open at every `<div>`: 5,000 take
-0.2 s, 50,000 half a minute, and a page has room for a million. Browsers stop at 512."""
+"""Most nested elements. The parser looks through all that are open at every `<div>`: 5,000 take 0.2
+s, 50,000 half a minute, and a page has room for a million. Browsers stop at 512."""
 
 _LONG_TAG: Final = 4096
 _MOST_GAPS: Final = 500
@@ -67,14 +67,14 @@ in one tag take minutes."""
 
 _MOST_BASE: Final = 2048
 _MOST_HREF: Final = 8192
-"""Characters. A long base is added to every link of the page."""
+"""Most characters of a link. A long base is added to every link of the page."""
 
 Link = tuple[str, bool]
-"""Absolute URL, and whether it is nofollow."""
+"""Absolute URL, and True if it is nofollow."""
 
 
 def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Link]:
-    """Yield links in the order they stand on the page; `charset` is what the server said."""
+    """Yield the links of a page in order; `charset` is what the server declared."""
     tree = LexborHTMLParser(_flat(decoded(html, charset)))
     base = url
     for node in tree.css("base[href]"):
@@ -93,19 +93,19 @@ def html_links(url: str, html: bytes, charset: str | None = None) -> Iterator[Li
 
 
 def is_nofollow(content: str) -> bool:
-    """Return what a page's robots meta says of its links; `none` is `noindex, nofollow`."""
+    """Return True if a robots meta says nofollow; `none` is `noindex, nofollow`."""
     return not {"nofollow", "none"}.isdisjoint(re.split(r"[\s,]+", content.lower()))
 
 
 def _flat(text: str) -> str:
-    """Return the page, or of one made to keep a parser busy only what says something of links."""
+    """Return the page, reduced to what matters for links if it would keep a parser busy."""
     if (text.count("<") <= _MOST_DEPTH or _depth(text) <= _MOST_DEPTH) and not _is_crowded(text):
         return text
     return "".join(f"{tag[0]}</a>" for tag in _LINKING.finditer(text))
 
 
 def _depth(text: str) -> int:
-    """So deep at most; more than it is where elements need no end."""
+    """Return an upper bound of the nesting; elements that need no end tag count too."""
     depth = deepest = 0
     for tag in _TAG.finditer(text):
         if tag[2].lower() not in _EMPTY:
@@ -115,7 +115,7 @@ def _depth(text: str) -> int:
 
 
 def _is_crowded(text: str) -> bool:
-    """Return whether a tag has more attributes than anybody writes."""
+    """Return True if a tag has absurdly many attributes."""
     return len(text) > _LONG_TAG and any(
         len(tag[0]) > _LONG_TAG and len(_GAP.findall(tag[0])) > _MOST_GAPS
         for tag in _WHOLE_TAG.finditer(text)
@@ -146,7 +146,7 @@ def absolute(href: str, base: str) -> str | None:
 
 
 def decoded(html: bytes, charset: str | None) -> str:
-    """Return the text of a page: by its first bytes, the server, its own word, or as UTF-8."""
+    """Return the text of a page: by byte order mark, server, its own declaration, or UTF-8."""
     for mark, encoding in _MARKS:
         if html.startswith(mark):
             return html[len(mark) :].decode(encoding, "replace")
@@ -155,17 +155,14 @@ def decoded(html: bytes, charset: str | None) -> str:
 
 
 def _own_encoding(html: bytes) -> str | None:
-    """Return what a page says of itself.
-
-    One in which the word `utf-16` can be read is not UTF-16.
-    """
+    """Return the encoding that a page declares; UTF-8 for a readable declaration of UTF-16."""
     match = _CHARSET.search(html[:_SNIFFED])
     encoding = _encoding(match[1].decode("ascii")) if match else None
     return None if encoding and encoding.startswith("utf-16") else encoding
 
 
 def _encoding(label: str) -> str | None:
-    """Python's name of what a browser reads for a label; None if that is no encoding of pages."""
+    """Return Python's name of the encoding that a browser uses for a label, or None."""
     try:
         name = codecs.lookup(label).name
         b" ".decode(name, "replace")  # some of Python's codecs are not of text

@@ -12,7 +12,7 @@ import zlib
 from typing import Final
 
 MAX_HTML: Final = 8 << 20
-"""Bytes of a page that are read: browsers show more, but nobody links that far down."""
+"""Most bytes of a page that are read."""
 
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 _GZIP: Final = b"\x1f\x8b"
@@ -20,7 +20,7 @@ _ZLIB_OR_GZIP: Final = 32 + zlib.MAX_WBITS
 
 
 class UnknownEncoding(ValueError):
-    """The body is compressed in a way that is not read here (Brotli, Zstandard)."""
+    """Error: the body has a compression that is not supported (Brotli, Zstandard)."""
 
 
 def page_bytes(body: bytes, transfer: str, encoding: str, most: int) -> bytes:

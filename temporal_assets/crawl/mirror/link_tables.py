@@ -48,10 +48,10 @@ _BROKEN: Final = (
 
 
 def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out: Path) -> Mirror:
-    """Return the mirror of Parquet edge lists; works in the folder `out`, which is nobody else's.
+    """Return the mirror of Parquet edge lists, using the private folder `out`.
 
-    Every URL of a row with two of them that can be a page is one. Raises `NoMirror` without any,
-    and `BadLinks` for a file that cannot be read to its end.
+    Every URL in a valid row that can be a page is one. Raises `NoMirror` without any, and
+    `BadLinks` for a file that cannot be read to its end.
     """
     with _naming_what_is_damaged(paths):
         edges = {"mirror_edges": [str(_normal(path, out, i)) for i, path in enumerate(paths)]}
@@ -87,7 +87,7 @@ def mirror_of_tables(engine: Engine, paths: Sequence[Path], rules: UrlRules, out
 
 @contextmanager
 def _naming_what_is_damaged(paths: Sequence[Path]) -> Iterator[None]:
-    """Say which file an engine, which has words of its own for it, could not read."""
+    """Replace an engine's error by one that names the unreadable file."""
     try:
         yield
     except Exception as error:
@@ -122,7 +122,7 @@ def _query(
 
 
 def _normal(path: Path, out: Path, number: int) -> Path:
-    """Return the file itself where it has the columns as they should be, else a copy that has."""
+    """Return the file if it has the expected columns, or else a copy that has."""
     with pq.ParquetFile(path) as file:
         names = file.schema_arrow.names
         source, target, nofollow = link_columns(file)
@@ -147,7 +147,7 @@ def _normal(path: Path, out: Path, number: int) -> Path:
 
 
 def _canonical(batch: pa.RecordBatch, rules: UrlRules) -> pa.RecordBatch:
-    """Return what each URL is."""
+    """Return the canonical form of each URL."""
     written = batch.column("written")
     urls = [canonical_url(url, rules) for url in written.to_pylist()]
     sites = [None if url is None else site_of(url) for url in urls]
@@ -156,7 +156,7 @@ def _canonical(batch: pa.RecordBatch, rules: UrlRules) -> pa.RecordBatch:
 
 
 def _pairs(paths: Sequence[str]) -> tuple[Int32s, Int32s, Flags]:
-    """Both ends and the flag of every link, read piece by piece into arrays of their size."""
+    """Read both ends and the flag of every link into arrays, piece by piece."""
     files = [pq.ParquetFile(path) for path in paths]
     rows = sum(file.metadata.num_rows for file in files)
     source, target = np.empty(rows, np.int32), np.empty(rows, np.int32)

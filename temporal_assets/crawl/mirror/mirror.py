@@ -51,16 +51,16 @@ _HOPS: Final = 5
 
 
 class NoMirror(LookupError):
-    """There is no mirror to read, or nothing to make one of."""
+    """Error: there is no mirror to read, or nothing to make one from."""
 
 
 class DamagedMirror(NoMirror, DamagedFile):
-    """The error of a mirror whose pointer is damaged."""
+    """Error: the pointer to the mirror's folder is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Pages by number, and the links between them."""
+    """Pages, numbered by site and URL, and the links between them."""
 
     urls: pa.LargeStringArray
     """Canonical, ordered by site and URL."""
@@ -84,11 +84,11 @@ class Mirror:
 
 @dataclass(slots=True)
 class MirrorBuilder:
-    """Collects pages and links, in any order, from any number of sources."""
+    """Collector of pages and links, in any order, from any number of sources."""
 
     rules: UrlRules = DEFAULT
     keeper: HtmlKeeper | None = None
-    """Keeps the HTML of pages, where it is wanted."""
+    """Writer of the HTML of pages, if it is to be kept."""
     counts: Counter[str] = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
     """Faults of files that were read in part."""
@@ -100,7 +100,7 @@ class MirrorBuilder:
     _moved: dict[int, int] = field(default_factory=dict)
 
     def number(self, url: str) -> int | None:
-        """Return the number of a URL as written; None if it is none of a page."""
+        """Return the number of a URL as written, or None if it is no page."""
         # A canonical URL is its own canonical form, so what is known needs no parsing.
         page_number = self._number.get(url)
         if page_number is not None:
@@ -116,9 +116,9 @@ class MirrorBuilder:
     def page(
         self, url: str, links: Iterable[tuple[str, bool]], html: Callable[[], str] | None = None
     ) -> bool:
-        """A page and its links (URL, nofollow); of two pages with one URL the first counts.
+        """Add a page and its links (URL, nofollow); return False if the page is known already.
 
-        `html` is asked for its HTML if that is kept.
+        The function `html` is called for its HTML if that is kept.
         """
         number = self.number(url)
         if number is None:
@@ -144,7 +144,7 @@ class MirrorBuilder:
         return True
 
     def link(self, source: str, target: str, *, nofollow: bool = False) -> None:
-        """A link of an edge list: what of its ends can be a page is one."""
+        """Add a link of an edge list; both ends become pages if they can be."""
         ends = self.number(source), self.number(target)
         for end in ends:
             if end is not None:
@@ -152,11 +152,11 @@ class MirrorBuilder:
         self._join(*ends, nofollow)
 
     def step(self, source: str, target: str) -> None:
-        """A link that somebody took; it counts where both ends are pages of the mirror."""
+        """Add a link that somebody followed; it counts if both ends are pages of the mirror."""
         self._join(self.number(source), self.number(target), nofollow=False)
 
     def moved(self, source: str, target: str) -> None:
-        """A redirect: links to `source` lead to `target`."""
+        """Add a redirect: links to `source` lead to `target`."""
         ends = self.number(source), self.number(target)
         if ends[0] is not None and ends[1] is not None and ends[0] != ends[1]:
             self._moved.setdefault(ends[0], ends[1])
@@ -174,7 +174,7 @@ class MirrorBuilder:
         self._nofollow.append(nofollow)
 
     def build(self) -> Mirror:
-        """The mirror of all that was collected. Links to what is no page of it are left out."""
+        """Return the mirror of all that was collected, without links to other pages."""
         resolved = self._resolved()
         is_page = np.frombuffer(self._is_page, np.uint8).astype(np.bool_)
         if not is_page.any():
@@ -203,7 +203,7 @@ class MirrorBuilder:
         return Mirror(urls, sites, first, graph, flags, counts)
 
     def _resolved(self) -> NDArray[np.int32]:
-        """Return where a link to each URL ends."""
+        """Return the URL at which links to each URL end, after redirects."""
         ends = np.arange(len(self._number), dtype=np.int32)
         for source in self._moved:
             at = source
@@ -216,7 +216,7 @@ class MirrorBuilder:
 
 
 def _ordered(number: dict[str, int], is_page: Flags) -> tuple[pa.LargeStringArray, NDArray[Any]]:
-    """URLs of the pages by site and URL, and the place of every number there (-1: no page)."""
+    """Return the sorted URLs of the pages, and the position of each number in them, or -1."""
     pages = np.flatnonzero(is_page)
     urls = pa.array(number, pa.large_string()).take(pa.array(pages))
     sites = pa.array([site_of(url) for url in urls.to_pylist()], pa.large_string())
@@ -239,7 +239,7 @@ def site_ranges(sites: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], Int
 
 
 def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
-    """Put a mirror in place of the one before; readers of that one keep their files until then.
+    """Replace the stored mirror; readers of the old one keep its files until they end.
 
     `html` is a file of an `HtmlKeeper`, which is moved.
     """
@@ -268,7 +268,7 @@ def save(mirror: Mirror, state: Path, html: Path | None = None) -> Path:
 
 
 def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
-    """Write the files of a mirror; the name that their content gives its folder."""
+    """Write the files of a mirror; return the name of its folder, which is their digest."""
     folder.mkdir()
     pq.write_table(pa.table({"url": mirror.urls}), folder / _URLS, compression="zstd")
     sites = {"site": pa.array(mirror.sites, pa.string()), "first": mirror.first[:-1]}
@@ -286,7 +286,7 @@ def _write(mirror: Mirror, folder: Path, html: Path | None) -> str:
 
 
 def _is_copy(folder: Path, new_folder: Path) -> bool:
-    """Return whether a folder holds what was just made, file by file."""
+    """Return True if a folder holds the same files as another one."""
     if not folder.is_dir():
         return False
     files = {path.name for path in folder.iterdir() if path.is_file()}
@@ -301,7 +301,7 @@ def mirror_folder(settings: Settings) -> Path:
 
 
 def identity(folder: Path) -> str | None:
-    """Return what tells a stored mirror from others; None where there is none."""
+    """Return an identity of the stored mirror, or None without one."""
     pointer = _pointer(folder)
     return str(pointer["folder"]) if pointer else None
 
@@ -312,7 +312,7 @@ def stored_folder(home: Path) -> Path:
 
 
 def is_whole(home: Path) -> bool:
-    """Return whether the stored mirror of `home` is as it was written; also where there is none."""
+    """Return True if the stored mirror of `home` is as it was written, or there is none."""
     pointer = _pointer(home)
     if not pointer:
         return True
@@ -335,7 +335,7 @@ def load(home: Path) -> Mirror:
 
 
 def _pointer(home: Path) -> dict[str, Any]:
-    """Return what says where the mirror is; empty where there is none. Raises `DamagedMirror`."""
+    """Return the name of the mirror's folder, or an empty text. Raises `DamagedMirror`."""
     file = home / _CURRENT
     if not file.is_file():
         return {}

@@ -22,7 +22,7 @@ FILE: Final = "html.parquet"
 """Name of the file in the folder of a mirror; columns `url`, canonical, and `html`."""
 
 MOST_OF_PAGE: Final = 256 << 10
-"""Characters of a page that are kept. The layout of a page shows in its first tens of thousands."""
+"""Most characters of a page that are kept: its layout shows in the first tens of thousands."""
 
 _ROWS: Final = 500
 """Pages in memory; with the bound above at most 128 MB, mostly a hundredth of it."""
@@ -30,7 +30,7 @@ _SCHEMA: Final = pa.schema({"url": pa.string(), "html": pa.large_string()})
 
 
 class HtmlKeeper:
-    """Takes pages one by one and writes them, until there is no more room."""
+    """Writer of pages one by one, until its space is used up."""
 
     def __init__(self, path: Path, most_bytes: int) -> None:
         self.path, self.most_bytes = path, most_bytes
@@ -64,7 +64,7 @@ class HtmlKeeper:
 
 
 def html_of(folder: Path, urls: pa.Array | pa.ChunkedArray, most: int) -> pa.Table:
-    """Return columns `url` and `html` of those of `urls` whose HTML is kept in `folder`.
+    """Return `url` and `html` of those of `urls` whose HTML is kept in `folder`.
 
     `folder` is the one that holds a mirror's files now (`mirror.stored_folder`). If more than
     `most` pages have HTML, return an even sample in the order they were kept.

@@ -1,4 +1,4 @@
-"""Files that a mirror is made of, told by their names."""
+"""Files that a mirror is made of; their names decide how they are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Reader = Callable[[Path, MirrorBuilder], None]
 
 
 def _read_parquet(path: Path, builder: MirrorBuilder) -> None:
-    """Pages with HTML, or links."""
+    """Read a Parquet file of pages with HTML, or of links."""
     (read_pages if is_page_table(path) else read_edges)(path, builder)
 
 
@@ -44,18 +44,18 @@ READERS: Final[dict[str, Reader]] = {
     ".tsv.gz": read_edges,
     ".parquet": _read_parquet,
 }
-"""Readers by the end of a file's name; the longest that fits counts."""
+"""Readers by the ending of a file's name; the longest matching one is used."""
 
 
 def reader_of(path: Path) -> Reader | None:
-    """Return what reads a file; None if its name says nothing."""
+    """Return the reader of a file, or None if its name has no known ending."""
     name = path.name.lower()
     ends = [end for end in READERS if name.endswith(end)]
     return READERS[max(ends, key=len)] if ends else None
 
 
 def is_link_table(path: Path) -> bool:
-    """Return whether a file is a Parquet table of links; one that cannot be read is none."""
+    """Return True if a file is a readable Parquet table of links."""
     try:
         return path.name.lower().endswith(".parquet") and not is_page_table(path)
     except FAULTS:
@@ -63,7 +63,7 @@ def is_link_table(path: Path) -> bool:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and those in folders named that can be read, in the order of their names."""
+    """Return the files among `paths`, and the readable files in the folders, sorted by name."""
     source_files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -76,7 +76,7 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
 
 
 def read_sources(paths: Iterable[Path], builder: MirrorBuilder) -> None:
-    """Read files one after the other; raises `ValueError` for a name that says nothing."""
+    """Read files one after the other; raises `ValueError` for an unknown ending."""
     for path in paths:
         reader = reader_of(path)
         if reader is None:

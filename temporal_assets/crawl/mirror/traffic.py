@@ -37,12 +37,12 @@ CRAWL_TRANSITS: Final = passing(
     "crawl_transits", "site VARCHAR, referrer VARCHAR, target VARCHAR, clients BIGINT"
 )
 CRAWL_SQL: Final = ("crawl_triples", "crawl_traffic", "crawl_transits")
-"""Statements that count traffic."""
+"""Names of the statements that count traffic."""
 
 _ROWS: Final = 100_000
 _MOST_HOSTS: Final = 10_000_000
 _MOST_CLICKS: Final = 10**12
-"""Most clicks of a line: more is no number of clicks."""
+"""Most clicks of a line: a larger number is an error."""
 
 _FEW_CLIENTS: Final = """
     SELECT site FROM (
@@ -57,7 +57,7 @@ _FEW_CLIENTS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Tables with the columns of the two contracts."""
+    """Tables of visits and transits, with the columns of their contracts."""
 
     pages: pa.Table
     transits: pa.Table
@@ -96,7 +96,7 @@ class TrafficByPeriod:
         self._made: dict[tuple[int, ...], Traffic] = {}
 
     def of(self, *periods: int) -> Traffic:
-        """Return the traffic of one or several of the periods 1, 2 and 3."""
+        """Return the traffic of one period (1, 2 or 3), or of several together."""
         if periods not in self._made:
             flags = {name: n in periods for n, name in enumerate(("first", "second", "third"), 1)}
             self._made[periods] = _traffic(self._engine, self._triples, self._out, flags)
@@ -147,7 +147,7 @@ def _triples(
 def _traffic(
     engine: Engine, triples: Sequence[str], out: Path, periods: Mapping[str, bool]
 ) -> Traffic:
-    """Files are gone when this returns: their names are those of another period, too."""
+    """Read the traffic of some periods and remove its files, whose names are reused."""
     inputs = {"crawl_triples": triples}
     tables = []
     for table in (CRAWL_TRAFFIC, CRAWL_TRANSITS):
@@ -159,7 +159,7 @@ def _traffic(
 
 
 def joined(days: Iterable[Inputs]) -> dict[str, list[str]]:
-    """Return tables of several days as those of all."""
+    """Return the input files of several days as those of one table."""
     tables: dict[str, list[str]] = {}
     for day in days:
         for name, files in day.items():
@@ -168,25 +168,25 @@ def joined(days: Iterable[Inputs]) -> dict[str, list[str]]:
 
 
 def sites_opened(engine: Engine, transits: Inputs) -> list[str]:
-    """Return all sites of which anybody opened a page."""
+    """Return all sites with a page that anybody opened."""
     query = "SELECT DISTINCT site FROM urls WHERE is_opened ORDER BY site"
     rows = engine.rows(query, {"urls": transits["urls"]}, limit=_MOST_HOSTS)
     return [row["site"] for row in rows]
 
 
 def rare_sites(engine: Engine, transits: Inputs, least: int) -> set[str]:
-    """Sites that fewer than `least` clients opened or came from: nobody else is told their names.
+    """Return the sites that fewer than `least` clients opened or came from.
 
-    Sites that the logs do not know are not among them.
+    Their names are shown to nobody. Sites that the logs do not know are not among them.
     """
     rows = engine.rows(_FEW_CLIENTS.format(least=int(least)), transits, limit=_MOST_HOSTS)
     return {row["site"] for row in rows}
 
 
 def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
-    """Make a mirror of what users did: every page they opened, every step they took a link.
+    """Add the pages that users opened and the links that they followed to a mirror.
 
-    Referrers that nobody opened, a search engine perhaps, are no pages of it.
+    Referrers that nobody opened, a search engine perhaps, do not become pages.
     """
     for batch in traffic.transits.to_batches(_ROWS):
         pairs = zip(batch["referrer"].to_pylist(), batch["target"].to_pylist(), strict=True)
@@ -198,7 +198,7 @@ def add_transits(traffic: Traffic, builder: MirrorBuilder) -> None:
 
 
 def mirror_of(traffic: Traffic) -> Mirror:
-    """The same at once, of the pages of the sites that the traffic is of.
+    """Return a mirror of the pages that users opened and the links they followed.
 
     Pages are ordered by site and URL in `crawl_traffic`, so that their rows are their numbers.
     Raises `NoMirror` without any.
@@ -227,9 +227,9 @@ def _csv_rows(file: Iterable[str]) -> Iterator[list[str]]:
 
 
 def clicks_of(path: Path, rules: UrlRules) -> tuple[pa.Table, int]:
-    """Clicks of search results, a CSV of URL and number: (site, url, visits), and rows left out.
+    """Return a table of clicks on search results (site, url, visits), and rows left out.
 
-    Raises `ValueError` for what is no CSV.
+    The file is a CSV of URL and number. Raises `ValueError` for other files.
     """
     clicks: Counter[str] = Counter()
     bad = 0

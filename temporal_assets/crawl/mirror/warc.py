@@ -1,11 +1,10 @@
-"""Pages of WARC files, plain or gzip, whole or damaged.
+"""Pages of WARC files, plain or gzip, complete or damaged.
 
-Here: records, what of them is a page, and going on after a broken one. Not here: links
-(`html_links`), how bodies
-are packed (`http_body`).
+Here: records, which of them are pages, and going on after a broken one. Not here: links
+(`html_links`), how bodies are packed (`http_body`).
 
 A page is a response with status 200 and HTML. A redirect tells where links to it lead. Of a body at
-most `MAX_HTML` bytes are unpacked and read, whatever its length is said to be.
+most `MAX_HTML` bytes are unpacked and read, whatever its declared length.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MOST_STARTS: Final = 2_000
 """Places after a break that look like the beginning of a record and are tried: by chance there is
 one in 16 MB. A file can be nothing else."""
 _MOST_BREAKS: Final = 200
-"""Breaks that are read over, each by reading what is left of the file; the rest is given up."""
+"""Most breaks in a file that are skipped, each by reading what is left of it."""
 
 
 def read_warc(path: Path, builder: MirrorBuilder) -> None:
@@ -46,7 +45,7 @@ def read_warc(path: Path, builder: MirrorBuilder) -> None:
 
 
 def records(path: Path, builder: MirrorBuilder, kinds: Any) -> Iterator[Any]:
-    """Records of some kinds; after damage the reading goes on at the next that can be read."""
+    """Yield the records of some kinds; after damage, go on at the next readable one."""
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -73,24 +72,21 @@ def records(path: Path, builder: MirrorBuilder, kinds: Any) -> Iterator[Any]:
 
 
 def _breaks_off(file: BinaryIO, at: int) -> bool:
-    """Return whether the record here is to be longer than the file."""
+    """Return True if the record here is declared longer than the file."""
     file.seek(at)
     record = next(iter(ArchiveIterator(file, parse_http=False)), None)
     return record is not None and record.reader.consume() < record.content_length
 
 
 def _next_start(data: mmap.mmap, good: int) -> int | None:
-    """Return the next place behind a record at which another can be read."""
+    """Return the next position behind a record at which another can be read, or None."""
     matches = _STARTS.finditer(data, good + 1)
     tried = islice(matches, _MOST_STARTS)
     return next((match.start() for match in tried if _begins(data, match.start())), None)
 
 
 def _begins(data: mmap.mmap, at: int) -> bool:
-    """Return whether a record can be read here.
-
-    Three bytes of a packed picture may look like one.
-    """
+    """Return True if a record can be read here; packed pictures contain its three bytes too."""
     import io
 
     try:
@@ -101,7 +97,7 @@ def _begins(data: mmap.mmap, at: int) -> bool:
 
 
 def bare(url: str) -> str:
-    """Return a WARC-Target-URI without the brackets that WARC 1.0 was read to ask for (wget)."""
+    """Return a WARC-Target-URI without angle brackets, which wget adds (as WARC 1.0 had it)."""
     return url[1:-1] if url.startswith("<") and url.endswith(">") else url
 
 

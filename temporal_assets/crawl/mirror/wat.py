@@ -17,7 +17,7 @@ from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.warc import bare, records
 
 MAX_JSON: Final = 64 << 20
-"""Bytes of a record that are read; the largest seen in the wild have a tenth of this."""
+"""Most bytes of a record that are read; the largest seen in the wild have a tenth of this."""
 _FOLLOWED: Final = frozenset(("A@/href", "AREA@/href"))
 
 

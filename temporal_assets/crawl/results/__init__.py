@@ -1,7 +1,7 @@
-"""Results of crawls: fetches read from what ours and other crawlers leave.
+"""Results of crawls: reading the fetches that our crawls and other crawlers record.
 
 Here: one row for each fetch, whatever file it stands in. Not here: writing them (`crawl.instant`),
-what follows for sources and the policy (`windows.crawls`).
+what follows for sources and the policy (`windows.results`).
 """
 
 from __future__ import annotations

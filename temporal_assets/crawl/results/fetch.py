@@ -1,4 +1,4 @@
-"""A fetch: what was asked for, when, and what came of it (docs/crawl-results.md)."""
+"""One fetch of a crawl: URL, time, status and more (docs/crawl-results.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE: Final = "page"
 
 
 class Fetch(NamedTuple):
-    """A row of the documented table."""
+    """A row of the table in docs/crawl-results.md."""
 
     time: dt.datetime
     url: str
@@ -55,7 +55,7 @@ def table_of(fetches: Iterable[Fetch]) -> pa.Table:
 
 
 def fetch_of(row: Mapping[str, Any]) -> Fetch | None:
-    """Return a row as people and programs write it; None if it names no URL or no time."""
+    """Return a fetch from a row of a file, or None without a URL or time."""
     url, time = row.get("url"), time_of(row.get("time") or row.get("timestamp"))
     if not isinstance(url, str) or time is None or not 8 < len(url) <= _LONGEST:
         return None
@@ -76,7 +76,7 @@ def fetch_of(row: Mapping[str, Any]) -> Fetch | None:
 
 
 def time_of(value: Any) -> dt.datetime | None:
-    """A time as ISO 8601, as 14 digits (CDX), as seconds since 1970, or as it is; UTC if unsaid."""
+    """Parse a time: ISO 8601, 14 digits (CDX), seconds since 1970 or a datetime; default UTC."""
     try:
         if isinstance(value, dt.datetime):
             time = value

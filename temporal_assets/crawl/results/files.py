@@ -22,7 +22,7 @@ from temporal_assets.crawl.results.fetch import Fetch, fetch_of
 from temporal_assets.machine.extras import extra
 
 INDEX: Final = "index.jsonl"
-"""Name of our crawls' index: the WARC files beside it say nothing more."""
+"""Name of the index of our crawls: the WARC files beside it repeat it and are skipped."""
 
 _LONGEST_LINE: Final = 1 << 20
 
@@ -30,14 +30,14 @@ _CDX: Final = (
     *("urlkey", "timestamp", "url", "mime", "status", "digest"),
     *("redirect", "meta", "length", "offset", "file"),
 )
-"""Columns of a CDX file that does not name its own."""
+"""Columns of a CDX file without a heading."""
 
 Rows = Iterator[Fetch | None]
-"""None stands for a row that cannot be read."""
+"""Rows of a file; None stands for a row that cannot be read."""
 
 
 def result_files(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and those in folders named that can be read, in the order of their names."""
+    """Return the files among `paths`, and the readable files in the folders, sorted by name."""
     files_found: dict[Path, None] = {}
     for path in paths:
         if not path.is_dir():
@@ -54,10 +54,7 @@ def result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
-    """Return what tells whether files of results are still the same.
-
-    Names, sizes, times of change.
-    """
+    """Return names, sizes and times of change of files, to see if they are still the same."""
     facts = []
     for file in result_files(paths):
         try:
@@ -71,7 +68,7 @@ def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
 def read_fetches(file: Path, counts: Counter[str]) -> Iterator[Fetch]:
     """Yield the fetches of a file; rows that cannot be read are counted as `broken`.
 
-    Raises `ValueError` for a name that says nothing, and `OSError`.
+    Raises `ValueError` for an unknown ending of the name, and `OSError`.
     """
     reader = _reader(file)
     if reader is None:
@@ -121,7 +118,7 @@ def _parquet(file: Path) -> Rows:
 
 
 def _cdx(file: Path) -> Rows:
-    """Return CDX with its heading or without (11 fields), and CDXJ."""
+    """Yield the rows of CDX with its heading or without (11 fields), or of CDXJ."""
     names = list(_CDX)
     letters = {"b": "timestamp", "a": "url", "s": "status", "N": "urlkey", "m": "mime"}
     for number, line in enumerate(_lines(file)):
@@ -163,7 +160,7 @@ _READERS: Final[dict[str, Callable[[Path], Rows]]] = {
     ".warc": _warc,
     ".warc.gz": _warc,
 }
-"""Readers by the end of a file's name."""
+"""Readers by the ending of a file's name."""
 
 
 def _reader(file: Path) -> Callable[[Path], Rows] | None:

@@ -13,7 +13,7 @@ from typing import Final
 from temporal_assets.crawl.mirror.html_links import absolute
 
 MOST_ENTRIES: Final = 50_000
-"""Links that are read of one document: as many as a sitemap may hold."""
+"""Most links that are read of one document: as many as a sitemap may hold."""
 
 _DAY: Final = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?$")
 
@@ -26,12 +26,12 @@ class Entry:
     time: float | None = None
     """Time at which the page appeared or changed, as the source says: seconds since 1970."""
     is_published: bool = False
-    """The time is that of the page's birth, not of its last change."""
+    """True if the time is that of publication, not of the last change."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """The entries of one document of a source."""
+    """What one document of a source shows: its entries and more."""
 
     kind: str
     entries: list[Entry] = field(default_factory=list)
@@ -40,21 +40,21 @@ class Shown:
     faults: list[str] = field(default_factory=list)
     """Faults of the document, which was read as far as it could be."""
     is_news: bool = False
-    """A news sitemap: every page of it was published in the last days."""
+    """True for a news sitemap: every page of it was published in the last days."""
     hub: str | None = None
     """The WebSub hub that a feed names."""
 
 
 def entry(url: str | None, base: str, time: float | None, *, published: bool) -> Entry | None:
-    """Return an entry of a link as it is written; None if it leads nowhere."""
+    """Return an entry for a link as written, or None if it leads nowhere."""
     goal = absolute(url, base) if url else None
     return None if goal is None else Entry(goal, time, published and time is not None)
 
 
 def seconds_of(text: str | None) -> float | None:
-    """Return the time that a W3C date (ISO 8601) means; None if it means none.
+    """Parse a W3C date (ISO 8601) into seconds since 1970, or None.
 
-    A day is its end: what is dated today may have appeared in this minute.
+    A day stands for its end: a page dated today may have appeared this minute.
     """
     if not text:
         return None

@@ -1,7 +1,7 @@
-"""RSS, Atom, RDF and JSON feeds.
+"""Reading RSS, Atom, RDF and JSON feeds.
 
-Here: from the bytes of a feed to its links. The XML ones are read by feedparser, which takes broken
-feeds as people write them, resolves no external entities and stops at entities that grow
+Here: from the bytes of a feed to its links. The XML ones are read by feedparser, which accepts
+broken feeds as people write them, resolves no external entities and stops at entities that grow
 (docs/dependencies.md). It takes half a millisecond an entry, so a feed is cut behind its first
 `MOST` entries before. Not here: what kind a document is (`reading`).
 """
@@ -19,14 +19,14 @@ import orjson
 from temporal_assets.crawl.sources.entries import Entry, Shown, entry, seconds_of
 
 MOST: Final = 1_000
-"""Entries of a feed that are read, from its beginning: readers of feeds see a hundred."""
+"""Most entries of a feed that are read, from its beginning: readers of feeds see a hundred."""
 
 MOST_BYTES: Final = 4 << 20
 
 FEED: Final = "feed"
 
 _MOST_DEPTH: Final = 100
-"""Elements in each other. feedparser looks through all that are open at each new one."""
+"""Most nested elements: feedparser looks through all that are open at each new one."""
 
 _MOST_TAGS: Final = 100_000
 """Most tags of a feed that are read: a hundred an entry."""
@@ -34,7 +34,7 @@ _MOST_TAGS: Final = 100_000
 _TAG: Final = re.compile(rb"<(/?)[A-Za-z][^<>]*?(/?)>")
 _TYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _LONG: Final = re.compile(rb"([^<>]{4096})[^<>]+")
-"""Text of which the beginning is kept: neither a link nor a date is longer."""
+"""Expression for text whose end is dropped: neither a link nor a date is longer."""
 
 _END: Final = re.compile(rb"</(?:[A-Za-z][\w.-]{0,40}:)?(?:item|entry)\s*>", re.IGNORECASE)
 
@@ -77,7 +77,7 @@ def read_json_feed(url: str, body: bytes) -> Shown:
 
 
 def _first(body: bytes, shown: Shown) -> bytes:
-    """Return the first entries of a feed; what is cut off is noted."""
+    """Return the beginning of a feed up to its `MOST`-th entry; `shown` notes what is cut off."""
     part = body[:MOST_BYTES]
     for number, end in enumerate(_END.finditer(part), 1):
         if number == MOST and end.end() < len(body):
@@ -91,7 +91,7 @@ def _first(body: bytes, shown: Shown) -> bytes:
 
 
 def _plain(part: bytes, shown: Shown) -> bytes:
-    """A feed without what is there to keep a parser busy; nothing of one that is nothing else."""
+    """Return a feed without constructs that only keep a parser busy; empty if nested absurdly."""
     pieces = part.split(b"<", _MOST_TAGS)
     if len(pieces) > _MOST_TAGS:
         shown.faults.append(f"feed: only its first {_MOST_TAGS} tags were read")
@@ -108,7 +108,7 @@ def _plain(part: bytes, shown: Shown) -> bytes:
 
 
 def _base(feed: Any, url: str) -> str:
-    """Links of a feed are absolute nearly always; the others are of where it was fetched."""
+    """Return the URL to which a feed's relative links refer; nearly all links are absolute."""
     base = feed.feed.get("title_detail", {}).get("base")
     return base if isinstance(base, str) and base.startswith(("http://", "https://")) else url
 
@@ -130,7 +130,7 @@ def _links(row: Any) -> list[dict[str, Any]]:
 
 
 def _time(row: Any) -> tuple[float | None, bool]:
-    """Return when an entry was published or, if it does not say, changed."""
+    """Return the time of an entry, and True if it is that of publication, not of a change."""
     for name, is_published in (("published_parsed", True), ("updated_parsed", False)):
         parsed = row.get(name)
         if parsed is not None:

@@ -20,7 +20,7 @@ _TYPES: Final = frozenset(
 )
 
 _MOST: Final = 10
-"""Feeds of one page: blogs list one of comments for each article."""
+"""Most feeds of one page: blogs list one of comments for each article."""
 
 _HEAD_BYTES: Final = 1 << 18
 """Bytes of a page that are looked through: `link` stands in its head."""
@@ -33,7 +33,7 @@ SITEMAP_PATHS: Final = ("/sitemap.xml",)
 
 
 def feeds_of_page(url: str, body: bytes, charset: str | None = None) -> list[str]:
-    """Return feeds that a page says it has, but for those of comments."""
+    """Return the feeds that a page links, except for feeds of comments."""
     tree = LexborHTMLParser(decoded(body[:_HEAD_BYTES], charset))
     feeds: dict[str, None] = {}
     for node in tree.css("link[rel~=alternate i][href]"):
@@ -47,6 +47,6 @@ def feeds_of_page(url: str, body: bytes, charset: str | None = None) -> list[str
 
 
 def guesses(origin: str, *, has_feed: bool, has_sitemap: bool) -> list[tuple[str, str]]:
-    """(URL, kind) of places of a site where a feed or sitemap may be, of what is not known yet."""
+    """Return (URL, kind) of usual places of feeds and sitemaps, for kinds not known yet."""
     urls = [] if has_sitemap else [(f"{origin}{path}", "sitemap") for path in SITEMAP_PATHS]
     return urls + ([] if has_feed else [(f"{origin}{path}", "feed") for path in FEED_PATHS])

@@ -22,7 +22,7 @@ from temporal_assets.crawl.sources.sitemaps import (
 HUB: Final = "hub"
 
 _ROOT: Final = re.compile(rb"<(?:[A-Za-z][\w.-]{0,40}:)?([A-Za-z]{2,20})[\s>/]")
-"""The first element: declarations and comments begin with other characters."""
+"""Expression for the first element: declarations and comments begin with other characters."""
 
 _OF_FEEDS: Final = frozenset((b"rss", b"feed", b"rdf"))
 _OF_SITEMAPS: Final = frozenset((b"urlset", b"sitemapindex"))
@@ -30,7 +30,7 @@ _JSON_FEED: Final = re.compile(rb'^\s*\{.*"https?://(?:www\.)?jsonfeed\.org/', r
 
 
 def read_source(url: str, body: bytes, charset: str | None = None, kind: str = HUB) -> Shown:
-    """Return what a document shows. Of what it cannot be told (text), the expected kind decides."""
+    """Return what a document shows; where its kind cannot be recognised, `kind` decides."""
     kind_found = kind_of(body)
     if kind_found == "json":
         return read_json_feed(url, body)
@@ -52,7 +52,7 @@ def read_source(url: str, body: bytes, charset: str | None = None, kind: str = H
 
 
 def kind_of(body: bytes) -> str | None:
-    """`feed`, `json` (a JSON Feed), `sitemap`, `hub` (HTML); None if it is none of them."""
+    """Return kind of a document: `feed`, `json` (a JSON Feed), `sitemap`, `hub` (HTML) or None."""
     beginning = unpacked_beginning(body).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"{"):
         return "json" if _JSON_FEED.match(beginning) else None

@@ -45,7 +45,7 @@ def read_sitemap(url: str, body: bytes) -> Shown:
 
 
 def read_list(url: str, body: bytes) -> Shown:
-    """Return a sitemap as text: one URL a line."""
+    """Return the pages of a plain-text sitemap, with one URL a line."""
     shown = Shown(SITEMAP)
     text = b"".join(_pieces(body, shown)).decode("utf-8-sig", "replace")
     for line in text.splitlines()[:MOST_ENTRIES]:
@@ -57,12 +57,12 @@ def read_list(url: str, body: bytes) -> Shown:
 
 
 def unpacked_beginning(body: bytes) -> bytes:
-    """Return the first bytes of what may be packed, to see what it is."""
+    """Return the first bytes of a document, unpacked if it is compressed."""
     return next(_pieces(body[:_PIECE], Shown(SITEMAP)), b"")[:2048]
 
 
 def _take(parser: Any, url: str, shown: Shown) -> bool:
-    """Read the entries that are complete; False if there are too many."""
+    """Read the entries that are complete; return False if there are too many."""
     for _, element in parser.read_events():
         name = _name(element)
         if name not in ("url", "sitemap"):
@@ -99,7 +99,7 @@ def _name(element: Any) -> str:
 
 
 def _drop(element: Any) -> None:
-    """Forget an element that was read, and those before it."""
+    """Free an element that was read, and those before it."""
     element.clear()
     parent = element.getparent()
     if parent is not None:
@@ -108,7 +108,7 @@ def _drop(element: Any) -> None:
 
 
 def _pieces(body: bytes, shown: Shown) -> Iterator[bytes]:
-    """Yield the document in pieces, unpacked, within the limit."""
+    """Yield the unpacked document in pieces, within the limit."""
     left = MOST_BYTES
     source = _inflated(body, shown) if body.startswith(_GZIP) else _sliced(body)
     for piece in source:

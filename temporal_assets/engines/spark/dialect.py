@@ -1,10 +1,11 @@
-"""Queries in DuckDB's dialect, said in Spark's.
+"""Translation of queries from DuckDB's dialect to Spark's.
 
-SQLGlot does most of it. It passes what it does not know without a word, so what our queries use of
+SQLGlot does most of it. It passes unknown functions through silently, so what our queries use of
 DuckDB beyond it is rewritten here, one function for each thing, and any function that is neither
-SQLGlot's, nor rewritten, nor alike is refused. Here: what `sql/` and small questions have in
-common. Not here: the files of `sql/spark/` (`translation`), what only questions need (`questions`),
-and whether the two engines give the same rows; only running both can tell (`tests/engines`).
+SQLGlot's, nor rewritten, nor the same in both is refused. Here: what `sql/` and small questions
+have in common. Not here: the files of `sql/spark/` (`translation`), what only questions need
+(`questions`), and whether the two engines give the same rows; only running both can tell
+(`tests/engines`).
 
 SQLGlot comes with the extra `spark`: this is imported where something is translated, and nowhere
 else.
@@ -24,19 +25,19 @@ from temporal_assets.engines.sql import SqlError
 Rewrite = Callable[[exp.Expression], exp.Expression]
 
 _INPUT: Final = "input_table_"
-"""Stands for the braces, which are no SQL, while SQLGlot writes."""
+"""Placeholder for braces, which are no SQL, while SQLGlot writes."""
 
 _REWRITTEN: Final = frozenset({"hash", "list_sum", "list_slice", "list_extract", "list_position"})
 """Functions that SQLGlot does not know, and that are rewritten below."""
 
 _ALIKE: Final = frozenset({"bit_count"})
-"""Functions that SQLGlot does not know, and that both engines have under the same name."""
+"""Functions unknown to SQLGlot that both engines have under the same name."""
 
 
 def understood(query: str, what: str) -> exp.Expression:
-    """Return a query as SQLGlot reads it, rewritten; `what` names it in errors.
+    """Parse a query and rewrite it for Spark; `what` names it in errors.
 
-    Raises `SqlError` where it uses what has no word in Spark.
+    Raises `SqlError` where it uses something without equivalent in Spark.
     """
     if _INPUT in query:
         raise SqlError(f"{what}: {_INPUT}... stands for tables, and cannot be in a query")
@@ -53,7 +54,7 @@ def understood(query: str, what: str) -> exp.Expression:
 
 
 def name_inputs(tree: exp.Expression, inputs: Collection[str], what: str) -> None:
-    """Inputs get a placeholder, under the name they have in the query."""
+    """Replace the names of inputs by placeholders."""
     inner = {cte.alias for cte in tree.find_all(exp.CTE)}
     if both := inner & set(inputs):
         raise SqlError(f"{what} names both an input and a part {sorted(both)}")
@@ -65,7 +66,7 @@ def name_inputs(tree: exp.Expression, inputs: Collection[str], what: str) -> Non
 
 
 def written(tree: exp.Expression, *, pretty: bool) -> str:
-    """Return Spark's text, with placeholders where inputs are (`in_braces`)."""
+    """Return Spark's text of a query, with placeholders for inputs (`in_braces`)."""
     text: str = tree.sql(
         dialect="spark", pretty=pretty, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE
     )
@@ -73,7 +74,7 @@ def written(tree: exp.Expression, *, pretty: bool) -> str:
 
 
 def in_braces(text: str) -> str:
-    """Return placeholders as Spark wants them: it fills `{name}` with a table."""
+    """Return the text with placeholders as Spark expects them: it fills `{name}` with a table."""
     return re.sub(rf"{_INPUT}(\w+)", r"{\1}", text)
 
 

@@ -22,7 +22,7 @@ from temporal_assets.engines.spark.dialect import in_braces, name_inputs, unders
 from temporal_assets.engines.sql import SqlError
 
 _KEPT: Final = 1024
-"""Translations that are remembered: all of the package, and some hundred of single sites."""
+"""Translations that are cached: all of the package, and some hundred of single sites."""
 
 _LONGEST_SHOWN: Final = 200
 """Characters of a question in an error."""
@@ -34,7 +34,7 @@ _WHOLE_TYPES: Final = frozenset(
 
 @lru_cache(maxsize=_KEPT)
 def question(query: str, inputs: frozenset[str]) -> str:
-    """The question for Spark, with `{name}` for its inputs. Raises `SqlError` if it has no words.
+    """Return the query for Spark, with `{name}` for its inputs. Raises `SqlError` if impossible.
 
     Braces of its own are doubled, which is how Spark knows them from names.
     """
@@ -163,7 +163,7 @@ _REWRITES: Final[tuple[tuple[type[exp.Expression], Callable[..., exp.Expression]
 
 
 def _is_whole(node: exp.Expression) -> bool:
-    """Return whether it says by itself that it has no fraction."""
+    """Return True if an expression is certainly a whole number."""
     kinds = exp.Floor | exp.Ceil | exp.Count | exp.DateDiff | exp.Extract | exp.Boolean
     return isinstance(node, kinds) or (isinstance(node, exp.Literal) and node.is_int)
 

@@ -74,7 +74,7 @@ _GROUP_START: Final = "group_start"
 
 
 class SparkEngine:
-    """The engine for logs that outgrow one machine. The session starts with the first need."""
+    """The engine for logs that outgrow one machine. The session starts on first use."""
 
     name = "spark"
 
@@ -87,7 +87,7 @@ class SparkEngine:
     def query(
         self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
     ) -> list[Path]:
-        """See `Engine.query`: values are bound by Spark, files are parts of the order."""
+        """Run `Engine.query`; Spark binds the values, and the files are parts in order."""
         sql_file(sql).require(inputs, parameters)
         if self._is_small(inputs):
             return self._by_one_task(sql, inputs, parameters, table, out)
@@ -97,13 +97,13 @@ class SparkEngine:
             return write(session.sql(_text(sql), args=bound, **tables), table, out)
 
     def query_each(self, statements: Sequence[Statement]) -> list[list[Path]]:
-        """See `Engine.query_each`: one after the other."""
+        """Run `Engine.query_each`, one statement after the other."""
         return [self.query(*statement) for statement in statements]
 
     def apply(
         self, kernel: Kernel, inputs: Inputs, table: Table, out: Path, batch_rows: int
     ) -> list[Path]:
-        """See `Engine.apply`: each partition is a range of the input, so results need no sort."""
+        """Run `Engine.apply`; each partition is a range of the input, so results need no sort."""
         ((name, paths),) = inputs.items()
         schema = table.arrow_schema
 
@@ -125,7 +125,7 @@ class SparkEngine:
         out: Path,
         limits: GroupLimits | None,
     ) -> list[Path]:
-        """See `Engine.apply_groups`: partitions are ranges of whole groups.
+        """Run `Engine.apply_groups`; partitions are ranges of complete groups.
 
         Ranges are chosen by numbers of rows, so a giant group is a partition of its own and the
         others go on beside it.
@@ -157,7 +157,7 @@ class SparkEngine:
 
     @property
     def cores(self) -> int:
-        """Tasks that run at once, where this process is the driver; else a modest number."""
+        """Number of tasks that run at once; a modest guess where this process is not the driver."""
         if is_remote(self.settings):
             return _REMOTE_CORES
         return int(self._session().sparkContext.defaultParallelism)
@@ -165,7 +165,7 @@ class SparkEngine:
     def on_executors(
         self, name: str, function: Callable[[Item], Result], items: Sequence[Item]
     ) -> Iterator[Result]:
-        """Yield what a function makes of each item, in a task each."""
+        """Yield the function's result for each item, each computed by a task."""
         if not items:
             return
 
@@ -180,7 +180,7 @@ class SparkEngine:
             yield result_of(outcome)
 
     def _is_small(self, inputs: Inputs) -> bool:
-        """Return whether a statement about these files is one task.
+        """Return True if a statement about these files is one task.
 
         Files in a bucket are Spark's to read: its executors need no package of the store for that.
         """
@@ -206,11 +206,11 @@ class SparkEngine:
         return [file.rename(out / file.name) for file in files]
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
-        """See `Engine.write`: what fits into this process is written by it."""
+        """Run `Engine.write` in this process, into which the rows fit."""
         return self._small.write(rows, table, out)
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:
-        """See `Engine.rows`: from DuckDB where files are small, else from the cluster."""
+        """Run `Engine.rows` by DuckDB where files are small, else on the cluster."""
         size = sum(bytes_of(paths) for paths in inputs.values())
         if size <= LOCAL_MEGABYTES * _MEGABYTE:
             return self._small.rows(query, inputs, limit)
@@ -235,7 +235,7 @@ class SparkEngine:
 
     @contextmanager
     def _job(self, name: str) -> Iterator[Any]:
-        """A session whose jobs of this block end with it, however it ends."""
+        """Yield a session whose jobs end with this block, however it ends."""
         session = self._session()
         tag = f"temporal-assets-{uuid4().hex}"
         session.addTag(tag)
@@ -257,7 +257,7 @@ class SparkEngine:
 
 
 class Tasks:
-    """See `Spread`: a task for each item, so that large ones hold up no small ones."""
+    """`Spread` on executors: a task for each item, so that large ones hold up no small ones."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
@@ -281,7 +281,7 @@ def _mapped(
 
 
 def _with_group_start(rows: Any, by: str) -> Any:
-    """Rows with the position of their group. Raises `ValueError` where one is in two places."""
+    """Return rows with the first position of their group. Raises `ValueError` if one is split."""
     from pyspark.sql import functions as sf
 
     groups = rows.groupBy(sf.col(by).alias("group_key")).agg(
@@ -297,7 +297,7 @@ def _with_group_start(rows: Any, by: str) -> Any:
 
 
 def _partitions(session: Any, rows: int, worth: int) -> int:
-    """Return the number of ranges that go to a kernel side by side, of `worth` rows or more."""
+    """Return how many ranges, of `worth` rows or more, go to a kernel in parallel."""
     most = int(session.conf.get("spark.sql.shuffle.partitions"))
     return max(1, min(most, -(-rows // worth)), -(-rows // _MOST_ROWS))
 
@@ -309,7 +309,7 @@ def _text(name: str) -> str:
 
 
 def _question(query: str, inputs: frozenset[str]) -> str:
-    """Return what Spark is asked. SQLGlot is needed from here on, and comes with pyspark."""
+    """Return Spark's text of a query. SQLGlot is needed from here on, and comes with pyspark."""
     try:
         from temporal_assets.engines.spark.questions import question
     except ModuleNotFoundError as error:

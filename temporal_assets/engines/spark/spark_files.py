@@ -25,7 +25,7 @@ POSITION: Final = "position_in_input"
 """Column with the place of a row among all rows of its input, counted from 0."""
 
 _SCHEMES: Final = {"s3": "s3a"}
-"""Our name of a storage -> Hadoop's."""
+"""Hadoop's names of storages, by ours."""
 
 _SQL_TYPES: Final = {
     Type.TIMESTAMP: "TIMESTAMP_NTZ",
@@ -51,7 +51,7 @@ _ARROW_TYPES: Final = (
 
 
 def bytes_of(paths: Sequence[str]) -> int:
-    """Return how much some files hold together."""
+    """Return the total bytes of some files."""
     local = sum(Path(path).stat().st_size for path in paths if "://" not in path)
     urls = [path for path in paths if "://" in path]
     # A storage is asked for all its files at once.
@@ -120,7 +120,7 @@ def write(rows: Any, table: Table, out: Path) -> list[Path]:
 
 
 def unseen(table: str, folder: Path) -> str:
-    """Return what is said of files that executors wrote and this machine does not find."""
+    """Return the message for files that executors wrote and this machine does not find."""
     return (
         f"the executors wrote {table}, and it is not in {folder}: the state folder must "
         "lie on a file system that this machine and all executors share (docs/spark.md)"
@@ -128,7 +128,7 @@ def unseen(table: str, folder: Path) -> str:
 
 
 def _optional(column: Any, kind: str) -> Any:
-    """A column that may be NULL, and whose lists may hold one, for all that the planner knows.
+    """Return a column that the planner takes for nullable, including elements of lists.
 
     Where it knows better it writes another type of Parquet column, which depends on the query that
     made it and not on the contract. It does not know that numbers of rows are never negative.

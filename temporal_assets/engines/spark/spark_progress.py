@@ -1,6 +1,6 @@
-"""Progress of the work on a cluster: a line now and then, for whoever reads a step's log.
+"""Progress of the work on a cluster, written to the step's log every few seconds.
 
-Here: counting the stages and tasks of what runs. Not here: running it (`spark`), and where lines of
+Here: counting the stages and tasks that run. Not here: running them (`spark`), and where lines of
 the log go (`defs.runs.step_log`).
 """
 
@@ -16,11 +16,11 @@ from typing import Any, Final
 log = logging.getLogger(__name__)
 
 _CALM_SECONDS: Final = 10.0
-"""Between two lines: a step of an hour has some hundred of them."""
+"""Seconds between two lines: a step of an hour has some hundred of them."""
 
 
 class Progress:
-    """The stages of one piece of work that have been seen so far."""
+    """Progress of one piece of work: the stages that have been seen so far."""
 
     def __init__(self, name: str, seconds: float = _CALM_SECONDS) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class Progress:
         self._said = self._began = time.monotonic()
 
     def see(self, stages: Iterable[tuple[int, int, int]]) -> None:
-        """Take (stage, its tasks that are done, all its tasks), and say so if it is time."""
+        """Note (stage, finished tasks, all tasks) of some stages, and log a line if it is time."""
         for stage, done, tasks in stages:
             self._stages[stage] = (done, tasks)
         now = time.monotonic()
@@ -38,7 +38,7 @@ class Progress:
             log.info("%s: %s", self._name, self._counted())
 
     def end(self) -> None:
-        """Say what it took."""
+        """Log how long the work took."""
         log.info("%s: done in %.1f s", self._name, time.monotonic() - self._began)
 
     def _counted(self) -> str:

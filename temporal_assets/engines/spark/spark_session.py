@@ -1,8 +1,8 @@
-"""A session on a Spark cluster, or one sentence that says why there is none.
+"""Opening a session on a Spark cluster, or one sentence that says why there is none.
 
 Here: what has to be true before any work starts (a Java, a version of Spark, a cluster that
 answers, executors that see the files and have this package), the configuration a session starts
-with, and the words for Spark's own errors. Not here: what runs in the session (`spark`).
+with, and sentences for Spark's own errors. Not here: what runs in the session (`spark`).
 
 `[spark]` of the settings says where: `local[*]` runs in this machine's memory, `spark://host:7077`,
 `yarn` and `k8s://...` make this process the driver, and `sc://host:15002` leaves the driver to a
@@ -40,14 +40,14 @@ OLDEST_JAVA: Final = 17
 SPARK_MAJOR: Final = 4
 
 _ANSWER_SECONDS: Final = 5.0
-"""A cluster that accepts no connection in this time is not there. Spark would try for minutes."""
+"""Seconds in which a cluster must accept a connection; Spark would try for minutes."""
 
 _END_SECONDS: Final = 20.0
 """Seconds for a cancelled session to end in; a run that does not go away is worse than one left
 behind."""
 
 _ROOM_SECONDS: Final = 60.0
-"""Other work may have the cluster; whoever waits longer than this wants to know for what."""
+"""Seconds without a free executor after which a message says what is waited for."""
 
 _NO_ROOM: Final = (
     "no executor has taken a first task yet: the cluster is busy, or no worker has as much memory "
@@ -67,13 +67,13 @@ _DEFAULTS: Final = {
     # Above this, 2 MB, it sorts what it has.
     "spark.sql.execution.topKSortFallbackThreshold": "100000",
 }
-"""May be set in any session, also over Connect."""
+"""Options that may be set in any session, also over Connect."""
 
 _DRIVER_MEMORY: Final = "1g"
 """Memory of the Java process that plans; `spark.driver.memory` in [spark.config] is stronger."""
 
 _EXECUTOR_MEMORY: Final = "1g"
-"""The same of each that works: `spark.executor.memory`."""
+"""Memory of each Java process that works; `spark.executor.memory` is stronger."""
 
 _START: Final = {
     "spark.app.name": "temporal-assets",
@@ -81,17 +81,17 @@ _START: Final = {
     # A task's files appear when the whole job is done, and not one by one.
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",
 }
-"""May be set only where this process starts the driver."""
+"""Options that can only be set where this process starts the driver."""
 
 _ON_THIS_MACHINE: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-"""A driver that serves nobody else listens to nobody else."""
+"""Options for a driver that serves nobody else: it listens only to this machine."""
 
 
 def open_session(settings: Settings) -> Any:
-    """Return a session as the settings want it. Raises `EngineError` with one sentence."""
+    """Return a session for the settings. Raises `EngineError` with one sentence."""
     spark = settings.spark
     _require_pyspark()
     if not is_remote(settings):
@@ -117,10 +117,10 @@ def open_session(settings: Settings) -> Any:
 
 
 def abandon(session: Any, tag: str | None = None) -> None:
-    """End a session, and its jobs of a tag first, while a call of this thread may wait for Java.
+    """End a session from another thread, and first its jobs of a tag.
 
-    Only another thread has another line to Java; on ours the next answer would be the one that
-    was waited for.
+    Only another thread has another connection to Java: on this thread's, the next answer would be
+    the one that a call still waits for.
     """
 
     def end() -> None:
@@ -134,12 +134,12 @@ def abandon(session: Any, tag: str | None = None) -> None:
 
 
 def is_remote(settings: Settings) -> bool:
-    """Return whether a Spark Connect server has the driver, and not this process."""
+    """Return True if a Spark Connect server is the driver, and not this process."""
     return settings.spark.master.startswith("sc://")
 
 
 def explained(error: BaseException) -> EngineError | None:
-    """Return the sentence for an error of Spark that a person can do something about."""
+    """Return the sentence for an error of Spark that a person can solve, or None."""
     text = str(error)
     for pattern, sentence in _SENTENCES:
         if re.search(pattern, text):
@@ -217,7 +217,7 @@ def _require_java() -> None:
 
 
 def _require_answer(master: str) -> None:
-    """Raise an error if nobody answers at the address of the cluster's master."""
+    """Raise an error unless the cluster's master accepts a connection."""
     if not master.startswith(("spark://", "sc://")):
         return
     # A standalone cluster may have several masters, of which one answers.
@@ -238,7 +238,7 @@ def _require_answer(master: str) -> None:
 
 
 def _require_shared(session: Any, state: Path) -> None:
-    """Ask an executor for a file of this moment, before hours of work go to another folder."""
+    """Check that an executor sees a file written now, before hours of work go to another folder."""
     probe = state.absolute() / "tmp" / f"seen-by-executors-{uuid4().hex}"
     probe.parent.mkdir(parents=True, exist_ok=True)
     probe.touch()
@@ -288,7 +288,7 @@ def _started(spark: Spark) -> Any:
 
 
 class _own_interrupts:  # noqa: N801 - reads as what it does
-    """Spark replaces the handler of Ctrl-C; Dagster's and ours stay what they are."""
+    """Keep the handlers of Ctrl-C, which Spark would replace."""
 
     def __enter__(self) -> None:
         self._is_main = threading.current_thread() is threading.main_thread()
@@ -311,7 +311,7 @@ def _start_options(spark: Spark) -> dict[str, str]:
 
 
 def _session_options(spark: Spark) -> dict[str, str]:
-    """Return what of the user's configuration may change in a running session."""
+    """Return the user's options that may change in a running session."""
     return {name: value for name, value in spark.config.items() if name.startswith("spark.sql.")}
 
 

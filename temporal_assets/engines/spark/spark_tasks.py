@@ -24,7 +24,7 @@ from temporal_assets.settings import Engine, Settings
 def batches_through(
     kernel: Kernel, batches: Iterator[pa.RecordBatch], batch_rows: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a kernel's results over a partition, which goes to it `batch_rows` at a time."""
+    """Yield a kernel's results over a partition, `batch_rows` at a time."""
     for batch in _of_size(batches, batch_rows):
         yield _plain(kernel(batch), schema)
 
@@ -50,7 +50,7 @@ def groups_through(
 
 
 def by_duckdb(engine: Engine, statement: Statement) -> list[Path]:
-    """Run a statement about little, within the limits of an engine.
+    """Run a small statement with DuckDB in a Spark task.
 
     The files lie in a folder that no other attempt at the task has.
     """
@@ -61,14 +61,14 @@ def by_duckdb(engine: Engine, statement: Statement) -> list[Path]:
 
 @cache
 def _duckdb(limits: str) -> DuckDBEngine:
-    """Return the engine of this worker, which runs many tasks and spills to a disk of its own."""
+    """Return the DuckDB engine of this worker, which runs many tasks and spills to its own disk."""
     folder = Path(gettempdir()) / "temporal-assets"
     engine = Engine.model_validate_json(limits)
     return DuckDBEngine(Settings.model_construct(state=folder, engine=engine))
 
 
 def can_see(path: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield whether a file is there, for the machine that runs the task."""
+    """Yield True if a file exists on the machine that runs the task."""
     for _ in batches:
         yield pa.RecordBatch.from_pydict({"can_see": [Path(path).exists()]})
 
@@ -76,7 +76,7 @@ def can_see(path: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
 def outcomes(
     function: Callable[[Item], Result], items: Sequence[Item], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield what a function makes of the items whose places are in the batches, or its error."""
+    """Yield the outcome of the function for the items whose indices are in the batches."""
     for batch in batches:
         places = batch.column(0)
         task_outcomes = [outcome_of(function, items[place]) for place in places.to_pylist()]
@@ -101,7 +101,7 @@ def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Record
 
 
 def _plain(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with the names and types that Spark was promised."""
+    """Return a batch with the names and types that Spark expects."""
     return pa.RecordBatch.from_arrays(
         [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)],
         schema=pa.schema([field.with_nullable(True) for field in schema]),

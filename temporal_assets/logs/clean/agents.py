@@ -1,6 +1,6 @@
-"""User agents that are programs rather than people.
+"""User agents that belong to programs rather than people.
 
-Here: what an agent says about itself. Not here: clients that betray themselves by what they do
+Here: what an agent says about itself. Not here: clients that are recognised by their behaviour
 (`sql/days/behavioural_bots.sql`).
 
 The names of robots come from the package crawler-user-agents, which is maintained; updating it
@@ -50,10 +50,10 @@ _INERT: Final = re.compile(r"\\.|\[[^\]]*\]|\([^()]*\)", re.DOTALL)
 
 
 def is_bot(agent: bytes) -> bool:
-    """Return whether this agent is a program's.
+    """Return True if an agent is a program's.
 
-    No agent (`-` or empty) is a program's: every browser sends one. Formats that do not log
-    agents at all are another matter; there nothing can be asked.
+    A missing agent (`-` or empty) is a program's: every browser sends one. Formats that do not log
+    agents at all are not passed here.
     """
     if agent in _NO_AGENT:
         return True
@@ -64,7 +64,7 @@ def is_bot(agent: bytes) -> bool:
 
 
 def _robots() -> re.Pattern[bytes]:
-    """Return all patterns of the package, made where the first agent is asked about.
+    """Return an expression for all robots of the package, compiled at the first call.
 
     It takes as long as a hundred thousand lines, and of several threads one does it.
     """
@@ -74,7 +74,7 @@ def _robots() -> re.Pattern[bytes]:
 
 @cache
 def _compiled() -> re.Pattern[bytes]:
-    """Return once in a process: one that waits for logs reads many, one after another."""
+    """Return the compiled expression, cached per process."""
     patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
     return re.compile(combined(patterns).encode())
 

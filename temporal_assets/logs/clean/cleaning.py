@@ -60,20 +60,20 @@ AHEAD: Final = dt.timedelta(hours=24)
 not by days. A file with more than one of them in a thousand is not read."""
 
 METHOD: Final = b"GET"
-"""Requests with other methods show no page to anybody."""
+"""Method of page views: requests with other methods show no page to anybody."""
 
 DROPS: Final = ("method", "status", "static", "bot_agent", "event", "no_views")
-"""Reasons of well-formed lines that are no page views, in the order they are looked for."""
+"""Reasons to drop well-formed lines that are no page views, in the order they are checked."""
 
 _FIRST_DROP: Final = 100
-"""Verdicts: 0 kept, below this a `Reject`, from this on an index into DROPS."""
+"""First verdict that is an index into DROPS; 0 is kept, numbers between are a `Reject`."""
 
 
 _SCHEMES: Final = {b":80": b"http", b":443": b"https"}
 
 
 def _scheme_at(host: bytes, scheme: bytes) -> bytes:
-    """Return what is spoken at the port of a host, where that is known.
+    """Return the scheme of a host with a well-known port, else `scheme`.
 
     Apache's `%v:%p` names the port and not the scheme, and servers behind a proxy that ends TLS
     know neither: else `https://host:80` would be another site than the one that referrers name.
@@ -82,7 +82,7 @@ def _scheme_at(host: bytes, scheme: bytes) -> bytes:
 
 
 def _origin(url: bytes | None) -> bytes | None:
-    """Return `scheme://host` of a canonical URL that has nothing but these; else None.
+    """Return `scheme://host` if a canonical URL consists of that alone, else None.
 
     A host may be whatever a visitor has sent: a path behind `a.example?x=1` would be of its query.
     """
@@ -97,7 +97,7 @@ class Strings:
     values: pa.StringArray
 
     def take(self, rows: NDArray[np.bool_]) -> Strings:
-        """The chosen rows, and their strings alone: others would wait and be written with them."""
+        """Return the chosen rows with only their strings, so that others are not kept in memory."""
         codes = self.codes[rows]
         used = np.zeros(len(self.values) + 1, np.bool_)
         used[codes] = True  # -1 is the last
@@ -139,11 +139,11 @@ class Cleaned:
     referrers_usable: int
     """Number of records whose referrer is the URL of a web page."""
     counts: Counts | None = None
-    """None where a row is a request."""
+    """Counts of the rows; None where each row is one request."""
 
 
 class Cleaner:
-    """Cleans the blocks of one log source; threads may share it."""
+    """Cleaner of the blocks of one log source; threads may share it."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class Cleaner:
     def _page_requests(
         self, records: Records, verdict: NDArray[np.int16]
     ) -> tuple[Offsets, Encoded]:
-        """Rows with a method, status, resource and agent of a page view, and their targets."""
+        """Return the rows that ask for a page, with their targets; mark the others in `verdict`."""
         rows = np.flatnonzero(verdict == Reject.NONE)
         if records.is_page is not None:
             rows = _sieve(verdict, rows, records.is_page[rows], "event")
@@ -224,10 +224,7 @@ class Cleaner:
         return rows, target
 
     def _static_of(self, target: Encoded) -> NDArray[np.bool_]:
-        """Return whether each row asks for a resource.
-
-        Only what may be one is looked at as text.
-        """
+        """Return True for rows that ask for a static resource; most pages are decided by bytes."""
         distinct = target.distinct
         static = np.zeros(len(distinct.start) + 1, np.bool_)  # the last stands for no value
         doubtful = np.flatnonzero(~sure_pages(distinct.data, distinct.start, distinct.stop))
@@ -266,7 +263,7 @@ class Cleaner:
     def _or_default(
         column: Column | None, rows: Offsets, default: str | None
     ) -> tuple[Codes, list[bytes]]:
-        """Codes and values of a column; the last value is the default of rows without one."""
+        """Return codes and values of a column; the last value is the default of empty rows."""
         fallback = (default or "").encode()
         if column is None:
             return np.zeros(len(rows), np.int32), [fallback]
@@ -316,7 +313,7 @@ class Cleaner:
         )
 
     def _referrers(self, records: Records, rows: Offsets) -> tuple[Strings, int]:
-        """Return canonical referrer of every row, and how many rows name one that may be none.
+        """Return the canonical referrer of every row, and how many rows name an unusable one.
 
         What is no web page is no referrer.
         """
@@ -372,7 +369,7 @@ class Cleaner:
 
 
 def _is_any(counts: Counts) -> NDArray[np.bool_]:
-    """Return whether rows say that a page was opened at all."""
+    """Return True for rows whose counts say that a page was opened at all."""
     return np.asarray((counts.views > 0) | (counts.visitors > 0) | (counts.transits > 0))
 
 
@@ -394,14 +391,14 @@ def _sieve(
 def _flags(
     column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
 ) -> NDArray[np.bool_]:
-    """Return a predicate of each row's value, evaluated once per distinct value."""
+    """Return `test` of each row's value, evaluated once per distinct value."""
     encoded = encode(column, rows)
     distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 
 
 def _decoded(column: Column, index: Offsets, escaped: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield chosen values with their numbers, without the escapes of the log."""
+    """Yield chosen values with their numbers, with the escapes of the log undone."""
     for i, raw in zip(index.tolist(), to_list(take(column, index)), strict=True):
         yield i, decode_escapes(raw) if escaped and b"\\" in raw else raw
 
@@ -433,7 +430,7 @@ def _assemble(
 def _sites(
     bases: list[bytes | None], base: Codes, absolute: dict[int, bytes | None]
 ) -> tuple[Codes, pa.StringArray]:
-    """Site of the distinct URLs: of their base, but of the URL itself where it is absolute."""
+    """Return the site of each distinct URL: of its base, or of itself where it is absolute."""
     site_codes: dict[str, int] = {}
 
     def number(url: bytes | None) -> int:

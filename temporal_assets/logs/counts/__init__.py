@@ -1,1 +1,1 @@
-"""Counts of views: sources that say how often a page was opened, and not by whom."""
+"""Counts of views: sources that say how often a page was opened, but not by whom."""

@@ -1,4 +1,4 @@
-"""Counts of views in the columns of a table, and the days or hours they are of.
+"""Counts of views in the columns of a table, with their days or hours.
 
 Here: numbers and dates of rows that stand for many requests. Not here: which columns they are
 (`formats.columns`), what is made of them (`days.counts`).
@@ -19,11 +19,10 @@ from temporal_assets.logs.read.encode import encode, to_list
 from temporal_assets.logs.read.records import Column, Counts, Offsets, Records, Reject
 
 UNKNOWN: Final = -1
-"""Stands for a number that a row does not state."""
+"""Number that stands for one that a row does not state."""
 
 NOON: Final = dt.time(12)
-"""Time of day of what is only known by its day: in no zone near that of the source is it another
-day."""
+"""Time of day for counts of a day: in no zone near that of the source is it another day."""
 
 _DATE: Final = re.compile(
     r"(\d{4})[-/]?(\d\d)[-/]?(\d\d)(?:[T _]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?"
@@ -43,16 +42,16 @@ class CountColumns:
 
     @property
     def numbers(self) -> tuple[Column, Column, Column]:
-        """All but the date."""
+        """All columns but the date."""
         return self.views, self.visitors, self.transits
 
 
 def with_counts(
     records: Records, columns: CountColumns, zone: dt.tzinfo, moment: int | None
 ) -> Records:
-    """Return records of counts with their numbers, and the days or hours they are of.
+    """Return records with their counts and times.
 
-    `moment` is that of the whole file, where its rows do not tell theirs.
+    `moment` is the time of the whole file, for rows without one.
     """
     time = _each(columns.date, lambda text: _moment(text, zone))
     if moment is not None:
@@ -73,7 +72,7 @@ def with_counts(
 
 
 def moment_of(day: dt.date, zone: dt.tzinfo, clock: dt.time = NOON) -> int:
-    """Microseconds since 1970-01-01T00:00:00Z of a day that has no time, or of an hour of it."""
+    """Return the time of a day, or of an hour of it, in microseconds since 1970 (UTC)."""
     return _microseconds(dt.datetime.combine(day, clock, zone))
 
 
@@ -82,7 +81,7 @@ def _is_given(column: Column) -> NDArray[np.bool_]:
 
 
 def _each(column: Column, read: Callable[[bytes], int]) -> Offsets:
-    """Return numbers of a column, each distinct text read once; UNKNOWN for rows without any."""
+    """Return the numbers of a column, each distinct text read once; UNKNOWN for empty rows."""
     encoded = encode(column, np.arange(len(column)))
     values = [UNKNOWN, *map(read, to_list(encoded.distinct))]
     return np.array(values, np.int64)[encoded.codes + 1]
@@ -97,7 +96,7 @@ def _number(text: bytes) -> int:
 
 
 def _moment(text: bytes, zone: dt.tzinfo) -> int:
-    """Return the hour or the day that a text names; noon of a day."""
+    """Return the hour that a text names, or the noon of the day that it names."""
     shown = text.decode("utf-8", "replace").strip().strip('"')
     match = _DATE.match(shown)
     rest = _ZONE.fullmatch(shown, match.end()) if match else None

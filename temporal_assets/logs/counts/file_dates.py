@@ -1,4 +1,4 @@
-"""The day or hour that a whole file of counts is of, by its name or by what it begins with.
+"""The day or hour of a whole file of counts, from its name or its beginning.
 
 Not here: the dates of rows (`counted`).
 """
@@ -25,11 +25,11 @@ _NAMED_DAY: Final = re.compile(rf"\b({'|'.join(_MONTHS[1:])}) (\d{{1,2}}),? (\d{
 """A day as Matomo writes it into the name of an export."""
 
 _PREAMBLE: Final = re.compile(rb"^# (?:Start|End) date: *(\d{8})\s*$", re.MULTILINE)
-"""Days that Google Analytics names before its table."""
+"""Expression for the days that Google Analytics names before its table."""
 
 
 def moment_of_file(name: str, head: bytes, zone: ZoneInfo) -> int | None:
-    """Return when a file's counts were made, in microseconds; None if it does not say one day."""
+    """Return the time of a file's counts in microseconds, or None if it names no single day."""
     if hour := _HOUR.search(name):
         year, month, day, until = map(int, hour.groups())
         end = dt.datetime(year, month, day, until, tzinfo=dt.UTC)
@@ -50,9 +50,9 @@ def moment_of_file(name: str, head: bytes, zone: ZoneInfo) -> int | None:
 
 
 def clickstream_of(name: str) -> tuple[str, int] | None:
-    """Return the host of a month of Wikipedia's clickstream, and the noon of its last day.
+    """Return host and time of a month of Wikipedia's clickstream: the noon of its last day.
 
-    What a month adds up to is known on its last day, and on which of its days it was is not.
+    The counts of a month are complete on its last day; their own days are not known.
     """
     match = _CLICKSTREAM.search(name)
     if match is None:

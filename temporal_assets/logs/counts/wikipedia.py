@@ -33,7 +33,7 @@ _PROJECTS: Final = {
 _NAMED: Final = {domain.removesuffix(".org"): domain for domain in _PROJECTS.values()} | {
     "wikipedia": "wikipedia.org"
 }
-"""Projects as the dumps of whole days call them: `en.wikipedia`."""
+"""Expression for projects as the dumps of whole days name them: `en.wikipedia`."""
 
 _WIKIMEDIA: Final = frozenset(
     ("commons", "meta", "incubator", "species", "strategy", "outreach", "usability", "quality")
@@ -47,11 +47,11 @@ _NO_PAGES: Final = (b"-", b"", b"Special:", b"404.php")
 _PATH: Final = b"/wiki/"
 
 _ESCAPED: Final = {ord(c): f"%{ord(c):02X}" for c in '%?# "<>[\\]^`{|}'}
-"""Characters of titles that have another meaning in a URL."""
+"""Characters of titles that have another meaning in a URL and are escaped."""
 
 
 def host_of(code: bytes) -> bytes:
-    """Return the host of a domain code. Phones read the same pages under another name."""
+    """Return the host of a domain code; phones' hosts are those of the same pages."""
     parts = code.decode("ascii", "replace").lower().split(".")
     name, rest = parts[0], parts[1:]
     if name in _WIKIMEDIA:
@@ -66,7 +66,7 @@ def host_of(code: bytes) -> bytes:
 
 
 def as_pageviews(records: Records) -> Records:
-    """Return records whose hosts are domain codes and whose targets are titles as such of URLs."""
+    """Return records of pageviews with hosts for domain codes and URL paths for titles."""
     host = _each(records.host, host_of, len(records))
     reason = records.reason.copy()
     # A code that is not known, and `-` where no title could be read.
@@ -77,9 +77,9 @@ def as_pageviews(records: Records) -> Records:
 
 
 def as_clickstream(records: Records, host: str) -> Records:
-    """Return records whose targets and referrers are titles as such of URLs.
+    """Return records of the clickstream with URL paths for titles, of targets and referrers.
 
-    A referrer such as `other-search` is no page that is known: it is none.
+    A referrer such as `other-search` is no known page, and is removed.
     """
     base = b"https://" + host.encode()
 

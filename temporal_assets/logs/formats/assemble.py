@@ -1,8 +1,8 @@
 """Assembly of `Records` from the fields of a block's lines.
 
-Here: what all formats share after their fields are known: which address counts, what a missing
-value is, local times, the last line of a broken file. Not here: finding fields (`tokenize`,
-`structured`, ...).
+Here: what all formats share after their fields are known: which of several addresses is used, what
+a missing value is, local times, the last line of a broken file. Not here: finding fields
+(`tokenize`, `structured`, ...).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def assemble(
 ) -> Records:
     """Return records of interpreted fields; `number` and `text` describe their lines.
 
-    `before` is what `times.last_repeated` says of the lines before these.
+    `before` is the result of `times.last_repeated` for the lines before these.
     """
     localise(fields.time, fields.naive, ZoneInfo(source.timezone), before)
     is_page = _page_views(fields) if fields.used[Slot.EVENT] else None
@@ -59,11 +59,11 @@ def assemble(
 
 
 _PAGE_VIEW: Final = b"page_view"
-"""Name of the event, in all trackers that name it."""
+"""Name of page views among events, in all trackers that name events."""
 
 
 def _page_views(fields: Fields) -> NDArray[np.bool_]:
-    """Return which lines are views of a page; other events need not name one, and are whole."""
+    """Return True for lines that are page views; other events need no page and are not rejected."""
     events = encode(column(fields, Slot.EVENT), np.arange(len(fields.reason)))
     named = [value == _PAGE_VIEW for value in to_list(events.distinct)]
     is_page = np.array([*named, True], np.bool_)[events.codes]
@@ -83,9 +83,9 @@ def line_text(block: Block, lines: Lines) -> Column:
 
 
 def reject_cut_line(fields: Fields, lines: Lines, block: Block) -> None:
-    """A last line without newline is a line if it parses; else the file ends within it.
+    """Reject a last line without newline unless it parses.
 
-    In a broken archive it is never a line: what is left of it may parse and still be wrong.
+    In a broken archive it is always rejected: what is left of it may parse and still be wrong.
     """
     if not block.last or not len(lines) or block.data[-1] == NEWLINE:
         return

@@ -1,7 +1,7 @@
-"""The user's map from our field names to columns, JSON paths or groups of their log.
+"""The mapping from our field names to the columns, JSON paths or groups of a user's log.
 
-Here: checking it, with errors that say what there is, and what columns of tables are mostly called.
-Not here: reading the columns.
+Here: validating it, with errors that say what exists, and usual names of columns in tables. Not
+here: reading the columns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from temporal_assets.logs.formats.layouts import COLUMN_NAMES, COUNTS, Slot
 
 _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
-"""Names that a column may have. Fields of a record (addresses, times, URLs) look otherwise."""
+"""Expression for names that a column may have, unlike values (addresses, times, URLs)."""
 
 _KNOWN: Final[Mapping[Slot, str]] = {
     Slot.TIME: "time timestamp ts datetime eventtime eventtimestamp visittime accesstime servertime"
@@ -43,8 +43,8 @@ _KNOWN: Final[Mapping[Slot, str]] = {
     " clientrequestuseragent csuseragent",
     Slot.FORWARDED: "forwarded xforwardedfor httpxforwardedfor",
 }
-"""Names of our fields in tables, in lower case and without punctuation; the first is taken that is
-there. Machines have a `hostname` and requests a `request_time`: these are something else."""
+"""Usual names of our fields in tables, in lower case and without punctuation; the first that exists
+is taken. Machines have a `hostname` and requests a `request_time`: these are something else."""
 
 _COUNTED: Final[Mapping[Slot, str]] = {
     # Visitors of a page and day are what a view is; a page may be opened often by one of them.
@@ -59,7 +59,7 @@ _COUNTED: Final[Mapping[Slot, str]] = {
     " fullpageurl hostnameurl label",
     Slot.HOST: "hostname",
 }
-"""Further names in tables that have no client, of numbers of views and what they are of."""
+"""Further names in tables without clients, for numbers of views and what they count."""
 
 _TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER, *sorted(COUNTS))
 
@@ -68,31 +68,31 @@ _JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
 """Fields that may be joined from several columns."""
 
 _OWN_TIME: Final = "time"
-"""Only beside a column of this name is `date` a part of the time."""
+"""Names of a time column: only beside one of these is `date` a part of the time."""
 
 
 class ColumnsError(ValueError):
-    """The column map does not fit; the message says which names would."""
+    """Error: the column mapping does not fit; the message says which names would."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """Return the columns that a template joins; none if this is the name of one column."""
+    """Return the columns that a template joins; none if the text is the name of one column."""
     return tuple(_PART.findall(name))
 
 
 def pieces_of(template: str) -> list[tuple[bool, str]]:
-    """Return (whether it is a column, its name or the text) of a template, in order."""
+    """Return the pieces of a template in order, as (is a column, name or text)."""
     pieces = _PART.split(template)
     return [(bool(i % 2), piece) for i, piece in enumerate(pieces) if piece]
 
 
 def templates(columns: Mapping[str, str]) -> dict[Slot, str]:
-    """Return the fields that are joined from several columns."""
+    """Return the fields that are joined from several columns, with their templates."""
     return {COLUMN_NAMES[field]: name for field, name in columns.items() if parts_of(name)}
 
 
 def with_first_parts(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the same map with the first column of every template in its place."""
+    """Return the mapping with each template replaced by its first column."""
     return {field: next(iter(parts_of(name)), name) for field, name in columns.items()}
 
 
@@ -101,7 +101,7 @@ def _all_columns(columns: Mapping[str, str]) -> set[str]:
 
 
 def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]:
-    """Field -> column: the map, and where it lacks what is needed, columns with a known name."""
+    """Return the column of each field: as mapped, or else a column with a usual name."""
     named = {COLUMN_NAMES[field] for field in columns if field in COLUMN_NAMES}
     if not lacking(named):
         return dict(columns)
@@ -123,7 +123,7 @@ def mapped(columns: Mapping[str, str], present: Iterable[str]) -> dict[str, str]
 
 
 def _counted(names: Mapping[str, str], named: Collection[Slot]) -> dict[str, str]:
-    """Return the columns of a table of counts, but for those of fields that are `named`."""
+    """Return the columns of a table of counts, except for fields in `named`."""
     counted = {
         slot: names[option]
         for slot, options in _COUNTED.items()
@@ -135,10 +135,10 @@ def _counted(names: Mapping[str, str], named: Collection[Slot]) -> dict[str, str
 
 
 def suggested(values: Mapping[str, Sequence[str]]) -> str:
-    """Return the options that the values of columns speak for; nothing where they are not enough.
+    """Return options for columns, inferred from their values; none if too little is certain.
 
-    Wrong advice is worse than none: only what can be nothing else is said. A column of URLs that is
-    always filled is the page, and one with gaps is where visitors came from.
+    Wrong advice is worse than none: only unambiguous columns are suggested. A column of URLs that
+    is always filled is the page, and one with gaps is where visitors came from.
     """
     rows = max(map(len, values.values()), default=0)
     there = {name: [v for v in column if v not in _NOTHING] for name, column in values.items()}
@@ -191,12 +191,12 @@ def suggested_by_names(
 
 
 def _looks(values: Sequence[str], field: str) -> bool:
-    """Return whether a column has a value on every line, all of which look like the field's."""
+    """Return True if a column has a value on every line, and all look like the field's."""
     return bool(values) and all(map(_LOOKS[field].match, values))
 
 
 def _speaks(name: str, words: str) -> bool:
-    """Return True if the name of a column has one of the words, and none of `_OTHERWISE`."""
+    """Return True if a column's name contains one of the words, and none of `_OTHERWISE`."""
     plain = _plain(name)
     named = any(word in plain for word in words.split())
     return named and not any(word in plain for word in _OTHERWISE.split())
@@ -208,20 +208,20 @@ _SPOKEN: Final = {
     " besucher nutzer kunde visiteur utilisateur visitante usuario",
     "target": "url uri link",
 }
-"""Words in names of columns that speak for a field."""
+"""Words in names of columns that indicate a field."""
 
 _ITEMS: Final = "item article document news story post content product video page accession"
-"""Words in names of columns that identify a page."""
+"""Words in names of columns that indicate an identifier of a page."""
 
 _OTHERWISE: Final = (
     "read active dwell load response elapsed spent duration publi creat update ref image agent type"
     " name count previous"
 )
-"""Words in names of columns that speak for something else: how long a page was read, say."""
+"""Words in names of columns that indicate something else, such as how long a page was read."""
 
 
 def _is_cut(there: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
-    """Return whether a column has the beginning of what another one has: a path without query."""
+    """Return True if a column has only the beginning of another one: a path without query."""
     pairs = zip(there[name], there[other], strict=True)
     return there[name] != there[other] and all(whole.startswith(cut) for cut, whole in pairs)
 
@@ -241,23 +241,23 @@ _LOOKS: Final = {
     "method": re.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$"),
     "status": re.compile(r"[1-5]\d\d$"),
 }
-"""Beginnings or whole of values, by the field that they are of."""
+"""Expressions for values, by their field."""
 
 
 def by_number(columns: Mapping[str, str]) -> bool:
-    """Return whether columns are named by their place, from 1: the first line is a record then."""
+    """Return True if columns are named by position, from 1: the first line is then a record."""
     return bool(columns) and all(name.isdecimal() for name in _all_columns(columns))
 
 
 def numbers(count: int) -> tuple[str, ...]:
-    """Return what so many columns are called by number."""
+    """Return the names of `count` columns that are named by position."""
     return tuple(str(number + 1) for number in range(count))
 
 
 def look_like_names(names: Collection[str]) -> bool:
-    """Return whether these may be shown: fields of a record are nobody's business.
+    """Return True if all texts may be shown as names: values of a record must not be shown.
 
-    The first may have none: it often is the number of a row.
+    The first may be empty: it often is the number of a row.
     """
     first, *others = names or ("",)
     named = [first, *others] if first else others
@@ -265,7 +265,7 @@ def look_like_names(names: Collection[str]) -> bool:
 
 
 def told(columns: Mapping[str, str]) -> str:
-    """Return the columns of what is shown, with counts, that are not called like our fields."""
+    """Return a sentence on the columns whose names differ from our fields'."""
     pairs = (
         f"{field}={name}"
         for field, name in columns.items()
@@ -275,7 +275,7 @@ def told(columns: Mapping[str, str]) -> str:
 
 
 def check(columns: Mapping[str, str]) -> None:
-    """Raise `ColumnsError` for fields that are none of ours."""
+    """Raise `ColumnsError` for unknown fields."""
     unknown = sorted(set(columns) - set(COLUMN_NAMES))
     if unknown:
         raise ColumnsError(
@@ -290,9 +290,9 @@ def check(columns: Mapping[str, str]) -> None:
 def slots_of(
     columns: Mapping[str, str], present: Collection[str] | None, *, is_dated: bool = False
 ) -> dict[Slot, str]:
-    """Slot -> column. Raises `ColumnsError` for names unknown here or, given `present`, there.
+    """Return the column of each slot. Raises `ColumnsError` for unknown fields or columns.
 
-    `is_dated` as for `require`.
+    Columns are only checked if `present` is given; `is_dated` as for `require`.
     """
     check(columns)
     if present is not None:
@@ -308,7 +308,7 @@ def slots_of(
 
 
 def require(slots: Collection[Slot], there: str = "", *, is_dated: bool = False) -> None:
-    """Raise unless there are time, address and target; `there` is what the log has.
+    """Raise unless time, address and target exist; `there` describes what the log has.
 
     Counts need no address, and no time where the whole file `is_dated`.
     """
@@ -320,7 +320,7 @@ def require(slots: Collection[Slot], there: str = "", *, is_dated: bool = False)
 
 
 def lacking(slots: Collection[Slot]) -> list[str]:
-    """Return what a log needs and these are not, as a person would name it."""
+    """Return the missing fields that a log needs, as people name them."""
     absent = [] if Slot.TIME in slots else ["time"]
     if Slot.ADDRESS not in slots and not is_counted(slots):
         absent.append("address")
@@ -330,12 +330,12 @@ def lacking(slots: Collection[Slot]) -> list[str]:
 
 
 def is_counted(slots: Collection[Slot]) -> bool:
-    """Return whether rows with these fields are counts, which stand for many requests."""
+    """Return True if rows with these fields are counts, each of which stands for many requests."""
     return not COUNTS.isdisjoint(slots)
 
 
 def with_dates_apart(slots: Mapping[Slot, str]) -> dict[Slot, str]:
-    """Return the same fields with the time of counts as a date: it has no clock, as a rule."""
+    """Return the fields with the time of counts as a date, which usually has no time of day."""
     if not is_counted(slots) or Slot.TIME not in slots:
         return dict(slots)
     return {Slot.DATE if slot is Slot.TIME else slot: name for slot, name in slots.items()}

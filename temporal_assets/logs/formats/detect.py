@@ -1,6 +1,7 @@
 """Detection of a log's format: by name, by its first lines, or an error that helps.
 
-Here: detection and its messages. Not here: the formats (`formats`).
+Here: detection and its messages. Not here: the formats (`formats`). A log shipper is a program that
+puts lines of a log into its own (syslog, Docker, Fluent Bit).
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ _REGEX: Final = "regex:"
 _SERVERS: Final = ("nginx", "apache")
 
 _LINES: Final = 50
-"""Lines looked at: enough that a few malformed ones at the beginning do not decide."""
+"""Lines that are read: enough that a few malformed ones at the beginning do not decide."""
 
 _INFERRED_LINES: Final = 200
-"""Lines whose values say what a field is: referrers of the own site are rare among robots."""
+"""Lines whose values are looked at for inference: internal referrers are rare among robots."""
 
 _MOST: Final = 0.8
-"""Least share of what a named format reads that an inferred one must read."""
+"""Least share of lines, relative to a named format, that an inferred format must read."""
 
 _EXTENDED: Final = ("gandi", "combined", "combined_vhost", "common", "common_vhost", "ovh")
 """Formats that servers write with a few fields more."""
@@ -95,29 +96,29 @@ _UNREADABLE: Final = (
     Reject.TOO_LONG,
     Reject.NUL_BYTES,
 )
-"""Lines that speak against a format; a bad request or status can stand in a line of any."""
+"""Reasons of rejection that are evidence against a format; others occur in any."""
 
 _EPOCH: Final = 20 * 365 * DAY
-"""No log is older than 1990: a smaller number is a counter, not a time."""
+"""Earliest time of a log, 1990: a smaller number is a counter."""
 
 _NO_LIMIT: Final = -(2**63)
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
 """Addresses of which a part was made unreadable."""
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
-"""A host by name, which may be written in any alphabet: whatever an address is not."""
+"""Expression for a host name in any alphabet, unlike an address."""
 _DOTTED: Final = re.compile(
     rb"([A-Za-z0-9_\x80-\xff-]+\.)+(?=[0-9-]*[A-Za-z\x80-\xff])[A-Za-z0-9\x80-\xff-]+(:\d+)?"
 )
-"""A host by full name: whatever a user of `identd` is not, nor a version (`TLSv1.3`)."""
+"""Expression for a full host name, unlike a user of `identd` or a version (`TLSv1.3`)."""
 _SERVED: Final = re.compile(rb"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
-"""A host that has no name, with its port (`%v:%p`): without one it could be a visitor's address."""
+"""Expression for an address with a port (`%v:%p`), which is a server's and no visitor's."""
 _FIRST_PORT_OF_CLIENTS: Final = 32_768
-"""Linux gives clients no port below this one, and hardly a server listens above it."""
+"""Lowest port that Linux gives to clients; hardly a server listens above it."""
 
 _SHIPPED: Final = range(1, 9)
-"""Words that may stand before a line: 2 of docker compose, 3 of a container's log or of syslog
-with its times as ISO 8601, 5 of syslog as it was, 7 of RFC 5424."""
+"""Numbers of words that shippers put before a line: 2 for docker compose, 3 for a container's log
+or syslog with ISO 8601 times, 5 for traditional syslog, 7 for RFC 5424."""
 
 _ERROR_LOGS: Final = {
     "nginx": re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: "),
@@ -125,13 +126,13 @@ _ERROR_LOGS: Final = {
         rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
     ),
 }
-"""Beginnings of lines that lie beside access logs and say nothing of pages."""
+"""Beginnings of lines of error logs, which lie beside access logs."""
 
 _MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
-"""JSON formats, the more telling first."""
+"""JSON formats, the more specific first."""
 
 _WORDS_OF_A_LINE: Final = 4
-"""Blanks from which on a text within JSON is a line of a log rather than a word."""
+"""Number of blanks from which on a text within JSON is a log line rather than a word."""
 
 _KEYS_SHOWN: Final = 30
 """Keys of a JSON line that a message names."""
@@ -142,11 +143,11 @@ _SEPARATORS: Final = (b",", b";", b"|")
 _PARQUET: Final = b"PAR1"
 
 _ARRAY: Final = re.compile(rb"\[\s*(\{|$)")
-"""Beginning of JSON that has all records in one list."""
+"""Expression for the beginning of JSON that has all records in one list."""
 
 
 class Address(Enum):
-    """Requirements on the address for lines to be in a format."""
+    """Kinds of address that lines must have to be in a format."""
 
     REAL = "an address"
     LOGGED = "an address, or nothing where it was not logged"
@@ -156,14 +157,14 @@ class Address(Enum):
 
 
 class UnknownFormatError(ValueError):
-    """The lines fit no known format; the message shows their shape, never an address."""
+    """Error: the lines fit no known format; the message shows their shape, never an address."""
 
 
 def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
-    """Return the format of a source whose file begins with `head`; `name` is that of the file.
+    """Return the format of a source whose file is called `name` and begins with `head`.
 
-    Without a head only what the settings say is checked. Raises `UnknownFormatError`,
-    `PatternError`, `ServerFormatError` or `ColumnsError`.
+    Without a head only the settings are checked. Raises `UnknownFormatError`, `PatternError`,
+    `ServerFormatError` or `ColumnsError`.
     """
     dated = _Dated.of(source, head, name)
     named_format = _named(source, head)
@@ -183,7 +184,7 @@ def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
 
 
 def _with_captures(fmt: Format, source: LogSource, head: bytes) -> Format:
-    """HAProxy's format by the headers that it captured, if they tell the site or referrers."""
+    """Return HAProxy's format with captured headers, if these hold the host or the referrer."""
     if fmt.wrapped is not None:
         return fmt
     pattern = captured(_sample(head, _INFERRED_LINES), source.host or "")
@@ -233,9 +234,9 @@ def _named(source: LogSource, head: bytes) -> Format | None:
 
 
 def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
-    """Return the format, with the columns that were taken without being named.
+    """Return the format, noting columns that were chosen by their usual names.
 
-    Raises early what every block would raise late: columns that are not there.
+    Raises early what every block would raise later: missing columns.
     """
     if fmt.syntax is Syntax.TABLE and head.strip():
         names = tables.columns_of(head, fmt.separator, source.columns)
@@ -262,7 +263,7 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Dated:
-    """The day or hour of all of a file's counts, for those whose rows do not name theirs."""
+    """Day or hour of all of a file's counts, for rows that do not name theirs."""
 
     moment: int | None = None
     site: str = ""
@@ -271,13 +272,13 @@ class _Dated:
 
     @classmethod
     def of(cls, source: LogSource, head: bytes, name: str) -> _Dated:
-        """Return what the name of a file and what it begins with say."""
+        """Return what the name and the beginning of a file say."""
         if month := clickstream_of(name):
             return cls(month[1], month[0], is_month=True)
         return cls(moment_of_file(name, head, ZoneInfo(source.timezone)))
 
     def give(self, fmt: Format, head: bytes) -> Format:
-        """Return the format with the moment. Raises `UnknownFormatError` where there is none."""
+        """Return the format with this time. Raises `UnknownFormatError` if it is unknown."""
         if fmt.syntax is not Syntax.COUNTS:
             return replace(fmt, moment=None if self.is_month else self.moment)
         needs_month = fmt.name == "wikipedia_clickstream"
@@ -299,7 +300,7 @@ _DUMPS: Final = {
     "wikipedia_days": re.compile(rb"[a-z0-9.-]{1,40} [^ \t]* (null|\d+) [a-z-]+ \d{1,12}( \S*)?"),
     "wikipedia_clickstream": re.compile(rb"[^\t]+\t[^\t]+\t(link|external|other)\t\d{1,12}"),
 }
-"""Lines of Wikipedia's dumps."""
+"""Expressions for lines of Wikipedia's dumps, by format."""
 
 
 def _dump(lines: bytes) -> Format | None:
@@ -337,7 +338,7 @@ def _detect(source: LogSource, head: bytes, dated: _Dated | None = None) -> Form
 
 
 def _explaining_more(named: Format | None, source: LogSource, lines: bytes) -> Format | None:
-    """The format that explains more of the lines: one with a name, or one inferred from values.
+    """Return the format that explains more of the lines: a named or an inferred one.
 
     Formats ignore what stands behind their last field, and take a host for a referrer where a
     server was told to write one more field.
@@ -357,7 +358,7 @@ def _explaining_more(named: Format | None, source: LogSource, lines: bytes) -> F
 
 
 def _written_as(inference: Inferred) -> Format:
-    """The format of a directive that was inferred, by the name under which it can be given."""
+    """Return the format of an inferred directive, named as it can be given for a source."""
     server, _, directive = inference.directive.partition(":")
     return replace(
         server_format(server, directive), name=inference.directive, doubts=inference.doubts
@@ -366,21 +367,21 @@ def _written_as(inference: Inferred) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """The share of some lines that a format explains."""
+    """How much of some lines a format explains."""
 
     lines: int
     records: int
-    """Lines that are whole records."""
+    """Number of lines that are whole records."""
     right: int
-    """Targets, hosts, referrers and agents in them that look like ones."""
+    """Number of targets, hosts, referrers and agents in them that look right."""
     wrong: int
-    """Values that do not fit; of hosts and agents only those that clearly are something else."""
+    """Number of values that look wrong; of hosts and agents only clear cases."""
     is_doubtful: bool
-    """True if most of any of these look like something else."""
+    """True if most values of any of these fields look wrong."""
 
     @property
     def score(self) -> int:
-        """More is better."""
+        """Score for comparison; higher is better."""
         return self.records + self.right - self.wrong
 
     @classmethod
@@ -409,9 +410,9 @@ class _Explained:
 
 
 def _is_all_of(fmt: Format, explained: _Explained, lines: bytes) -> bool:
-    """Return whether lines have no more fields than the format, and these hold what they should.
+    """Return True if lines have no more fields than the format, and these look right.
 
-    Formats that have fields of their own, which no other has, are not told by their number.
+    Formats with special fields of their own are accepted regardless of the number of fields.
     """
     if explained.is_doubtful:
         return False
@@ -462,7 +463,7 @@ def _without_machine(fmt: Format) -> Format:
 
 
 def _events(sample: bytes) -> Format | None:
-    """Return the format of events that tools of analytics name visitors in."""
+    """Return the format of events of an analytics tool."""
     if b"{" in sample:
         for name, path in (("matomo_json", VISIT), ("ga4_json", EVENT)):
             if f'"{path[0]}"'.encode() in sample and lines_within(sample, path):
@@ -478,7 +479,7 @@ _SNOWPLOW: Final = re.compile(
 
 
 def _wrapped(source: LogSource, sample: bytes) -> Format | None:
-    """The format of lines within those of a shipper, which may be within those of another."""
+    """Return the format of lines within a shipper's JSON, perhaps several times."""
     for path in WRAPPERS if may_hold_lines(sample) and not source.columns else ():
         within = lines_within(sample, path)
         inner = _detect(source, within) if within and within != sample else None
@@ -488,7 +489,7 @@ def _wrapped(source: LogSource, sample: bytes) -> Format | None:
 
 
 _WITHIN: Final = (Syntax.DELIMITED, Syntax.JSON)
-"""Syntaxes of lines within others, which are read one by one, under no header."""
+"""Syntaxes that lines within others may have: no header is needed to read them."""
 
 
 def _keys_of(sample: bytes) -> list[str]:
@@ -519,9 +520,9 @@ def _all_anonymous() -> Iterator[Format]:
 
 
 def _as_shipped(fmt: Format, source: LogSource, sample: bytes) -> Format:
-    """Return a format that the settings name, behind the words that lines have before it.
+    """Return a configured format, extended by the words that a shipper puts before lines.
 
-    Others may be more than those lines, in a log of a whole machine.
+    Other lines may be in the log of a whole machine.
     """
     if _fits(fmt, source, sample):
         return fmt
@@ -543,12 +544,12 @@ def _all_shipped(candidates: Iterable[Format]) -> Iterator[Format]:
 
 
 def _may_be_shipped(fmt: Format) -> bool:
-    """Formats that shippers put words before, and of which nothing fits without them."""
+    """Return True for formats that shippers put words before, and that do not fit otherwise."""
     return _has_user(fmt) or fmt.name in ("haproxy", "envoy")
 
 
 def _has_user(fmt: Format) -> bool:
-    """Return whether any words before the time would be taken for a user and its name."""
+    """Return True if words before the time would be taken for a user."""
     return fmt.layout is not None and Kind.USER in fmt.layout.kinds
 
 
@@ -565,12 +566,12 @@ def _table(source: LogSource, sample: bytes, *, is_dated: bool) -> Format | None
 
 
 def _tables(sample: bytes) -> tuple[Format, Format]:
-    """TSV before CSV: URLs may have commas, and no tabs."""
+    """Return the table formats, TSV before CSV: URLs may have commas, and no tabs."""
     return FORMATS["tsv"], _divided(FORMATS["csv"], sample)
 
 
 def _divided(csv: Format, sample: bytes) -> Format:
-    """CSV by what comes first in it: in countries with decimal commas that is a semicolon."""
+    """Return CSV with the separator that occurs first: with decimal commas it is a semicolon."""
     first = sample.lstrip().partition(b"\n")[0]
     there = [separator for separator in _SEPARATORS if separator in first]
     return replace(csv, separator=min(there, key=first.index, default=csv.separator))
@@ -592,7 +593,7 @@ def _fits(
     address: Address = Address.LOGGED,
     oldest: int = _EPOCH,
 ) -> bool:
-    """Return whether most lines have the format and their fields look like what they should be."""
+    """Return True if most lines have the format and their fields look right."""
     good, lines = _plausible(fmt, source, sample, address, oldest)
     return 2 * good > lines
 
@@ -600,7 +601,7 @@ def _fits(
 def _plausible(
     fmt: Format, source: LogSource, sample: bytes, address: Address, oldest: int = _EPOCH
 ) -> tuple[int, int]:
-    """Return how many lines do, and of how many."""
+    """Return the number of lines that fit, and of all lines."""
     block = Block(np.frombuffer(sample, np.uint8), 1, last=True)
     records = parse(block, fmt, LogSource(path=source.path), _READING)
     rows = np.flatnonzero(~np.isin(records.reason, _UNREADABLE))
@@ -609,7 +610,7 @@ def _plausible(
 
 
 def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, oldest: int) -> bool:
-    """Formats that differ only in where host and address stand are told apart by these."""
+    """Return True if host and address of a row look right, which distinguishes similar formats."""
     address = records.address.value(row)
     if records.time[row] < oldest:
         return False
@@ -641,20 +642,20 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
 
 
 def _is_served(host: bytes, address: bytes) -> bool:
-    """Return whether a server without a name stands before the address of a visitor."""
+    """Return True if the address of a server stands before that of a visitor."""
     match = _SERVED.fullmatch(host)
     is_server = match is not None and int(match[2]) < _FIRST_PORT_OF_CLIENTS
     return is_server and _is_address(address, Address.REAL)
 
 
 _ANY_ADDRESS: Final = ("combined_vhost", "combined", "common_vhost", "common")
-"""Told by their brackets and quotes; servers may write client names or pseudonyms."""
+"""Formats recognised by brackets and quotes; servers may write client names or pseudonyms."""
 
 
 def _is_name(value: bytes, words: Sequence[bytes]) -> bool:
-    """Return whether a line begins with a visitor rather than with the words of a shipper.
+    """Return True if a line begins with a visitor rather than with a shipper's words.
 
-    Behind a visitor stands what `identd` knows of it: nothing, as a rule.
+    Behind a visitor stands the `identd` field, which is usually empty.
     """
     return words[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
 
@@ -670,12 +671,12 @@ def _value(values: Column | None, row: int) -> bytes:
 
 
 def _ends_lines_in_returns(head: bytes) -> bool:
-    """Return whether lines end as on the first Macintosh: everything would count as one line."""
+    """Return True if lines end in carriage returns alone: all would count as one line."""
     return b"\n" not in head and b"\r" in head.rstrip(b"\r")
 
 
 def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
-    """Return the format of lines whose clock stood at its beginning."""
+    """Return the format of lines that fit except for their times, which are near 1970."""
     lines = _without_comments(_sample(head))
     for fmt in FORMATS.values():
         # A small number at the beginning of words is a counter rather than a time of Squid.
@@ -704,7 +705,7 @@ _UNNAMED: Final = (
 
 
 def _is_binary(head: bytes) -> bool:
-    """Return whether one byte in twenty is a control character that stands in no text."""
+    """Return True if one byte in twenty is a control character that no text has."""
     return 20 * len(head.translate(None, _NO_CONTROLS)) > len(head)
 
 
@@ -719,7 +720,7 @@ _UNDATED: Final = (
 
 
 def _why_another(source: LogSource, sample: bytes) -> str | None:
-    """Return what to say of files that lie beside access logs, or were made of them."""
+    """Return the message for files that lie beside access logs, or were made of them."""
     lines = sample.splitlines()
     for server, beginning in _ERROR_LOGS.items():
         if beginning.match(lines[0]):
@@ -742,10 +743,7 @@ def _why_another(source: LogSource, sample: bytes) -> str | None:
 
 
 def _why_unknown_json(line: bytes) -> str:
-    """Return what is missing in an object, with the keys that it has.
-
-    They are hardly ever content.
-    """
+    """Return the message on what an object lacks, with its keys, which are hardly ever private."""
     if line == b"{":
         return f"JSON over several lines: {_ONE_A_LINE.format('.')}"
     needs = (
@@ -772,7 +770,7 @@ def _why_unknown_json(line: bytes) -> str:
 
 
 def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Yield paths to all values, as `columns` wants them."""
+    """Yield the dotted paths to all values of a record."""
     for key, value in record.items():
         # Objects may be keyed by what they are about.
         path = above + ("[address]" if packed_address(key.encode()) is not None else key)
@@ -793,7 +791,7 @@ _NO_YEAR: Final = (
 
 
 def _why_unknown(source: LogSource, head: bytes) -> str:
-    """Return what detection saw and tried."""
+    """Return the message with what detection saw and tried."""
     refused = streams.refusal(head)
     if refused:
         return f"{refused}. {_ADVICE}"
@@ -835,13 +833,13 @@ def _why_unknown(source: LogSource, head: bytes) -> str:
 
 
 def _by_values(values: Mapping[str, Sequence[str]]) -> str:
-    """Return the columns that values speak for as options to try; nothing where they do not."""
+    """Return options to try, inferred from the values of columns, or an empty text."""
     options = suggested(values)
     return f". By their values: {options} (--dry-run shows what comes of it)" if options else ""
 
 
 def _by_names(source: LogSource, names: Sequence[str], values: Mapping[str, Sequence[str]]) -> str:
-    """Return the columns that names speak for as options to try; nothing where they do not."""
+    """Return options to try, inferred from the names of columns, or an empty text."""
     if by_number(source.columns):
         return ""
     options = suggested_by_names(source.columns, names, values)
@@ -872,9 +870,9 @@ def _leaves(record: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, A
 
 
 def _why_no_table(source: LogSource, first: bytes, separator: bytes) -> str | None:
-    """Return what columns lack.
+    """Return the message on missing columns.
 
-    None if the first line does not name them, and no numbers are given.
+    None if the first line does not name any, and no numbers are given.
     """
     names = tables.columns_of(first, separator, source.columns)
     if not by_number(source.columns) and not look_like_names(names):

@@ -1,7 +1,7 @@
-"""W3C extended logs: the header says, anywhere in the file, which field stands where.
+"""W3C extended logs, whose `#Fields:` header says which field stands where.
 
 Here: IIS, CloudFront and other servers that write `#Fields:`. Not here: the loop over fields
-(`tokenize`).
+(`tokenize`). The header may occur anywhere in the file, and several times.
 
 Times are UTC unless the header calls them local. A log with times but no dates takes the date of
 its last `#Date:`; servers that write such logs write a new header every day.
@@ -70,7 +70,7 @@ _CLOUDFRONT: Final = "x-edge-location"
 """The field that only CloudFront has."""
 
 _URI: Final = "cs-uri"
-"""A whole URL; Incapsula leaves its scheme away."""
+"""Expression for a whole URL; Incapsula leaves its scheme away."""
 
 _LOCAL: Final = "time-local"
 
@@ -79,7 +79,7 @@ _NEEDED: Final = {
     Slot.ADDRESS: "c-ip",
     Slot.TARGET: "cs-uri-stem (or cs-uri)",
 }
-"""Fields without which lines are no records, and how the header calls them."""
+"""Fields that records must have, with their names in the header."""
 
 _IIS: Final = b"internet information"
 """Words that `#Software:` has in all versions of IIS."""
@@ -90,7 +90,7 @@ _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Facts that the directives so far state about the lines that follow."""
+    """What the directives so far say about the lines that follow."""
 
     fields: tuple[str, ...] = ()
     """Lower-case names; empty before the first `#Fields:`."""
@@ -136,14 +136,14 @@ def header_of(head: bytes) -> Header:
 
 
 _SITES: Final = ("s-sitename", "s-port")
-"""Fields by which IIS tells its sites apart."""
+"""Fields by which IIS distinguishes its sites."""
 
 _WEB: Final = {"s-port=80": "s-port=80 or 443", "s-port=443": "s-port=80 or 443"}
-"""The two ports that one site has as a rule: plain and encrypted."""
+"""The two ports that one site usually has: plain and encrypted."""
 
 
 def sites_of(head: bytes) -> frozenset[str]:
-    """Return what the server calls the sites of some lines, where none of them names its host."""
+    """Return the server's names for the sites in some lines, if no line names its host."""
     header = header_of(head)
     places = [header.fields.index(name) for name in _SITES if name in header.fields]
     if not places or any(_SLOT_OF.get(name) == Slot.HOST for name in header.fields):
@@ -155,7 +155,7 @@ def sites_of(head: bytes) -> frozenset[str]:
 
 
 def advance(block: Block, header: Header) -> Header:
-    """Return the header that holds after a block."""
+    """Return the header in effect after a block."""
     changes = list(_headers(block.data, header))
     return changes[-1][1] if changes else header
 
@@ -182,7 +182,7 @@ def parse(
 def _parse_part(
     fields: Fields, lines: Lines, layout: Layout | None, header: Header, first: int, stop: int
 ) -> None:
-    """The lines under one header."""
+    """Parse the lines under one header, from `first` up to `stop`."""
     if layout is None:
         reason = fields.reason[first:stop]
         reason[reason == Reject.NONE] = Reject.NOT_THE_FORMAT
@@ -210,7 +210,7 @@ def _decoded(records: Records, fields: Fields, headers: Sequence[Header]) -> Rec
 
 
 def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:
-    """Yield (byte position, header from there on) for every directive that changes it."""
+    """Yield (byte position, header from there on) for every change of the header."""
     for start, stop in find_directives(text):
         changed = _changed(header, text[start:stop].tobytes().strip())
         if changed != header:

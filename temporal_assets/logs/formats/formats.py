@@ -77,28 +77,28 @@ from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.settings import LogSource, Reading
 
 _TAIL_BYTES: Final = 64 << 10
-"""End of a block whose lines show whether clocks are being set back."""
+"""Bytes at the end of a block whose lines show whether clocks are being set back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Facts that earlier blocks state about a block."""
+    """What earlier blocks of a file tell about the next one."""
 
     header: directives.Header = field(default_factory=directives.Header)
     names: tables.Names | None = None
     repeated: int = BAD
-    """See `times.last_repeated`."""
+    """Result of `times.last_repeated` for the earlier lines."""
 
 
 _REQUESTED: Final = frozenset({Slot.REQUEST, Slot.TARGET})
 """Fields that say what was asked for."""
 
 State = Before | None
-"""None at the beginning of a file."""
+"""State of a file between two blocks; None at its beginning."""
 
 
 class Syntax(Enum):
-    """The syntax of a format's lines."""
+    """Syntax of a format's lines."""
 
     DELIMITED = "delimited"
     DIRECTIVES = "directives"
@@ -107,7 +107,7 @@ class Syntax(Enum):
     REGEX = "regex"
     PARQUET = "parquet"
     COUNTS = "counts"
-    """Lines of words, each of which stands for many requests."""
+    """Lines of words that each stand for many requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,12 @@ class Format:
     separator: bytes = b""
     pattern: re.Pattern[bytes] | None = None
     by: str = ""
-    """Columns that were taken, or whatever else was found out of a file beside its format."""
+    """Columns that were chosen for a file, or other findings, to be shown beside the name."""
     wrapped: Path | None = None
-    """Path of the lines in a JSON object, if a shipper of logs has put them into one."""
+    """Path of the lines in a JSON object, if a log shipper has put them into one."""
     moment: int | None = None
-    """Microseconds since 1970 of the day or hour that all of a file's counts are of, if its rows do
-    not name theirs."""
+    """Microseconds since 1970 of the day or hour of all of a file's counts, if rows do not name
+    theirs."""
     site: str = ""
     """Host of all pages, if the name of the file says so."""
     doubts: tuple[str, ...] = ()
@@ -139,14 +139,17 @@ class Format:
 
     @property
     def label(self) -> str:
-        """Return how people are told that a file was read."""
+        """Text that tells people how a file was read."""
         return f"{self.name} by {self.by}" if self.by else self.name
 
 
 def parse(
     block: Block, fmt: Format, source: LogSource, reading: Reading, state: State = None
 ) -> Records:
-    """Records of one block. Pure: safe in any thread. Parquet has no blocks, see `parquet.read`."""
+    """Parse one block into records. It is a pure function that any thread may call.
+
+    Parquet has no blocks, see `parquet.read`.
+    """
     joined = templates(source.columns)
     if joined:
         records = _parse_joined(block, fmt, source, reading, state, joined)
@@ -163,11 +166,11 @@ def _parse_joined(
     state: State,
     joined: Mapping[Slot, str],
 ) -> Records:
-    """Records of which some fields are joined from several columns, read one after the other."""
+    """Parse a block once for every column that a template joins, and join the columns."""
     columns = with_first_parts(source.columns)
 
     def read(name: str | None) -> Records:
-        """Records with a column in the place of the agent, where nothing is made of its values."""
+        """Parse with a column in the place of the agent, whose values are not interpreted."""
         chosen = columns if name is None else {**columns, "agent": name}
         if name is None or fmt.paths is None:
             form = fmt
@@ -211,7 +214,7 @@ def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state
 
 
 def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State:
-    """Return the state after a block. Cheap; to be called in the order of the file."""
+    """Return the state after a block. It is cheap, and must be called in the file's order."""
     before = after = state or Before()
     if fmt.syntax is Syntax.DIRECTIVES:
         after = replace(before, header=directives.advance(block, before.header))
@@ -223,7 +226,7 @@ def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State
 
 
 def _repeated(block: Block, fmt: Format, source: LogSource, before: Before, after: Before) -> int:
-    """Return the last time of a block that clocks show twice; most blocks end without one."""
+    """Return the last time in the hour that clocks show twice, or BAD for most blocks."""
     zone = ZoneInfo(source.timezone)
     reading = Reading()
     cut = max(len(block.data) - _TAIL_BYTES, 0)
@@ -248,7 +251,7 @@ def regex_format(pattern: str) -> Format:
 
 
 def server_format(server: str, directive: str) -> Format:
-    """Return the format of `nginx:` or `apache:` followed by what the server was told.
+    """Return the format of `nginx:` or `apache:` followed by a log format directive.
 
     Raises `ServerFormatError`.
     """
@@ -263,7 +266,7 @@ def server_format(server: str, directive: str) -> Format:
 
 
 def shipped(fmt: Format, words: int) -> Format:
-    """Return a delimited format as syslog or a container's log has it: behind so many words."""
+    """Return a delimited format after a number of leading words (syslog, a container's log)."""
     if fmt.layout is None:
         raise ValueError(f"{fmt.name} has no layout")
     return replace(
@@ -305,10 +308,9 @@ def _parse_counts(block: Block, fmt: Format, source: LogSource, reading: Reading
 
 
 def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Format:
-    """Return JSON lines whose objects have these keys, read by what tables call our fields, too.
+    """Return a JSON format extended by the usual names of fields among the given keys.
 
-    Such keys count for fields that nothing else is there for: no path of the user's, and none that
-    the format has.
+    Such keys are used for fields that have no other path, from the user or the format.
     """
     paths = _mapped_paths(source) if fmt.paths is None else fmt.paths
     there = {slot for slot, options in paths.items() if any(path[0] in keys for path in options)}
@@ -327,7 +329,7 @@ def with_known_keys(fmt: Format, source: LogSource, keys: Collection[str]) -> Fo
 
 
 def _mapped_paths(source: LogSource) -> Mapping[Slot, tuple[Path, ...]]:
-    """Paths of generic JSON lines: the user's, and where they lack what is needed, usual keys."""
+    """Return the paths of generic JSON lines: the user's, and usual keys for what they lack."""
     check(source.columns)
     columns = with_first_parts(source.columns)
     given = {COLUMN_NAMES[field]: (dotted(name),) for field, name in columns.items()}
@@ -500,7 +502,7 @@ _EVENTS: Final = {
     Slot.TARGET: "url",
     Slot.REFERRER: "referrer",
 }
-"""Keys of an event that was taken apart (`wrapped`)."""
+"""Paths of the fields of an event after unwrapping (`wrapped`)."""
 
 _SNOWPLOW_COLUMNS: Final = {
     4: Slot.TIME,
@@ -511,8 +513,8 @@ _SNOWPLOW_COLUMNS: Final = {
     32: Slot.REFERRER,
     78: Slot.AGENT,
 }
-"""Columns of Snowplow's enriched events, from 1: the time at the collector, the address or, where
-there is one, the id that the site's cookie has."""
+"""Columns of Snowplow's enriched events, from 1: the time at the collector; the address or, where
+there is one, the id in the site's cookie; and others."""
 
 SNOWPLOW_FIELDS: Final = 131
 
@@ -642,10 +644,10 @@ _ALL: Final = (
 )
 
 FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
-"""Formats by name; among the delimited ones, the more telling first, as detection tries them."""
+"""Formats by name, in the order in which detection tries them: more specific ones first."""
 
 NAMED: Final = frozenset({"nginx_json", "jsonl", "csv", "tsv", "parquet"})
-"""Formats whose fields are called as whoever writes them likes."""
+"""Formats whose fields have names that the user chooses."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "apache": "combined",
@@ -669,4 +671,4 @@ ALIASES: Final[Mapping[str, str]] = {
     "traefik": "traefik_json",
     "json": "jsonl",
 }
-"""Other names people know formats by."""
+"""Other names of formats."""

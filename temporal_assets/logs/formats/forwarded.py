@@ -1,7 +1,7 @@
-"""The address that counts behind a proxy: X-Forwarded-For, row by row.
+"""Choice of the client's address behind a proxy: X-Forwarded-For, row by row.
 
-Here: the first entry in a compiled pass, for nearly all are a plain address; looking further, once
-per distinct value, where it is none. Not here: what an address is (`pseudonyms`).
+Here: the first entry in a compiled pass, as nearly all are plain addresses; other values once per
+distinct value. Not here: what an address is (`pseudonyms`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _packed: Final = Memo(packed_address)
 
 
 def forwarded_or_remote(forwarded: Column, remote: Column) -> Column:
-    """The first address of each `forwarded`; where it has none, the remote one, whatever it is.
+    """Return the first address of each `forwarded` value, or the remote one without any.
 
     Both are ranges of the same bytes.
     """
@@ -49,7 +49,7 @@ def forwarded_or_remote(forwarded: Column, remote: Column) -> Column:
 
 
 def _are_addresses(entry: Column, rows: Offsets) -> NDArray[np.bool_]:
-    """Return whether the entries of `rows` are addresses."""
+    """Return True for rows whose entry is an address."""
     encoded = encode(entry, rows)
     distinct = to_list(encoded.distinct)
     # What is longer is none, and must not be remembered.
@@ -67,10 +67,7 @@ def _later_addresses(forwarded: Column, rows: Offsets) -> Column:
 
 @loop
 def _first_entries(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Offsets, Offsets]:
-    """Return what stands before the first comma, without the port of an address.
-
-    -1 where is no field.
-    """
+    """Return the text before the first comma, without a port; -1 for missing values."""
     first = start.copy()
     last = stop.copy()
     for i in range(start.size):

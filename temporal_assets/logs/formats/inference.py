@@ -1,11 +1,11 @@
-"""Inferring what the fields of log lines are, from their values in a sample of the lines.
+"""Inference of the fields of log lines from their values in a sample.
 
 Here: dividing sample lines, recognising values (addresses, times, requests, hosts, URLs, agents),
-and writing what was found as the `log_format` of nginx or Apache. Not here: choosing between that
-and a format with a name (`detect`), reading whole logs (`tokenize`).
+and writing the result as the `log_format` of nginx or Apache. Not here: choosing between that and a
+format with a name (`detect`), reading whole logs (`tokenize`).
 
-Servers are told to write a known format with a few fields more. Where these stand, and what they
-are, differs from server to server; values look alike everywhere.
+Servers are often configured to write a known format with a few more fields. Their positions and
+meaning differ from server to server; values look the same everywhere.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 
 _LONGEST: Final = 8192
-"""Bytes of a sample line beyond which nobody looks at it."""
+"""Length above which a sample line is ignored."""
 
 _MOST_FIELDS: Final = 80
-"""Fields of a line that are looked at; access logs have up to forty."""
+"""Most fields of a line that are read; access logs have up to forty."""
 
 _ALIKE: Final = 0.6
-"""Share of lines that must be divided alike."""
+"""Share of lines that must be divided in the same way."""
 
 _NEARLY_ALL: Final = 0.9
 _MOST: Final = 0.5
 
 _OLDEST: Final = 20 * 365 * DAY
 _NEWEST: Final = 150 * 365 * DAY
-"""No log is older than 1990 or younger than 2120: other numbers are counters."""
+"""Range of times, 1990 to 2120: other numbers are counters."""
 
 _EMPTY: Final = (b"", b"-")
 
@@ -62,7 +62,7 @@ _FILE: Final = re.compile(
     rb"|local|internal|py|rb|pl|java|go|so|dll|exe)$",
     re.IGNORECASE,
 )
-"""Endings of names of files, and of machines that no visitor asks for."""
+"""Endings of file names and of internal machines, which are no hosts of a site."""
 _AGENT: Final = re.compile(
     rb"Mozilla/\d|Opera/\d|[A-Za-z][\w .+-]*/v?\d[\w.+-]*(?:[ +(;]|$)|.*https?://"
 )
@@ -75,7 +75,7 @@ _CLOCK: Final = re.compile(rb"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _NUMBER: Final = re.compile(rb"\d+(?:\.\d+)?")
 
 _STATUSES: Final = frozenset(int(status) for status in HTTPStatus) | {444, 460, 463, 464, 499, 520}
-"""Status codes of servers, and those that nginx and load balancers note for themselves."""
+"""Status codes of servers, and those that nginx and load balancers write for their own purposes."""
 
 _FIRST_PORT_OF_CLIENTS: Final = 32_768
 
@@ -92,12 +92,12 @@ class Delimiter(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """A log format that was found out from values."""
+    """A log format that was inferred from values."""
 
     directive: str
-    """Format as `nginx:…` or `apache:…`, as it could be given for a source."""
+    """The format as `nginx:…` or `apache:…`, as it can be given for a source."""
     doubts: tuple[str, ...] = ()
-    """Sentences on what may as well be something else."""
+    """Sentences on ambiguous fields."""
 
 
 Token = tuple[Delimiter, bytes]
@@ -106,7 +106,7 @@ Shape = tuple[Delimiter, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A field over all sample lines that are divided alike."""
+    """Values of one field over all sample lines that are divided in the same way."""
 
     index: int
     kind: Delimiter
@@ -117,7 +117,7 @@ class _Column:
         return [value for value in self.values if value not in _EMPTY]
 
     def share(self, test: Callable[[bytes], bool], of_all: bool = False) -> float:
-        """Return the share of values (that are there, or of all) that pass a test."""
+        """Return the share of non-empty values (or of all) that pass a test."""
         filled = self.filled
         size = len(self.values) if of_all else len(filled)
         return sum(map(test, filled)) / size if size else 0.0
@@ -127,7 +127,7 @@ class _Column:
 
 
 def infer(sample: bytes, host: str | None = None) -> Inferred | None:
-    """Return the format that the values of some lines speak for; None if too little is recognised.
+    """Return format that the values of some lines indicate, or None if too little is recognised.
 
     With `host`, which a person has named, a field counts as the host only if it has that value.
     """
@@ -148,7 +148,7 @@ def infer(sample: bytes, host: str | None = None) -> Inferred | None:
 
 
 def count_fields(line: bytes) -> int:
-    """Return how many fields a line has that blanks part."""
+    """Return the number of fields of a line, separated by blanks."""
     return sum(1 for _ in _tokens(line.strip(), b" "))
 
 
@@ -156,7 +156,7 @@ def count_fields(line: bytes) -> int:
 
 
 def _are_parted_by_tabs(lines: Sequence[bytes]) -> bool:
-    """Return whether lines have tabs, and about as many each."""
+    """Return True if lines have tabs, mostly the same number."""
     counts = Counter(line.count(b"\t") for line in lines)
     usual, often = counts.most_common(1)[0] if counts else (0, 0)
     return usual >= 3 and often >= _ALIKE * len(lines)
@@ -167,7 +167,7 @@ def _outside_quotes(line: bytes) -> bytes:
 
 
 def _tokens(line: bytes, separator: bytes) -> Iterator[Token]:
-    """Yield the fields of a line, as `tokenize` divides it; none where that cannot be."""
+    """Yield the fields of a line, divided as `tokenize` does; none where that is impossible."""
     at, count = 0, 0
     while at < len(line) and count < _MOST_FIELDS:
         if line[at : at + 1] == separator:
@@ -180,7 +180,7 @@ def _tokens(line: bytes, separator: bytes) -> Iterator[Token]:
 
 
 def _token(line: bytes, at: int, separator: bytes) -> tuple[Delimiter, int, int, int]:
-    """(kind, start and stop of the value, where the separator is) of the field at a place."""
+    """Return kind, start and stop of the field at a position, and where its separator is."""
     first = line[at : at + 1]
     if first == b"[":
         end = line.find(b"]", at)
@@ -207,7 +207,7 @@ def _closing_quote(line: bytes, at: int, separator: bytes) -> int:
 
 
 def _common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
-    """Return how the longest beginning of most lines is divided."""
+    """Return the longest sequence of delimiters that most lines begin with, or None."""
     shapes = [tuple(kind for kind, _ in row) for row in rows]
     for length in range(max(map(len, shapes), default=0), 3, -1):
         by_length = Counter(shape[:length] for shape in shapes if len(shape) >= length)
@@ -218,7 +218,7 @@ def _common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
 
 
 def _has_shape(row: Sequence[Token], shape: Shape) -> bool:
-    """Return whether a line begins like this; `-` may stand without the quotes."""
+    """Return True if a line begins with these delimiters; `-` may stand without quotes."""
     return len(row) >= len(shape) and all(
         kind is wanted or (wanted is Delimiter.QUOTES and value == b"-")
         for (kind, value), wanted in zip(row, shape, strict=False)
@@ -229,17 +229,17 @@ def _has_shape(row: Sequence[Token], shape: Shape) -> bool:
 
 
 def is_url(value: bytes) -> bool:
-    """Return whether a value is an absolute URL of the web."""
+    """Return True for an absolute http(s) URL."""
     return _URL.fullmatch(value) is not None
 
 
 def is_target(value: bytes) -> bool:
-    """Return whether a value is a path or an absolute URL."""
+    """Return True for a path or an absolute URL."""
     return _PATH.fullmatch(value) is not None or is_url(value)
 
 
 def is_host(value: bytes) -> bool:
-    """Return whether a value is a full name of a host, with or without a port."""
+    """Return True for a full host name, with or without a port."""
     return (
         _HOST.fullmatch(value) is not None
         and _FILE.search(value) is None
@@ -249,7 +249,7 @@ def is_host(value: bytes) -> bool:
 
 
 def is_agent(value: bytes) -> bool:
-    """Return whether a value looks like a user agent."""
+    """Return True for a text that looks like a user agent."""
     return _AGENT.match(value) is not None and _NO_AGENT.match(value) is None
 
 
@@ -261,7 +261,7 @@ def _is_address(value: bytes) -> bool:
 
 
 def _is_upstream(value: bytes) -> bool:
-    """Return whether a value is an address of an own network with a port below those of clients."""
+    """Return True for a private address with a port that no client has: an upstream server."""
     match = _PORT.fullmatch(value)
     own = match is not None and packed_address(match[1] or match[2] or match[3])
     if not own:
@@ -284,7 +284,7 @@ def _fully(pattern: re.Pattern[bytes]) -> Callable[[bytes], bool]:
 
 
 def _times(values: Sequence[bytes]) -> list[bool]:
-    """Return flags of the values that are times, of the years that logs are of."""
+    """Return flags of the values that are times in the range of logs."""
     data = np.frombuffer(b"\n".join(values) + b"\n", np.uint8)
     fields = Fields.empty(data, len(values), {int(Slot.TIME), int(Slot.TARGET)})
     lengths = np.array([len(value) for value in values], np.int64)
@@ -300,12 +300,12 @@ def _times(values: Sequence[bytes]) -> list[bool]:
 
 
 class _Roles:
-    """The fields that columns hold."""
+    """Assignment of fields to columns, decided one field after another."""
 
     def __init__(self, columns: Sequence[_Column], host: bytes | None) -> None:
         self.columns = columns
         self.of: dict[int, Slot] = {}
-        """Column -> field."""
+        """Field of each column that has one, by column index."""
         self.doubts: list[str] = []
         self._set(Slot.TIME, self._time())
         self._request()
@@ -317,7 +317,7 @@ class _Roles:
         self._forwarded_of_nobody()
 
     def are_enough(self) -> bool:
-        """Return whether lines can be read by these."""
+        """Return True if the assigned fields suffice to read lines."""
         there = set(self.of.values())
         is_requested = Slot.REQUEST in there or Slot.TARGET in there
         return {Slot.TIME, Slot.ADDRESS} <= there and is_requested
@@ -327,7 +327,7 @@ class _Roles:
             self.of[column.index] = slot
 
     def _at(self, *slots: Slot) -> int:
-        """Return where the first of some fields stands; at the beginning if there is none."""
+        """Return the first column that has one of some fields, or 0."""
         return min((i for i, slot in self.of.items() if slot in slots), default=0)
 
     def _free(self) -> Iterator[_Column]:
@@ -337,7 +337,7 @@ class _Roles:
         return next((column for column in self._free() if column.is_mostly(test, least)), None)
 
     def _time(self) -> _Column | None:
-        """The time; a date may stand before it."""
+        """Return the time column; a date column before it is assigned too."""
         columns = [c for c in self.columns if sum(_times(c.values)) >= _NEARLY_ALL * len(c.values)]
         written = [c for c in columns if not c.is_mostly(_fully(_NUMBER))]
         bracketed = [c for c in written if c.kind is Delimiter.BRACKETS]
@@ -351,7 +351,7 @@ class _Roles:
         return columns[0] if columns else None
 
     def _request(self) -> None:
-        """The request as a whole, or its method and target apart, or a URL alone."""
+        """Assign the request as a whole, or its method and target separately, or a URL alone."""
         request = self._first(_fully(_REQUEST), _MOST)
         if request is not None:
             return self._set(Slot.REQUEST, request)
@@ -366,7 +366,10 @@ class _Roles:
         return self._set(Slot.TARGET, target)
 
     def _status(self) -> _Column | None:
-        """The first status behind the request, or of all; a column of zeros is none."""
+        """Return the first status column behind the request, or else the first of all.
+
+        A column of zeros is no status.
+        """
         place = self._at(Slot.REQUEST, Slot.TARGET)
         columns = [
             column
@@ -377,7 +380,7 @@ class _Roles:
         return next(behind, columns[0] if columns else None)
 
     def _addresses(self) -> None:
-        """The visitor, and what proxies say of it."""
+        """Assign the visitor's address and X-Forwarded-For."""
         columns = [
             column
             for column in self._free()
@@ -401,9 +404,9 @@ class _Roles:
         self._set(Slot.FORWARDED, next(forwarded, None))
 
     def _visitor(self, columns: Sequence[_Column]) -> _Column:
-        """The first address, unless it is always the same and a later one is not.
+        """Return the first address column, unless it hardly varies and a later one does.
 
-        In front of many sites, that later one is theirs.
+        On a server of many sites, a later column that varies may be the sites' addresses.
         """
         first, most = columns[0], max(columns, key=lambda column: len(set(column.filled)))
         visitors, sites = len(set(most.filled)), self._most_hosts()
@@ -416,14 +419,14 @@ class _Roles:
         return first
 
     def _most_hosts(self) -> int:
-        """Return how many hosts the field has that has most of them."""
+        """Return the largest number of different hosts in any column."""
         hosts = (column for column in self._free() if column.is_mostly(is_host))
         return max((len(set(column.filled)) for column in hosts), default=0)
 
     def _is_followed_by_nothing(self) -> bool:
-        """Return whether the first word is a visitor by name or pseudonym.
+        """Return True if the first word is a visitor by name or pseudonym.
 
-        What `identd` knows follows.
+        An empty `identd` field follows it.
         """
         second = self.columns[1]
         return (
@@ -455,7 +458,7 @@ class _Roles:
         return None
 
     def _forwarded_of_nobody(self) -> None:
-        """Behind the agent stands what proxies say of visitors, where the sample has none."""
+        """Assign an empty quoted field behind the agent to X-Forwarded-For."""
         place = self._at(Slot.AGENT)
         if Slot.FORWARDED in self.of.values() or not place:
             return
@@ -465,7 +468,7 @@ class _Roles:
             self._set(Slot.FORWARDED, behind[0])
 
     def _is_of_the_request(self, column: _Column) -> bool:
-        """Return whether URLs are those of the requests themselves, written out."""
+        """Return True if a column's URLs repeat the requests of the same lines."""
         place = next((i for i, s in self.of.items() if s in (Slot.REQUEST, Slot.TARGET)), None)
         if place is None:
             return False
@@ -477,7 +480,7 @@ class _Roles:
         return same > _MOST * len(column.filled)
 
     def _host(self, named: bytes | None) -> _Column | None:
-        """The site: of several names of hosts, the one that referrers have in most lines."""
+        """Return the host column of the site: of several, the one that occurs in referrers most."""
         columns = [
             column
             for column in self._free()
@@ -503,10 +506,7 @@ class _Roles:
         return best
 
     def _is_machine(self, column: _Column) -> bool:
-        """Return whether a host is the machine that a log shipper names.
-
-        Behind a time or by a tag.
-        """
+        """Return True if a host column is a log shipper's machine, by a time or tag beside it."""
         if column.index > self._at(Slot.ADDRESS):
             return False
         before, behind = self.columns[: column.index][-1:], self.columns[column.index + 1 :][:1]
@@ -564,10 +564,7 @@ _APACHE: Final = {
 
 
 def _directive(columns: Sequence[_Column], roles: _Roles, separator: bytes, is_padded: bool) -> str:
-    """Return what was found as the format that the server may have been given.
-
-    No value is in it.
-    """
+    """Return the inferred format as a directive of nginx or Apache, without any value."""
     is_dated = Slot.DATE in roles.of.values()
     server, names = ("apache", _APACHE) if is_dated else ("nginx", _NGINX)
     last = max(roles.of)
@@ -588,7 +585,7 @@ def _directive(columns: Sequence[_Column], roles: _Roles, separator: bytes, is_p
 
 
 def _name(column: _Column, slot: Slot, names: dict[Slot, str]) -> str:
-    """The variable of a field; of times there are several."""
+    """Return the variable of the server for a field; for times there are several."""
     if slot is Slot.ADDRESS and _has_ports(column):
         return "$remote_addr:$remote_port" if names is _NGINX else "%a:%{remote}p"
     if slot is Slot.TIME and names is _NGINX:
@@ -600,7 +597,7 @@ def _name(column: _Column, slot: Slot, names: dict[Slot, str]) -> str:
 
 
 def _has_ports(column: _Column) -> bool:
-    """Return whether a port stands behind every address; of IPv6 alone nobody could tell."""
+    """Return True if a port follows every IPv4 address; with IPv6 alone that cannot be decided."""
     dotted = [value for value in column.filled if b"." in value]
     return bool(dotted) and all(map(_fully(_PORT), dotted))
 
@@ -609,7 +606,7 @@ _HAPROXY: Final = re.compile(
     rb"(?:.* )?\S+:\d+ \[[^\]]+\] \S+ \S+ \S+ -?\d+ \S+ \S+ \S+ \S+ \S+ \S+"
     rb" \{(.*?)\}(?: \{.*?\})? \"[^\"]*\"?"
 )
-"""Line of HAProxy with the headers that it captured, which bars part."""
+"""Expression for a line of HAProxy with captured headers, separated by bars."""
 
 _HAPROXY_BEFORE: Final = (
     r"(?:.* )?(?P<address>\S+):\d+ \[(?P<time>[^\]]+)\] \S+ \S+ \S+ (?P<status>-?\d+)"
@@ -618,10 +615,10 @@ _HAPROXY_BEFORE: Final = (
 
 
 def captured(lines: bytes, host: str) -> str | None:
-    """Return a pattern for lines of HAProxy by the headers in `{host|referrer|agent}`.
+    """Return a pattern for HAProxy lines with captured headers, `{host|referrer|agent}`.
 
-    None where it captured no host, nor referrers of the `host` that is known: nothing else is worth
-    a pattern, which Python matches slowly.
+    None if neither a host was captured, nor referrers for a known `host`: nothing else is worth a
+    pattern, which Python matches slowly.
     """
     matches = [match for line in lines.splitlines() if (match := _HAPROXY.match(line))]
     rows = [match[1].split(b"|") for match in matches]

@@ -1,11 +1,11 @@
-"""Finding the fields of JSON lines where they stand, in one compiled pass.
+"""A compiled pass that finds the fields of JSON lines without decoding them.
 
-Here: the loop over the bytes of a line, and the keys it looks for. Not here: lines it does not
-understand and values that are not written as they are meant, which orjson decodes (`structured`).
+Here: the loop over the bytes of a line, and the keys it looks for. Not here: lines that it does not
+understand and values with escapes, which orjson decodes (`structured`).
 
-A line that is said to be read is an object that orjson would accept, with the same values. Of what
-is rare in a log, the loop says nothing: keys with escapes, surrogates, exponents, blanks other than
-spaces, deep nesting, bytes that are not UTF-8.
+A line that is reported as read is an object that orjson would accept, with the same values. Rare
+things are left to orjson: keys with escapes, surrogates, exponents, blanks other than spaces, deep
+nesting, bytes that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from temporal_assets.logs.read.records import Bytes, Offsets, Reject
 
 Path = tuple[str, ...]
 Paths = Mapping[Slot, Sequence[Path]]
-"""Paths at which a field may be, most likely first."""
+"""Paths of a field, the most likely first."""
 
 Kinds = NDArray[np.uint8]
 
 ABSENT: Final = 0
 NULL: Final = 1
 PLAIN: Final = 2
-"""The bytes between the quotes, or those of the number, are the value."""
+"""Kind of a value that equals its bytes (between quotes, for a text)."""
 ESCAPED: Final = 3
-"""A text with escapes between its quotes."""
+"""Kind of a text with escapes."""
 NUMBER: Final = 4
-"""A number that may be written otherwise than Python writes it."""
+"""Kind of a number that Python may write differently."""
 NO_TEXT: Final = 5
-"""true, false or an object: a value, but none of a field."""
+"""Kind of true, false and objects: values that are no field."""
 
 _BUCKETS: Final = 256
 _OUTERMOST: Final = constant(0)
@@ -79,10 +79,10 @@ _AFTER_BACKSLASH[np.frombuffer(b'"\\/bfnrt', np.uint8)] = True
 
 
 class Keys(NamedTuple):
-    """The keys that lead to fields, as a tree, and the ways to each field. Node 0 is the line."""
+    """Tree of the keys that lead to fields, and the ways to each field. Node 0 is the line."""
 
     text: Bytes
-    """All keys, one after the other."""
+    """Bytes of all keys, concatenated."""
     start: Offsets
     stop: Offsets
     parent: Offsets
@@ -97,14 +97,14 @@ class Keys(NamedTuple):
     following: Offsets
     """The next node with the same hash."""
     slot: Offsets
-    """Per way: the field it leads to; the ways to one field are in their order."""
+    """Field of each way; the ways to one field are in their order."""
     head: Offsets
-    """Per way: the node it begins with."""
+    """First node of each way."""
     nested: Offsets
-    """Per way: the node it ends at, where there is a `head`."""
+    """Last node of each way, used if its `head` exists in the line."""
     flat: Offsets
-    """Per way: the node to take where there is none. Some log shippers flatten objects: their keys
-    have the dots."""
+    """Node used if the `head` does not exist: some log shippers flatten objects into keys with
+    dots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Scan:
     """Fields found in the lines of a block."""
 
     read: Flags
-    """Per line: whether it was understood; nothing is known of the others."""
+    """For each line, True if it was understood; nothing is known of others."""
     start: Offsets
     """A row per `Slot`, a column per line; -1 for no value."""
     stop: Offsets
@@ -156,7 +156,7 @@ def keys_of(paths: Paths) -> Keys:
 
 
 def scan(data: Bytes, lines: Lines, reason: Reasons, keys: Keys, is_utf8: bool) -> Scan:
-    """Return the fields of all lines without a `reason` against them.
+    """Find the fields of all lines that were not rejected before (`reason`).
 
     Unless all of `data` is UTF-8, lines with bytes beyond ASCII are not read.
     """
@@ -185,7 +185,7 @@ def _buckets(parents: Sequence[int], names: Sequence[bytes]) -> tuple[Offsets, O
 
 
 def _mixed(parent: int, length: int, first: int, last: int) -> int:
-    """A hash of a key that looks at two of its bytes."""
+    """Return a hash of a key from its length and two of its bytes."""
     return (parent * 37 + length * 11 + first * 5 + last) & (_BUCKETS - 1)
 
 
@@ -224,7 +224,7 @@ def _scan(
 
 @inlined
 def _is_text(data: Bytes, at: int, stop: int, is_utf8: bool) -> bool:
-    """Return whether the line has no control characters, and no bytes that may not be UTF-8."""
+    """Return True if a line has no control characters, and no bytes that may not be UTF-8."""
     low = False
     high = np.uint8(0)
     for i in range(at, stop):
@@ -246,10 +246,7 @@ def _choose(
     stop: Offsets,
     kind: Kinds,
 ) -> None:
-    """Choose, of the ways to a field, the first that leads to a value.
-
-    An empty one if none does.
-    """
+    """Choose the first way to each field that leads to a value, or else to an empty one."""
     firm[:] = False
     for way in range(keys.slot.size):
         slot = keys.slot[way]
@@ -282,12 +279,10 @@ def _object(
     what: Kinds,
     levels: Offsets,
 ) -> bool:
-    """Return whether the line is an object, and understood.
+    """Note the values of all nodes; return True if the line is an object and was understood.
 
-    Notes the value of every node it has.
-
-    `levels` are the objects and lists that the place is in: (node, whether it is a list, number of
-    its next element).
+    `levels` are the enclosing objects and lists: (node, whether it is a list, number of its next
+    element).
     """
     at = _skip(data, at, stop)
     if at >= stop or data[at] != BRACE:
@@ -329,7 +324,7 @@ def _closer(levels: Offsets, depth: int) -> int:
 def _next_child(
     data: Bytes, at: int, stop: int, keys: Keys, what: Kinds, levels: Offsets, depth: int
 ) -> tuple[int, int]:
-    """The node of the element or key that begins here, -1 if none, and where its value begins.
+    """Return the node of the element or key that begins here (or -1), and where its value begins.
 
     The latter is -1 for what is not understood.
     """
@@ -358,7 +353,7 @@ def _next_child(
 
 @inlined
 def _enter(node: int, is_list: bool, keys: Keys, what: Kinds, levels: Offsets, depth: int) -> bool:
-    """Go into an object or list; not if its parts would have to be a value."""
+    """Enter an object or list; return False if a value was expected there."""
     if depth == _DEEPEST or (node >= 0 and is_list and keys.is_value[node]):
         return False
     if node >= 0:
@@ -369,7 +364,7 @@ def _enter(node: int, is_list: bool, keys: Keys, what: Kinds, levels: Offsets, d
 
 @inlined
 def _after_value(data: Bytes, at: int, stop: int, levels: Offsets, depth: int) -> tuple[int, int]:
-    """Return where the line goes on after a comma, and how deep; -1 for what is not understood.
+    """Return where the line goes on after a comma, and the depth; -1 if not understood.
 
     At the end of the outermost object the depth is -1.
     """
@@ -421,7 +416,7 @@ def _element(keys: Keys, parent: int, place: int) -> int:
 
 @inlined
 def _scalar(data: Bytes, at: int, stop: int) -> tuple[int, int, int, int]:
-    """A value that has no parts: (begin, end, where the line goes on or -1, kind)."""
+    """Return begin, end, continuation (or -1) and kind of a value without parts."""
     if data[at] == QUOTE:
         end, kind = _text_end(data, at + 1, stop)
         return at + 1, end, (end + 1 if end >= 0 else -1), kind
@@ -439,10 +434,7 @@ def _scalar(data: Bytes, at: int, stop: int) -> tuple[int, int, int, int]:
 
 @inlined
 def _text_end(data: Bytes, at: int, stop: int) -> tuple[int, int]:
-    """Return where the quote is that ends a text, -1 for what is left to orjson.
-
-    PLAIN or ESCAPED.
-    """
+    """Return the position of a text's closing quote (-1: left to orjson), and its kind."""
     begin = at
     kind = PLAIN
     while True:
@@ -482,9 +474,9 @@ def _hex(byte: int) -> int:
 
 @inlined
 def _number(data: Bytes, at: int, stop: int) -> tuple[int, int, int]:
-    """A number: (end of its value, where the line goes on or -1, PLAIN or NUMBER).
+    """Return end, continuation (or -1) and kind of a number.
 
-    Python writes no zeros at the end of a fraction, so they are not of the value.
+    Python writes no zeros at the end of a fraction, so they are excluded.
     """
     is_negative = data[at] == MINUS
     whole = at + is_negative

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 
 class Slot(IntEnum):
-    """The meaning of a field. Users map columns to any of them, by the names of `COLUMN_NAMES`."""
+    """Fields of a record. Users map columns to them by the names in `COLUMN_NAMES`."""
 
     TIME = 0
     ADDRESS = 1
@@ -40,13 +40,13 @@ class Slot(IntEnum):
     FORWARDED = 12
     """X-Forwarded-For."""
     VIEWS = 13
-    """How often a page was opened: the row stands for many requests."""
+    """Number of times a page was opened: the row stands for many requests."""
     VISITORS = 14
-    """How many opened it."""
+    """Number of visitors who opened it."""
     TRANSITS = 15
-    """How often it was opened by a link on the referrer."""
+    """Number of times it was opened by a link on the referrer."""
     EVENT = 16
-    """Kind of event: of `page_view` alone the row is a request."""
+    """Kind of event: only rows with `page_view` are requests."""
 
 
 SLOTS: Final = len(Slot)
@@ -107,7 +107,7 @@ _PORT: Final = ":port"
 
 
 def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> Layout:
-    """Return the layout a notation describes (see the module)."""
+    """Return the layout that a notation describes (see the module)."""
     kinds: list[int] = []
     slots: list[int] = []
     required: int | None = None

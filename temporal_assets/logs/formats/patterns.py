@@ -46,7 +46,7 @@ def compile_pattern(pattern: str) -> re.Pattern[bytes]:
 
 
 def groups(pattern: re.Pattern[bytes]) -> dict[str, Slot]:
-    """Return group -> slot, for the groups that have a name we know."""
+    """Return the slot of each named group with a known name."""
     slot_names = COLUMN_NAMES | _ALIASES
     return {name: slot_names[name] for name in pattern.groupindex if name in slot_names}
 
@@ -58,7 +58,7 @@ def parse(
     reading: Reading,
     before: int = BAD,
 ) -> Records:
-    """Records of the lines whose beginning the pattern matches; `before` as for `assemble`."""
+    """Parse the lines whose beginning the pattern matches; `before` as for `assemble`."""
     lines = find_lines(block)
     slots = groups(pattern)
     fields = Fields.empty(block.data, len(lines), {int(slot) for slot in slots.values()})

@@ -1,4 +1,4 @@
-"""Fields that cannot stay byte ranges of the block: joined, decoded or unquoted copies.
+"""Columns that must be copied because their values are joined, decoded or unquoted.
 
 Here: compiled copying, row by row into one fresh buffer. Not here: which format needs which
 (`directives`, `tables`).
@@ -34,19 +34,19 @@ Decode = Callable[[Column], Column]
 
 
 def with_query(path: Column, query: Column) -> Column:
-    """`path?query` where there is a query (`-` and empty are none) and the path has none yet."""
+    """Return paths with `?query` appended where there is a query and the path has none."""
     return Column(
         *_with_query(path.data, path.start, path.stop, query.data, query.start, query.stop)
     )
 
 
 def with_scheme(column: Column) -> Column:
-    """`http://` before values that begin with a host: neither paths nor URLs."""
+    """Return values with `http://` before those that begin with a host."""
     return Column(*_with_scheme(column.data, column.start, column.stop))
 
 
 def join(pieces: Sequence[Column | bytes | None], rows: int) -> Column:
-    """The values of several columns and texts, one behind the other; none where no column has any.
+    """Return the concatenation of several columns and texts; empty where no column has a value.
 
     A column that no row has is None.
     """
@@ -68,9 +68,9 @@ def join(pieces: Sequence[Column | bytes | None], rows: int) -> Column:
 
 
 def with_url_prefix(records: Records, prefix: str) -> Records:
-    """`prefix` before pages and referrers that are neither paths nor URLs.
+    """Return records with `prefix` before pages and referrers that are bare ids or names.
 
-    A referrer with a dot may be a host.
+    A referrer with a dot may be a host and is left alone.
     """
     referrer = records.referrer
     return replace(
@@ -118,7 +118,7 @@ def _behind(prefix: str, column: Column, bare: NDArray[np.int32]) -> Column:
 
 @loop
 def _bare(data: Bytes, start: Offsets, stop: Offsets, dotted: bool) -> NDArray[np.int32]:
-    """1 for each value that is an id or a name: neither a path, nor a URL, nor nothing."""
+    """Return 1 for each value that is an id or a name: no path, no URL, not empty."""
     bare = np.zeros(start.size, np.int32)
     for i in range(start.size):
         length = stop[i] - start[i]
@@ -132,17 +132,17 @@ def _bare(data: Bytes, start: Offsets, stop: Offsets, dotted: bool) -> NDArray[n
 
 
 def plus_to_space(column: Column) -> Column:
-    """IIS writes blanks as `+`; values with blanks of their own were quoted instead."""
+    """Return values with `+` replaced by blanks, as IIS writes them."""
     return Column(*_plus_to_space(column.data, column.start, column.stop))
 
 
 def undo_percent_of_percent(column: Column) -> Column:
-    """`%2520` becomes `%20`: CloudFront escapes the escapes of URLs. Others stay."""
+    """Return values with `%25XX` replaced by `%XX`: CloudFront escapes the escapes of URLs."""
     return Column(*_decode_percent(column.data, column.start, column.stop, True))
 
 
 def decode_percent(column: Column) -> Column:
-    """All `%XX` as bytes, once."""
+    """Return values with all `%XX` decoded once."""
     return Column(*_decode_percent(column.data, column.start, column.stop, False))
 
 
@@ -159,7 +159,7 @@ CLOUDFRONT_ENCODED: Final[Mapping[str, Decode]] = {
 
 
 def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
-    """Return the records with the server's own encoding undone in those columns that are there."""
+    """Return records with the server's own encoding undone in the given columns."""
     for name, decode in encoded.items():
         column: Column | None = getattr(records, name)
         if column is not None:
@@ -168,15 +168,15 @@ def decoded(records: Records, encoded: Mapping[str, Decode]) -> Records:
 
 
 def halve_quotes(column: Column, field: Offsets) -> Column:
-    """RFC 4180: `""` inside quotes is one quote; elsewhere it is two.
+    """Return values with `""` replaced by `"` in quoted fields (RFC 4180).
 
-    `field` is where the fields begin that the values are of, behind their quotes.
+    `field` is the position where each value's field begins, behind its quote.
     """
     return Column(*_halve_quotes(column.data, column.start, column.stop, field))
 
 
 def has_doubled_quotes(data: Bytes) -> bool:
-    """Return whether there is anything for `halve_quotes` to do."""
+    """Return True if `halve_quotes` would change anything."""
     return _has_doubled_quotes(readonly(data))
 
 
@@ -192,7 +192,7 @@ def _has_doubled_quotes(data: Bytes) -> bool:
 
 @inlined
 def _copy(data: Bytes, start: int, stop: int, out: Bytes, to: int) -> int:
-    """Copy a range; where the next byte goes."""
+    """Copy a range of bytes and return the position after it."""
     for at in range(start, stop):
         out[to] = data[at]
         to += 1
@@ -270,7 +270,7 @@ def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, O
 
 @inlined
 def _at(data: Bytes, at: int) -> int:
-    """Return one byte, as a number that may become negative in a subtraction."""
+    """Return one byte as a signed integer."""
     return int(np.int64(data[at]))
 
 

@@ -1,4 +1,4 @@
-"""The `log_format` of nginx and the `LogFormat` of Apache as a layout: what users have at hand.
+"""The `log_format` of nginx and the `LogFormat` of Apache, converted to a layout.
 
 Here: which variable is which field, and how fields are delimited. Not here: dividing lines
 (`tokenize`), formats that have names (`formats`).
@@ -81,21 +81,21 @@ _APACHE: Final = {
     "%{referer}i": Slot.REFERRER,
     "%{user-agent}i": Slot.AGENT,
 }
-"""The same for Apache; names of headers in lower case, conditions left out."""
+"""Variables of Apache that fill a whole field; header names in lower case, without conditions."""
 
 _VARIABLES: Final = {"nginx": _NGINX, "apache": _APACHE}
 
 _USERS: Final = ("$remote_user", "%u")
 _BLANK_WITHIN: Final = ("$time_local", "%t")
 _IN_BRACKETS: Final = "%t"
-"""Apache writes the brackets of its own accord."""
+"""Variable that Apache writes with brackets of its own."""
 
 _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATUS)
 """Fields that lines must have; of what follows these, lines may have less."""
 
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
 _STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
-"""Milliseconds are Apache's own: they stand beside what `strftime` knows, as the zone then does."""
+"""Expression for a time in parts: Apache's own milliseconds stand beside what `strftime` knows."""
 _CLOCK: Final = re.compile(r"%[HIMSTRXcrs]|\{(?:begin:|end:)?(?:sec|msec|usec)")
 """Directives of `strftime` for the time of a day; a field without any is a date."""
 _WITH_PORT: Final = (":$remote_port", ":%{remote}p")
@@ -109,7 +109,8 @@ _NGINX_LINE: Final = re.compile(
 )
 _APACHE_LINE: Final = re.compile(r'\s*LogFormat\s+"(?P<format>.*)"(?:\s+\S+)?\s*', re.DOTALL)
 _SEAMS: Final = {quote: re.compile(rf"(?<!\\){quote}\s+{quote}") for quote in ("'", '"')}
-"""nginx joins the strings of a directive, by what they begin and end with."""
+"""Expressions for the gaps between the strings of a directive, which nginx joins, by their
+quotes."""
 
 _NICKNAME: Final = re.compile(r"[\w-]+")
 
@@ -117,7 +118,7 @@ _INSTEAD: Final = "describe the lines with `regex:` instead (docs/log-formats.md
 
 
 def layout_of(server: str, directive: str) -> Layout:
-    """Return how lines are divided that a server writes as the directive says.
+    """Return the layout of lines that a server writes with the given directive.
 
     `server` is nginx or apache. Raises `ServerFormatError`.
     """
@@ -162,7 +163,7 @@ def layout_of(server: str, directive: str) -> Layout:
 
 
 def _unwrapped(directive: str) -> str:
-    """The format itself, of a whole line (or several) of a configuration too."""
+    """Return the format alone, also from whole lines of a configuration file."""
     nginx = _NGINX_LINE.fullmatch(directive)
     apache = _APACHE_LINE.fullmatch(directive)
     if nginx and nginx["quote"]:
@@ -173,7 +174,7 @@ def _unwrapped(directive: str) -> str:
 
 
 def _slot(server: str, field: str) -> Slot | None:
-    """Return what a field of the directive is; None if it is of no use."""
+    """Return the field of a part of the directive, or None if it is not needed."""
     content = _BRACES.sub(r"$\1", _inside(field))
     content = _HEADER.sub(lambda match: match[0].lower(), _CONDITION.sub("%", content))
     is_written = server == "apache" and _STRFTIME.fullmatch(content) is not None

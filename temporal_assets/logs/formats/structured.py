@@ -45,11 +45,11 @@ r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
 _ALWAYS: Final = frozenset({Slot.TIME, Slot.TARGET, Slot.ADDRESS})
 
 _EMPTY: Final = (None, "", "-")
-"""Values for which a later path may have a better one."""
+"""Values after which a later path is tried."""
 
 
 def dotted(path: str) -> Path:
-    """Return `request.headers.Referer.0` as a path; numbers index lists."""
+    """Return a dotted text (`request.headers.Referer.0`) as a path; numbers index lists."""
     return tuple(path.split("."))
 
 
@@ -62,7 +62,7 @@ def parse(
     before: int = BAD,
     moment: int | None = None,
 ) -> Records:
-    """Records of a block of JSON lines; `before` as for `assemble`, `moment` as for `with_counts`.
+    """Parse a block of JSON lines; `before` as for `assemble`, `moment` as for `with_counts`.
 
     A field that is in no line of the block is not logged at all, unless it is `certain` to be.
     """
@@ -103,7 +103,7 @@ def parse(
 
 
 def _put_dates_apart(fields: Fields) -> None:
-    """Make the time of counts a date, in place: it has no clock, as a rule."""
+    """Turn the time of counts into a date, in place: it usually has no time of day."""
     for ends in (fields.start, fields.stop):
         ends[Slot.DATE] = np.where(ends[Slot.TIME] >= 0, ends[Slot.TIME], ends[Slot.DATE])
     fields.used[Slot.TIME], fields.used[Slot.DATE] = False, True
@@ -122,7 +122,7 @@ def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
 
 
 def _is_utf8(data: Bytes) -> bool:
-    """Return whether all lines are: a line's end is never inside a character."""
+    """Return True if all bytes are UTF-8."""
     ends = np.array([0, data.size], np.int32)
     # Arrow only looks; Python would make a text of it, which takes ten times as long.
     text = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))
@@ -134,7 +134,7 @@ def _is_utf8(data: Bytes) -> bool:
 
 
 class _Values:
-    """The values of all lines: where they stand in the block, or else in a buffer behind it."""
+    """Values of all lines, in the block or in a buffer behind it."""
 
     def __init__(self, checked: Fields, scanned: Scan) -> None:
         self._fields = checked
@@ -143,7 +143,7 @@ class _Values:
         self._size = len(checked.data)
 
     def decode(self, slot: Slot, raw: memoryview) -> None:
-        """Put texts without their escapes, and numbers as Python writes them."""
+        """Store texts without their escapes, and numbers as Python writes them."""
         kind = self._found.kind[slot]
         rows = np.flatnonzero(kind == ESCAPED)
         texts = _decode_all(raw, b'"', *self._ranges(slot, rows))
@@ -158,7 +158,7 @@ class _Values:
         return self._found.start[slot, rows].tolist(), self._found.stop[slot, rows].tolist()
 
     def put(self, slot: Slot, row: int, value: bytes | None) -> None:
-        """A value that stands nowhere in the block."""
+        """Store a value that does not occur in the block."""
         if value is None:
             return
         self._found.start[slot, row] = self._size
@@ -169,7 +169,7 @@ class _Values:
             self._fields.reason[row] = Reject.NUL_BYTES
 
     def fields(self, certain: frozenset[Slot]) -> Fields:
-        """Return fields over all values."""
+        """Return all values as fields."""
         present = {slot for slot in Slot if (self._found.start[slot] >= 0).any()}
         slots = {int(slot) for slot in present | certain | _ALWAYS}
         fields = Fields.empty(self._data(), len(self._fields.reason), slots)
@@ -184,7 +184,7 @@ class _Values:
 
 
 def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[int]) -> list[Any]:
-    """Return values that are known to be JSON, at once."""
+    """Decode values that are known to be valid JSON, all at once."""
     parts = [raw[start:stop] for start, stop in zip(starts, stops, strict=True)]
     if not parts:
         return []
@@ -195,7 +195,7 @@ def _decode_all(raw: memoryview, quote: bytes, starts: list[int], stops: list[in
 
 
 def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
-    """Return (object, encoding of its strings as bytes); no object if the line is none."""
+    """Return the object in a line (or None), and the encoding of its strings."""
     encoding = "utf-8"
     try:
         record = orjson.loads(line)
@@ -211,7 +211,7 @@ def _decode(line: bytes) -> tuple[dict[str, Any] | None, str]:
 
 
 def _pick(record: dict[str, Any], options: Sequence[Path]) -> Any:
-    """Return the first value on one of several paths; an empty one if there is no other."""
+    """Return the first non-empty value on one of several paths, or an empty one."""
     empty = None
     for path in options:
         # Some log shippers flatten objects: their keys have the dots.
@@ -237,7 +237,7 @@ def _follow(path: Path, record: dict[str, Any]) -> Any:
 
 
 def _as_bytes(value: Any, encoding: str = "utf-8") -> bytes | None:
-    """Return a value as it would stand in a line; None if there is none."""
+    """Return a value as a plain line would hold it, or None."""
     if type(value) is list:
         value = value[0] if value else ""
     if type(value) is str:

@@ -53,10 +53,10 @@ from temporal_assets.settings import LogSource, Reading
 Names = tuple[str, ...]
 
 _PREAMBLE: Final = b"# -----"
-"""Beginning of exports of Google Analytics: comments, and tables that charts are of."""
+"""Expression for the beginning of Google Analytics exports: comments, and tables for charts."""
 
 _NAMES_BYTES: Final = 1 << 20
-"""Longer lines of names are none."""
+"""Most bytes of a line of column names."""
 
 
 def names_of(text: bytes, separator: bytes) -> Names:
@@ -73,9 +73,9 @@ def names_of(text: bytes, separator: bytes) -> Names:
 
 
 def behind_preamble(text: bytes) -> bytes:
-    """Return a text from the table on that Google Analytics writes behind comments and charts.
+    """Return the text from the table on that follows Google Analytics' comments and charts.
 
-    Any other text is whole.
+    Any other text is returned unchanged.
     """
     if not text.startswith(_PREAMBLE):
         return text
@@ -89,7 +89,7 @@ def behind_preamble(text: bytes) -> bytes:
 
 
 def columns_of(text: bytes, separator: bytes, columns: Mapping[str, str]) -> Names:
-    """Return the names of all columns; their numbers from 1, where the settings go by these."""
+    """Return the names of all columns, or their numbers from 1 if the settings use these."""
     names = names_of(text, separator)
     return numbers(len(names)) if by_number(columns) else names
 
@@ -106,12 +106,12 @@ def values_of(text: bytes, separator: bytes) -> dict[str, list[str]]:
 
 
 def _head(block: Block) -> bytes:
-    """Return as much of a block as a line of names may have."""
+    """Return the beginning of a block, as long as a line of names may be."""
     return block.data[:_NAMES_BYTES].tobytes()
 
 
 def advance(block: Block, names: Names | None, separator: bytes, source: LogSource) -> Names | None:
-    """Return the column names after a block: those of the first line of the file."""
+    """Return the column names in effect after a block: those in the first line of the file."""
     return names or columns_of(_head(block), separator, source.columns) or None
 
 
@@ -163,7 +163,7 @@ def parse(
 
 
 def _target_fields(fields: Fields) -> Offsets:
-    """Return where the fields begin that targets are of: requests, where a line has one."""
+    """Return where the fields begin from which targets were taken."""
     target, request = column(fields, Slot.TARGET).start, column(fields, Slot.REQUEST).start
     return np.where(request >= 0, request, target)
 

@@ -36,7 +36,7 @@ from temporal_assets.logs.read.kernels import (
 from temporal_assets.logs.read.records import Bytes, Offsets
 
 BAD: Final = -(1 << 62)
-"""Stands for an unreadable time."""
+"""Number that stands for an unreadable time."""
 
 NO_DAY: Final = -(1 << 40)
 
@@ -44,8 +44,8 @@ MICROSECONDS: Final = 1_000_000
 DAY: Final = 86_400 * MICROSECONDS
 
 _MINUTE: Final = 60 * MICROSECONDS
-"""Zones change their offset at whole minutes: mostly at full hours, but Newfoundland and Gaza did
-at 00:01 until 2011, and Casey in 2020."""
+"""A minute: zones change their offset at whole minutes, mostly at full hours, but Newfoundland and
+Gaza did at 00:01 until 2011, and Casey in 2020."""
 
 _LATIN_T: Final = 0x74
 _LATIN_Z: Final = 0x7A
@@ -130,7 +130,7 @@ def parse_date(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
-    """`parse_date`, remembering the last date: neighbouring lines share it.
+    """Return `parse_date` of a text, with a cache of the last date: neighbouring lines share it.
 
     `cache` holds the position and length of that date, and its day.
     """
@@ -147,7 +147,7 @@ def day_of(data: Bytes, start: int, stop: int, cache: Offsets) -> int:
 
 @inlined
 def parse_clock(data: Bytes, start: int, stop: int, needs_seconds: bool) -> tuple[int, int, bool]:
-    """`16:42[:07[.123]][ -0500]`: (microseconds into the local day, offset of the zone, naive).
+    """Parse `16:42[:07[.123]][ -0500]` into (microseconds of the day, zone offset, naive).
 
     The first is BAD if this is no time of day, or has no seconds where it needs them.
     """
@@ -236,7 +236,7 @@ def parse_number(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def parse_digits(data: Bytes, start: int) -> tuple[int, bool]:
-    """`20120210164207`: (microseconds, naive); BAD if it is none.
+    """Parse `20120210164207` into (microseconds, naive); BAD for other digits.
 
     As a number of milliseconds it would be a time after the year 2500.
     """
@@ -250,7 +250,7 @@ def parse_digits(data: Bytes, start: int) -> tuple[int, bool]:
 
 @inlined
 def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int, bool]:
-    """Any of the module's notations: (microseconds, naive); BAD if it is none.
+    """Parse any of the module's notations into (microseconds, naive); BAD for other texts.
 
     A naive time is returned as if it were UTC.
     """
@@ -303,7 +303,7 @@ def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo, before: i
 
 
 def last_repeated(times: Offsets, zone: ZoneInfo) -> int:
-    """The last of these UTC times that lies in an hour the zone's clocks repeat, else BAD."""
+    """Return the last UTC time that lies in an hour that the zone's clocks repeat, or BAD."""
     if zone.key == "UTC":
         return BAD
     first, second = _of_each(times, lambda time: _offsets(_local(time, zone)[0], zone))
@@ -320,10 +320,10 @@ def clocks(times: Offsets, zone: ZoneInfo) -> Offsets:
 
 
 def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple[Offsets, Offsets]:
-    """Both `offsets` of every time, which change at whole minutes, and not twice within a day.
+    """Return both results of `offsets` for every time.
 
-    They are asked for once a day, and once a minute of days that end with others than they began
-    with: nearly all days have one pair of them.
+    Offsets change at whole minutes, and not twice within a day, so that the function is called once
+    a day, and once a minute only on days that end with other offsets than they began with.
     """
     # Lines may be dated so that another zone's clocks would show no year that calendars have.
     times = np.clip(times, _FIRST, _LAST)
@@ -345,7 +345,7 @@ def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple
 
 @loop
 def _second_pass(local: Offsets, change: Offsets, last: int, later: bool) -> NDArray[np.bool_]:
-    """Return which of the times in repeated hours, in file order, come after a step back."""
+    """Return True for times in repeated hours, in file order, that come after a step back."""
     is_second = np.zeros(local.size, np.bool_)
     for i in range(local.size):
         step = local[i] - last
@@ -367,7 +367,7 @@ def _offsets(time: int, zone: ZoneInfo) -> tuple[int, int]:
 
 
 def _local(time: int, zone: ZoneInfo) -> tuple[int, bool]:
-    """(local clock of a UTC time in microseconds, whether it shows this for the second time)."""
+    """Return the local time of a UTC time, and True if clocks show it for the second time."""
     moment = (_EPOCH + dt.timedelta(microseconds=time)).replace(tzinfo=dt.UTC).astimezone(zone)
     offset = moment.utcoffset() or dt.timedelta()
     return time + round(offset.total_seconds() * MICROSECONDS), moment.fold == 1

@@ -1,8 +1,8 @@
-"""The hot path: from the bytes of a block to fields of lines, in compiled single passes.
+"""The hot path: compiled single passes from the bytes of a block to the fields of its lines.
 
 Here: finding lines, dividing them by a `Layout`, reading time, request and status. Fields are byte
-ranges of the block, nothing is copied. Not here: which layout a format has (`formats`), values
-that must be rewritten (`rewrite`).
+ranges of the block, nothing is copied. Not here: which layout a format has (`formats`), values that
+must be rewritten (`rewrite`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Lines:
 
 @dataclass(slots=True)
 class Fields:
-    """Everything the kernels find out about the lines of a block, filled in place.
+    """Fields of a block's lines, filled in place by the kernels.
 
     `start` and `stop` have a row per `Slot` and a column per line; rows of slots that are not
     `used` are undefined.
@@ -103,7 +103,7 @@ class Fields:
 
     @classmethod
     def empty(cls, data: Bytes, lines: int, slots: set[int]) -> Fields:
-        """Return fields of so many lines, of which nothing is known yet."""
+        """Return empty fields for a number of lines."""
         return cls(
             data=readonly(data),
             start=np.empty((SLOTS, lines), np.int64),
@@ -150,7 +150,7 @@ def _columns(fields: Fields) -> _Columns:
 
 
 def _flags(slots: set[int]) -> Flags:
-    """Return which slots these are, with those that are found in one of them."""
+    """Return flags of the slots, including those that are parts of one of them."""
     used = np.zeros(SLOTS, np.bool_)
     used[sorted(slots - {SKIP})] = True
     if used[Slot.REQUEST]:
@@ -159,7 +159,7 @@ def _flags(slots: set[int]) -> Flags:
 
 
 def find_lines(block: Block, skip_directives: bool = False) -> Lines:
-    """The block's lines; empty ones, and on request those that begin with `#`, are left out."""
+    """Return the block's non-empty lines, on request without those that begin with `#`."""
     data = readonly(block.data)
     number, start, stop = _find_lines(data, block.first_line, skip_directives)
     return Lines(number, start, stop)
@@ -199,15 +199,16 @@ def split_lines(
 
 
 def drop_ports(fields: Fields) -> None:
-    """Take off the ports that stand behind addresses of IPv6 with no brackets around these.
+    """Remove the ports behind IPv6 addresses without brackets.
 
-    Nothing tells such a port from a part of the address: only for formats that always write one.
+    Nothing distinguishes such a port from a part of the address: only for formats that always write
+    one.
     """
     _drop_ports(fields.data, fields.start[Slot.ADDRESS], fields.stop[Slot.ADDRESS])
 
 
 def interpret_fields(fields: Fields) -> None:
-    """Interpret fields that something else than a layout has found."""
+    """Interpret fields that were found without a layout."""
     _interpret_all(fields.data, NO_DAY, _columns(fields))
 
 
@@ -334,9 +335,7 @@ def _field(
     collapse: bool,
     escaped: bool,
 ) -> tuple[int, int, int]:
-    """Return one field from `at`.
-
-    (start and stop of the value, where the next separator must be).
+    """Return start and stop of the field at a position, and the position of its separator.
 
     The last is -1 if there is no such field here.
     """
@@ -381,7 +380,7 @@ def _is_empty(data: Bytes, start: int, stop: int) -> bool:
 def _split_line(
     data: Bytes, at: int, stop: int, line: int, division: _Division, columns: _Columns
 ) -> bool:
-    """Fill one line's columns of `start` and `stop`; whether the line has the layout."""
+    """Fill one line's columns of `start` and `stop`; return True if the line has the layout."""
     kinds, slots, required, separator, collapse, exact, escaped, _ = division
     starts, stops = columns.start, columns.stop
     _leave_empty(line, slots, columns)
@@ -412,7 +411,7 @@ def _split_line(
 
 @inlined
 def _leave_empty(line: int, slots: Offsets, columns: _Columns) -> None:
-    """Say of a line that none of these slots has a value."""
+    """Mark these slots of a line as without value."""
     for slot in slots:
         if slot >= 0:
             columns.start[slot, line] = -1
@@ -473,9 +472,9 @@ def _interpret_all(data: Bytes, day: int, columns: _Columns) -> None:
 def _interpret(
     data: Bytes, i: int, day: int, cache: Offsets, used: Flags, columns: _Columns
 ) -> int:
-    """Read time, request, status and address of line `i`; the reason if one is unreadable.
+    """Read time, request, status and address of line `i`; return a reason if one is unreadable.
 
-    `used` says which slots have values, of the block or of its layout.
+    `used` has the slots with values, of the block or of its layout.
     """
     starts, stops = columns.start, columns.stop
     time, naive, status = columns.time, columns.naive, columns.status
@@ -507,7 +506,7 @@ def _interpret(
 def _moment(
     data: Bytes, i: int, day: int, cache: Offsets, used: Flags, starts: Offsets, stops: Offsets
 ) -> tuple[int, bool]:
-    """The line's time, from one field, from date and time, or with the date of the header."""
+    """Return a line's time, from one field, from date and time, or with the header's date."""
     start, stop = starts[_TIME, i], stops[_TIME, i]
     if start < 0:
         return BAD, False
@@ -523,7 +522,7 @@ def _moment(
 
 @inlined
 def _is_path(data: Bytes, start: int, stop: int) -> bool:
-    """Return whether a request is a target alone, as Logstash and some formats of nginx call it."""
+    """Return True if a request is a target alone, as in Logstash and some nginx formats."""
     return (
         0 <= start < stop
         and bool(data[start] == SLASH)
@@ -540,7 +539,7 @@ def _is_bare_method(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> boo
 
 @inlined
 def _is_method(data: Bytes, start: int, stop: int) -> bool:
-    """A letter, then letters, digits, `-` and `_`, 32 bytes at most."""
+    """Return True for a letter followed by letters, digits, `-` and `_`, at most 32 bytes."""
     if stop <= start or stop - start > 32 or not 65 <= (data[start] & 0xDF) <= 90:
         return False
     for i in range(start + 1, stop):
@@ -553,7 +552,7 @@ def _is_method(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _is_protocol(data: Bytes, start: int, stop: int) -> bool:
-    """`HTTP/…`."""
+    """Return True for `HTTP/…`."""
     return (
         stop - start >= 6
         and data[start] == 72
@@ -566,7 +565,7 @@ def _is_protocol(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _split_request(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool:
-    """`METHOD target [HTTP/x]`: blanks in the target are allowed if a protocol follows."""
+    """Split `METHOD target [HTTP/x]`; targets may have blanks if a protocol follows."""
     start, stop = starts[_REQUEST, i], stops[_REQUEST, i]
     while stop > start and data[stop - 1] == SPACE:
         stop -= 1
@@ -618,7 +617,7 @@ def _status(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _is_no_answer(data: Bytes, start: int, stop: int) -> bool:
-    """Return whether this is `0` (Envoy, Caddy, Cloudflare) or `-1` (HAProxy)."""
+    """Return True for `0` (Envoy, Caddy, Cloudflare) or `-1` (HAProxy)."""
     if stop - start == 1:
         return bool(data[start] == ZERO)
     return stop - start == 2 and bool(data[start] == MINUS and data[start + 1] == ZERO + 1)
@@ -626,7 +625,7 @@ def _is_no_answer(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _is_mapped(data: Bytes, start: int) -> bool:
-    """Return whether an address begins with `::ffff`, in any case."""
+    """Return True if an address begins with `::ffff`, in any case."""
     mapped = data[start] == COLON and data[start + 1] == COLON
     for at in range(start + 2, start + 6):
         mapped = mapped and (data[at] | 0x20) == 0x66
@@ -650,7 +649,7 @@ def _first_of_several(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _has_port(data: Bytes, start: int, colon: int, stop: int) -> bool:
-    """Return whether digits of a port stand behind an IPv4 address or a name with a dot.
+    """Return True if a port follows an IPv4 address or a name with a dot.
 
     Anything may name a visitor: `anon:17` and `anon:18` are two.
     """
@@ -676,7 +675,7 @@ def _has_port(data: Bytes, start: int, colon: int, stop: int) -> bool:
 
 @inlined
 def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """An address without blanks, brackets, port and the prefix of mapped IPv4.
+    """Return the range of an address without blanks, brackets, port and IPv4-mapped prefix.
 
     Of all of X-Forwarded-For it is the first.
     """

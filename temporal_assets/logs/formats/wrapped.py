@@ -1,4 +1,4 @@
-"""Lines of a log within the JSON of whoever has shipped them.
+"""Log lines within the JSON of a log shipper.
 
 Here: taking them out, line by line. Not here: which format the lines within have (`detect`).
 
@@ -6,8 +6,7 @@ Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message
 `MESSAGE`, Kafka Connect under `payload` or `value`; Cloud Logging under `textPayload` or as an
 object under `jsonPayload`. OpenTelemetry has many records a line, each a text or a list of
 attributes. Matomo has a visit a line, with its actions; Google Analytics has an event a line, with
-its parameters in a list. Files of Fluent Bit and Fluentd have the time before or around the object,
-and Kafka Connect writes a text as a string of JSON.
+its parameters in a list.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def place_of(path: Path) -> str:
 
 
 def unwrapped(block: Block, path: Path) -> Block:
-    """Return the lines within a block; a line that holds none stays, to be counted as no record."""
+    """Return a block of the lines within; a line without any stays, to be rejected."""
     lines = block.data.tobytes().split(b"\n")
     is_whole = not lines[-1]
     if is_whole:
@@ -71,7 +70,7 @@ def unwrapped(block: Block, path: Path) -> Block:
 
 
 def lines_within(sample: bytes, path: Path) -> bytes:
-    """Return the lines within those of a sample that hold any; empty if most hold none."""
+    """Return the lines within those of a sample; empty if most have none."""
     lines = [line for line in sample.splitlines() if line.strip()]
     texts_of_line = [(_texts(line, path) or []) for line in lines]
     if 2 * sum(map(bool, texts_of_line)) <= len(lines):
@@ -224,7 +223,7 @@ def _attributes(entry: Any) -> dict[str, Any]:
 
 
 _UNFOLDED: Final = {_OTEL: _otel, VISIT: _visit, EVENT: _event}
-"""Objects that have to be taken apart."""
+"""Functions for objects that hold several lines, by path."""
 
 
 def _any_value(value: Any) -> Any:

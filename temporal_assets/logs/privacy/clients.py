@@ -1,7 +1,7 @@
 """The pseudonymous client of every row of a block.
 
-Here: doing it once per distinct client, and sooner for IPv4 addresses, which are hashed as logged.
-Not here: what a pseudonym is (`pseudonyms`).
+Here: computing it once per distinct client, with a shortcut for IPv4 addresses, which are hashed as
+logged. Not here: what a pseudonym is (`pseudonyms`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Clients:
     def _of_values(
         self, period: int, address: Column, agent: Column | None, present: Offsets
     ) -> Offsets:
-        """Pseudonyms of the distinct clients numbered `present`; -1 is a line without address."""
+        """Return pseudonyms of the distinct clients in `present`; -1 is a line without address."""
         chosen = take(address, present)
         messages = to_list(chosen)
         is_plain = np.zeros(len(present), np.bool_)

@@ -1,4 +1,4 @@
-"""The days that share a key of pseudonyms, and what is noted of keys beside their folder.
+"""Periods of days that share a pseudonym key, and notes on the keys beside their folder.
 
 Here: names of key files, the day on which keys begin to rotate in a folder that had one key, and
 `keys.json`. Not here: the keys themselves, and who may read them (`pseudonyms`).
@@ -20,21 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHECK_DIGITS: Final = 8
-"""Digits of a SHA-256 that tell a damaged or replaced value."""
+"""Digits of a SHA-256 by which a damaged or replaced value is recognised."""
 
 NOTES: Final = "keys.json"
 """Name of the file, beside `secrets`, with a mark of the key that each file held when lines were
-read: eight digits of the SHA-256 of 32 random bytes, from which nothing can be found."""
+read: eight digits of the SHA-256 of 32 random bytes, which reveal nothing."""
 
 ONE_KEY: Final = "clients.key"
 """The file of the key that is never changed."""
 
 _UNTIL: Final = f"{ONE_KEY} until"
-"""The note of the first day that the one key is not for, in a folder that had it before its keys
-began to rotate."""
+"""Name of the note on the first day for which the one key is not used, in a folder that had it
+before its keys began to rotate."""
 
 _BEFORE: Final = -1
-"""The period of the days before that."""
+"""Number of the period of the days before that."""
 
 _MARK: Final = re.compile(rf"[0-9a-f]{{{CHECK_DIGITS}}}")
 _KEY_NAME: Final = re.compile(r"clients(?:-([0-9]{4}-[0-9]{2}-[0-9]{2})-([0-9]+)d)?\.key")
@@ -42,12 +42,12 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 
 
 class KeyFileError(RuntimeError):
-    """A key cannot be used safely; the message names the file and the remedy, never the key."""
+    """Error: a key cannot be used safely; names the file and the remedy, never the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPeriods:
-    """The periods of a state folder, each of which has a key of its own."""
+    """The periods of a state folder, each with a key of its own."""
 
     rotation_days: int
     one_key_until: dt.date | None = None
@@ -132,12 +132,12 @@ def key_numbers(folder: Path, rotation_days: int, days: Sequence[dt.date]) -> li
 
 
 def marks(folder: Path) -> dict[str, str]:
-    """Return the marks of keys in a folder `secrets`; none where the notes cannot be read."""
+    """Return the marks of the keys of a folder `secrets`; none if the notes are unreadable."""
     return {name: mark for name, mark in _notes(folder).items() if _KEY_NAME.fullmatch(name)}
 
 
 def damaged_notes(folder: Path) -> list[str]:
-    """Return what is wrong with the notes of a folder `secrets`: a sentence, or nothing."""
+    """Return a sentence on damage of the notes, in a list that is empty otherwise."""
     noted, file = _read_notes(folder), folder.parent / NOTES
     if noted is not None and all(_is_as_written(*line) for line in noted.items()):
         return []
@@ -170,14 +170,14 @@ def note(folder: Path, mark: dict[str, str], periods: KeyPeriods) -> None:
 
 
 def hand_on(folder: Path, other: Path, rotation_days: int) -> None:
-    """Note in another state folder, which has no keys, when those of a folder `secrets` change."""
+    """Note the change days of the keys in another state folder, which has no keys."""
     periods = KeyPeriods.of_folder(folder, rotation_days, dt.datetime.now(dt.UTC).date())
     if periods.one_key_until is not None:
         note(other, {}, periods)
 
 
 def missing(folder: Path, today: dt.date) -> list[str]:
-    """Return names of keys that are gone before their days are over, after which they may be."""
+    """Return names of keys that are gone although their period is not over."""
     return sorted(
         name
         for name in marks(folder)
@@ -209,5 +209,5 @@ def _read_notes(folder: Path) -> dict[str, str] | None:
 
 
 def check(content: bytes) -> str:
-    """Return the digits by which damage of some content is told."""
+    """Return the check digits of some content."""
     return hashlib.sha256(content).hexdigest()[:CHECK_DIGITS]

@@ -84,7 +84,7 @@ class KeyRing:
             return self._keys[period]
 
     def file(self, period: int) -> Path:
-        """Return where the key of a period lies."""
+        """Return the path of a period's key."""
         return self.folder / self._periods.file(period)
 
     def _load(self, period: int) -> bytes:
@@ -103,7 +103,7 @@ class KeyRing:
             ) from error
 
     def _known(self, file: Path, key: bytes) -> bytes:
-        """Return a key, if it is the one that lines were read under."""
+        """Return a key after checking that lines were read under it, not under another."""
         if marks(self.folder).get(file.name, check(key)) != check(key):
             raise KeyFileError(replaced(file))
         note(self.folder, {file.name: check(key)}, self._periods)
@@ -116,7 +116,7 @@ class KeyRing:
 
 
 def _create_key(file: Path) -> None:
-    """Put a new key at `file`, unless another process has put one there meanwhile.
+    """Write a new key to `file`, unless another process has written one meanwhile.
 
     A link, unlike a rename, fails if the name is taken: of two processes that come at once one
     wins, and both read the winner's key, which is complete before it has its name.
@@ -160,7 +160,7 @@ def _read_key(file: Path) -> bytes:
 
 
 def replaced(file: Path) -> str:
-    """Return what is said of a key that is not the one it was."""
+    """Return the message for a key that differs from the noted one."""
     return (
         f"{file}: this is another key of client pseudonyms than the one that lines were read"
         f" under: every client would count as a new one. Restore that from a backup, or remove"
@@ -169,7 +169,7 @@ def replaced(file: Path) -> str:
 
 
 def troubles(folder: Path) -> list[str]:
-    """Return what is wrong with the keys in a folder `secrets`, as `KeyFileError` says it."""
+    """Return the messages on what is wrong with the keys in a folder `secrets`."""
     messages = damaged_notes(folder)
     noted = marks(folder)
     for file in sorted(folder.glob("clients*.key")):
@@ -192,7 +192,7 @@ def _require_private(path: Path, mode: str) -> None:
 
 
 class Spelling:
-    """The one spelling in which a client is hashed; threads may share it."""
+    """Normalisation of clients to one spelling, which is hashed; threads may share it."""
 
     def __init__(self, privacy: Privacy) -> None:
         self._ipv4_mask = _mask(32, privacy.mask_ipv4_bits)
@@ -201,11 +201,9 @@ class Spelling:
         self._masks_ipv6 = privacy.mask_ipv6_bits > 0
 
     def masked(self, client: bytes | None) -> bytes:
-        """Return what is hashed of a client.
+        """Return the text that is hashed: the address in one spelling, without the masked bits.
 
-        Its address in one spelling, without the masked bits.
-
-        Values that are no addresses (host names, other identifiers) are taken as they are.
+        Values that are no addresses (host names, other identifiers) are returned unchanged.
         """
         if client is None or client in _UNKNOWN:
             return UNKNOWN_CLIENT
@@ -252,7 +250,7 @@ def _mask(bits: int, removed: int) -> int:
 # ------------------------------------------------------------------------------- addresses
 
 UNKNOWN_CLIENT: Final = b"-"
-"""Stands for every client whose address the log does not tell: they are one."""
+"""Text for all clients whose address is not in the log; they count as one."""
 
 _UNKNOWN: Final = (b"", b"-", b"unknown")
 
@@ -265,7 +263,7 @@ MAX_ADDRESS: Final = 100
 """Characters beyond which nothing is an address: 45, brackets, a port, a long zone."""
 
 _IPV4: Final = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?::[0-9]{1,5})?")
-"""Digits may be padded with zeros, which are not octal in any log."""
+"""Expression for IPv4 with zeros before digits, which are not octal in any log."""
 
 _IPV6: Final = re.compile(
     r"\[(?P<inside>[0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?"

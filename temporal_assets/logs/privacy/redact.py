@@ -22,7 +22,7 @@ SAMPLE_CHARACTERS: Final = 500
 """Length of a sample: enough to see what is wrong with a line."""
 
 _SCANNED: Final = 8192
-"""Bytes of a line that are looked at."""
+"""Most bytes of a line that are read."""
 
 _MARGIN: Final = 512
 """Bytes dropped at the end of a line that is longer: an address or a name that the cut goes
@@ -94,7 +94,7 @@ _SEPARATORS: Final = b".:-@"
 
 
 def _readings(raw: bytes) -> Iterator[Sequence[re.Match[bytes]]]:
-    """Yield which escapes to decode: only the separators of addresses, then all.
+    """Yield the sets of escapes to decode: only the separators of addresses, then all.
 
     After a stray percent sign (`%10%2E0%2E0%2E1`) a digit looks like part of an escape.
     """
@@ -112,7 +112,7 @@ def _character(escape: re.Match[bytes]) -> bytes:
 
 
 def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, list[int]]:
-    """The line without escapes, and where in `raw` each of its bytes (and its end) begins."""
+    """Return the line without escapes, and the position in `raw` of each byte and of the end."""
     out = bytearray()
     widths: list[int] = []
     at = 0
@@ -151,7 +151,7 @@ _HEAD_FIELDS: Final = 6
 may have more; a line that begins with a date is another kind of log."""
 
 _LINE: Final = re.compile(rb"[^\r]++")
-"""A file whose lines end in bare carriage returns is one line to us."""
+"""Expression for a line: a file with bare carriage returns is one line to the reader."""
 
 _FIELD: Final = re.compile(rb"[^\s-]\S*|-\S+")
 _FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")

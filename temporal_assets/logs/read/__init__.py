@@ -1,1 +1,1 @@
-"""Bytes of log files to blocks of lines, and lines to fields of records."""
+"""From the bytes of log files to blocks of lines, and the containers of records."""

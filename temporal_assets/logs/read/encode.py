@@ -37,19 +37,19 @@ class Encoded:
 
 
 def encode(column: Column, rows: Offsets) -> Encoded:
-    """Return distinct values of `column` over `rows` (indices into the column)."""
+    """Encode the values of `column` in `rows` as codes into the distinct values."""
     codes, first = _encode(column.data, column.start, column.stop, rows, SEED)
     return Encoded(codes, Column(column.data, column.start[first], column.stop[first]))
 
 
 def encode_keys(keys: Offsets) -> tuple[Codes, Offsets]:
-    """Return distinct integers: (code per row, the distinct keys by first occurrence)."""
+    """Return the code of each row, and the distinct integers by first occurrence."""
     encoded = pa.array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def take(column: Column, index: Offsets) -> Column:
-    """Return values by number; a negative number is no value."""
+    """Return a column of the values with these indices; a negative index is no value."""
     has_value = index >= 0
     if not has_value.any():
         nothing = np.full(len(index), -1, np.int64)
@@ -70,7 +70,7 @@ def to_list(column: Column) -> list[bytes]:
 
 
 def concatenate(prefix: Column, prefix_of: Codes, rest: Column) -> Column:
-    """Return the value i of the result is `prefix[prefix_of[i]]` followed by `rest[i]`."""
+    """Return a column whose value i is `prefix[prefix_of[i]]` followed by `rest[i]`."""
     data, start, stop = _concatenate(
         prefix.data, prefix.start, prefix.stop, prefix_of, rest.data, rest.start, rest.stop
     )

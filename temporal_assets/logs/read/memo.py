@@ -1,4 +1,4 @@
-"""A bounded memory of a pure function."""
+"""A bounded cache for a pure function."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 _ENTRIES: Final = 500_000
-"""Values remembered before a memory starts anew: about 100 MB of URLs."""
+"""Most entries before the cache is emptied: about 100 MB of URLs."""
 
 _BYTES: Final = 256 << 20
-"""Most bytes of keys and values together, before a memory starts anew."""
+"""Most bytes of keys and values together, before the cache is emptied."""
 
 _LONGEST: Final = 1024
-"""Bytes of a key that is remembered. Of real URLs and agents hardly one is longer, and none of
+"""Longest key that is cached, in bytes. Of real URLs and agents hardly one is longer, and none of
 those comes often enough to be worth its room."""
 
 Key = TypeVar("Key", bound=Hashable)
@@ -20,10 +20,10 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Key, Value]):
-    """Remembers what a function gave.
+    """Cache of a function's results.
 
-    When full it starts anew, so its memory stays bounded however hostile the log is. Threads
-    may share it: the worst that happens is that a value is computed twice.
+    When full it is emptied, so its memory stays bounded however hostile the log is. Threads may
+    share it: at worst a value is computed twice.
     """
 
     def __init__(self, function: Callable[[Key], Value]) -> None:
@@ -32,7 +32,7 @@ class Memo(Generic[Key, Value]):
         self._bytes = 0
 
     def __call__(self, key: Key) -> Value:
-        """Return the function of `key`."""
+        """Return the function's value for `key`, cached."""
         try:
             return self._known[key]
         except KeyError:
@@ -51,7 +51,7 @@ class Memo(Generic[Key, Value]):
 
 
 def _bytes_of(value: object) -> int:
-    """Return bytes of texts; other values take no room to speak of."""
+    """Return the bytes of a text; other values count as 0."""
     if isinstance(value, tuple):
         return sum(map(_bytes_of, value))
     return len(value) if isinstance(value, bytes) else 0

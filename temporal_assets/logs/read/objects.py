@@ -1,7 +1,7 @@
-"""Log files in object stores: which there are, and their bytes.
+"""Log files in object stores: listing them, and reading their bytes.
 
-A listed object stands wherever the path of a local log stands: it has a name, a size, a time, and
-can be opened. Here: whatever asks a store. Not here: which parts of a bucket are listed again
+A listed object can be used wherever the path of a local log is: it has a name, a size, a time, and
+can be opened. Here: all requests to a store. Not here: which parts of a bucket are listed again
 (`landing.listings`), when objects are fetched (`landing.fetching`).
 """
 
@@ -34,10 +34,10 @@ _EXTRAS: Final = {
     **dict.fromkeys(("gs", "gcs"), "gcs"),
     **dict.fromkeys(("az", "abfs", "abfss"), "azure"),
 }
-"""Protocol -> extra of this package that reads it."""
+"""Extra of this package that each protocol needs."""
 
 _REMEMBERED_SECONDS: Final = 60
-"""A command asks several times in a row for the same listing."""
+"""Seconds for which a listing is cached: a command asks for it several times."""
 
 _OPEN_BYTES: Final = 1 << 20
 """Bytes that are asked for at once where only the beginning of an object is wanted."""
@@ -51,11 +51,11 @@ _NO_CREDENTIALS: Final = frozenset(
 
 
 class ObjectStoreError(OSError):
-    """The error of a store that does not give what was asked for; the message says what to do."""
+    """Error: a store does not give what was asked for; the message says what to do."""
 
 
 class ObjectStat(NamedTuple):
-    """Fields of `os.stat_result` that an object has."""
+    """The fields of `os.stat_result` that an object has."""
 
     st_ino: int
     st_size: int
@@ -64,7 +64,7 @@ class ObjectStat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """An object as it was listed. It stands where a `Path` does."""
+    """An object as it was listed, usable in place of a `Path`."""
 
     url: str
     size: int
@@ -118,11 +118,11 @@ class ObjectFile:
 
 
 LogPath = Path | ObjectFile
-"""A log file, wherever it lies."""
+"""A log file: a local path or an object."""
 
 
 def listed(url: str) -> list[ObjectFile]:
-    """Return all log files that a URL means: an object, a folder or a glob.
+    """Return all log files that a URL denotes: an object, a folder or a glob.
 
     A process that asks again within a minute gets the same answer (see `forget_listings`). Raises
     `ObjectStoreError`.
@@ -135,7 +135,7 @@ def listed(url: str) -> list[ObjectFile]:
 
 
 def forget_listings() -> None:
-    """Have `listed` ask the stores again."""
+    """Empty the cache of listings."""
     _listings.clear()
 
 
@@ -173,7 +173,7 @@ def root_of(url: str) -> str:
 
 
 class _Place(NamedTuple):
-    """The part of a bucket that a URL means."""
+    """The part of a bucket that a URL denotes."""
 
     folder: str
     """Folder to be listed, as the file system calls it."""
@@ -273,7 +273,7 @@ def _error_of(url: str, error: Exception) -> Exception:
 
 
 def _is_local(error: Exception) -> bool:
-    """Return whether it is this machine's disk that failed."""
+    """Return True if an error is of this machine's disk."""
     return isinstance(error, OSError) and error.filename is not None
 
 

@@ -1,4 +1,4 @@
-"""Files that a path, folder, glob or URL of the settings means, in their order.
+"""Log files of the paths, folders, globs and URLs in the settings, in order.
 
 Here: finding and sorting. Not here: opening them (`streams`), asking object stores (`objects`).
 """
@@ -25,8 +25,7 @@ _NUMBERED: Final = re.compile(r"^(?P<base>.+)\.(?P<number>\d{1,4})$")
 _DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*)$")
 
 STATE_MARK: Final = Path("landing", "landing.lock")
-"""Path that a state folder has from its first reading on: its files were made from logs, and would
-be counted again, or are keys."""
+"""Path that exists in every state folder: files in it are not logs and must not be read as such."""
 
 _DATED_FILE, _NUMBERED_FILE, _CURRENT_FILE = range(3)
 
@@ -34,11 +33,11 @@ SortKey = tuple[object, ...]
 
 
 class NoSuchLogError(FileNotFoundError):
-    """The error of a path at which nothing lies."""
+    """Error: there is nothing at a path."""
 
 
 def expand(path: str) -> list[LogPath]:
-    """Return the log files a file, folder (recursively), glob or URL means, oldest first.
+    """Return the log files of a file, folder (recursively), glob or URL, oldest first.
 
     Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`, `access.log`.
     Hidden and unfinished files are skipped unless named themselves, and so are state folders (of
@@ -48,10 +47,9 @@ def expand(path: str) -> list[LogPath]:
 
 
 def found(path: str, closed: list[Path] | None = None) -> list[LogPath]:
-    """The same files in no order, some perhaps twice: for who only asks whether there are any.
+    """Return the same files unsorted, perhaps twice: to find out if there are any.
 
-    Folders that this user may not enter are left out, and entered into `closed`: they must not keep
-    the others from being read.
+    Folders that this user may not enter are left out, and added to `closed`.
     """
     if is_url(path):
         return [*_objects(path)]
@@ -122,7 +120,7 @@ def is_packed(path: LogPath) -> bool:
 
 
 def sort_key(path: LogPath) -> SortKey:
-    """Return folders by name, then the files of one log together, oldest first."""
+    """Return a key that sorts by folder, then the files of one log together, oldest first."""
     folder = _folder_key(str(path.parent))
     name = _PACKED.sub("", path.name)
     if match := _NUMBERED.match(name):
@@ -141,12 +139,12 @@ def sort_key(path: LogPath) -> SortKey:
 
 @lru_cache(maxsize=256)
 def _folder_key(folder: str) -> SortKey:
-    """Thousands of files lie in one folder."""
+    """Return the sort key of a folder, cached: thousands of files lie in one."""
     return tuple(_natural(part) for part in Path(folder).parts)
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Digits compare as numbers: `a2` before `a10`."""
+    """Return a sort key in which digits compare as numbers: `a2` before `a10`."""
     return tuple(
         (0, int(part), "") if part.isdecimal() else (1, 0, part)
         for part in re.split(r"(\d+)", text)

@@ -105,7 +105,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of rows that stand for many requests; -1 is one that a row does not state."""
+    """Counts of rows that stand for many requests; -1 where a row does not state one."""
 
     views: Offsets
     visitors: Offsets

@@ -24,9 +24,9 @@ _CLOCK: Final = rb"(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: ?([AaPp])\.?[Mm]\.?
 _DATE: Final = re.compile(
     _BEFORE + rb"(\d{1,2})/(\d{1,2})/(\d{4})(?:,? +" + _CLOCK + rb")?" + _BEHIND, re.MULTILINE
 )
-"""A whole field that is a date with a year behind, with or without a time of day."""
+"""Expression for a field that is a date with the year at its end, perhaps with a time."""
 _TIME: Final = re.compile(_BEFORE + _CLOCK + _BEHIND, re.MULTILINE)
-"""A whole field that is a time of day, beside a column of dates."""
+"""Expression for a field that is a time of day, beside a column of dates."""
 
 _MONTHS: Final = 12
 

@@ -32,14 +32,14 @@ from temporal_assets.settings import Reading
 __all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "refusal"]
 
 _READ: Final = 1 << 20
-"""Bytes taken from a plain file, and given by a decompressor, at once."""
+"""Bytes that are read from a plain file, or returned by a decompressor, at once."""
 
 BLOCK_BYTES: Final = 16 << 20
 """Bytes of a log handed to a thread at once; the first blocks of a file are smaller, so that all
 threads have one soon. Larger ones need more memory and save little."""
 
 _FIRST_BLOCK: Final = 4 << 20
-"""Bytes of text that take a worker some 20 ms."""
+"""Size of the first blocks: some 20 ms of work."""
 
 _INPUT: Final = 16 << 10
 """Compressed bytes given to a decompressor at once: what damage costs at most."""
@@ -62,8 +62,8 @@ HEAD_BYTES: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
 
 _HOLE: Final = bytes(16)
-"""Beginning of a log that was emptied while its server wrote on at the place where it was
-(`copytruncate`). No text begins so, in any encoding."""
+"""Expression for zero bytes at the beginning of a log that was emptied while its server kept
+writing (`copytruncate`). No text begins so, in any encoding."""
 
 _DIGIT: Final = re.compile(rb"[0-9]")
 
@@ -91,7 +91,7 @@ _ERRORS: Final[tuple[type[Exception], ...]] = (
 """Errors that decompressors raise on damage; bz2 has no error of its own."""
 
 _START: Final = 512
-"""Bytes that show what a file is; a tar archive says so at its 257th."""
+"""Bytes that are needed to recognise a file; a tar archive says so at its 257th."""
 
 _TAR: Final = b"ustar"
 _TAR_AT: Final = 257
@@ -107,7 +107,7 @@ _REFUSED: Final = (
 )
 
 _COUNTS: Final = re.compile(r"(^|/)(imported_pages_[^/]*|pages)\.csv$")
-"""Table of pages in an export of Plausible, of a site or of its dashboard."""
+"""Name of the table of pages in an export of Plausible."""
 
 _NAMES: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?name\"?(?=,)")
 """Beginning of the dashboard's table, whose names are pages."""
@@ -119,7 +119,7 @@ _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "
 
 
 class _BrokenArchiveError(Exception):
-    """The error of an archive that cannot be decompressed further; the message says why."""
+    """Error: an archive cannot be decompressed further; the message says why."""
 
 
 class _Decompressor(Protocol):
@@ -190,7 +190,7 @@ class _Fingerprint:
 
 
 class LogStream:
-    """The blocks of one file. Iterate once; the attributes are final afterwards.
+    """Stream of the blocks of one file. Iterate once; the attributes are final afterwards.
 
     Memory is bounded by a block and a line whatever the file holds: of a line longer than
     `Reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
@@ -315,7 +315,7 @@ class LogStream:
             yield array_lines(data, state).tobytes()
 
     def _chunks(self) -> Iterator[bytes]:
-        """Decompressed bytes, entered into the digest; the first chunk has 512 bytes or all."""
+        """Yield decompressed bytes while hashing them; the first chunk has at least 512 bytes."""
         held = b""
         try:
             for chunk in self._raw():
@@ -399,9 +399,9 @@ class LogStream:
 
 
 def _counts_in(file: IO[bytes]) -> Iterator[bytes] | None:
-    """The pages of an export of Plausible, which is a zip archive of many tables; None of others.
+    """Return the pages of an export of Plausible (a zip archive of tables), or None for others.
 
-    The place in the file is that of before, unless there are any.
+    Otherwise the position in the file is unchanged.
     """
     here = file.tell()
     try:
@@ -429,7 +429,7 @@ def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
 
 
 def _may_begin(kind: str, data: bytes) -> bool:
-    """Return whether a member may begin so. Unpackers wait for the rest of a head that is none."""
+    """Return True if a member may begin so; decompressors wait for the rest of invalid heads."""
     magics = [magic for magic, magic_kind in _MAGIC if magic_kind == kind]
     magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
     return any(magic.startswith(data[: len(magic)]) for magic in magics)
@@ -455,7 +455,7 @@ def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def refusal(head: bytes) -> str | None:
-    """Return why a file that begins so is not read as lines; None if it is."""
+    """Return why a file with this beginning is not read as lines, or None."""
     for magic, why in _REFUSED:
         if head.startswith(magic):
             return why
@@ -528,7 +528,7 @@ class _LineBuffer:
 
 @loop
 def _newlines(data: Bytes) -> int:
-    """Newlines of a block; an array of comparisons in between takes as long as unpacking."""
+    """Return the number of newlines, without an array of comparisons, which would be slow."""
     count = 0
     for byte in data:
         count += byte == NEWLINE
@@ -540,12 +540,12 @@ def _stat(path: LogPath, file: IO[bytes]) -> os.stat_result | ObjectStat:
 
 
 def version_of(stat: os.stat_result | ObjectStat) -> tuple[int, int, int]:
-    """Return what changes where a file is replaced or written to."""
+    """Return a value that changes when a file is replaced or written to."""
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def open_stream(path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
-    """Return a file's blocks, as a context manager.
+    """Open a file as a stream of blocks, as a context manager.
 
     `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
     the file begins with one that is known.

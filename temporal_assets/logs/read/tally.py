@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 UNKNOWN_DAY = -1
-"""Stands for the day of lines before the first readable time."""
+"""Number that stands for the day of lines before the first readable time."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Lists as people and spreadsheets write them: their encoding and their lines.
+"""Lists that people or spreadsheets wrote: detecting the encoding, and splitting lines.
 
 Not here: what the lines mean (`annotations`, `site_lists`), and logs (`streams`).
 """

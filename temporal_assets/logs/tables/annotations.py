@@ -1,8 +1,8 @@
 """A list of annotated pages: CSV of URL and label, as people write it.
 
-Here: reading such a file, and everything that is wrong with it by line. Pages are named as the logs
-name them: one rule makes URLs canonical. Not here: looking pages up in a window
-(`windows.labels.annotated_pages`), choosing thresholds (`core.labels.calibration`).
+Here: reading such a file, and problems by line. URLs are made canonical by the rule that is used
+for logs. Not here: looking pages up in a window (`windows.labels.annotated_pages`), choosing
+thresholds (`core.labels.calibration`).
 
 A header is optional; with one, the columns may have any order and others may stand beside them.
 Fields are separated by comma, semicolon or tab; blank lines and lines that begin with `#` are
@@ -23,8 +23,8 @@ TEMPORAL: Final = frozenset({"temporal", "news", "1", "1.0", "true", "yes", "t",
 UNTEMPORAL: Final = frozenset(
     {"untemporal", "non-temporal", "not temporal", "not news", "0", "0.0", "false", "no", "f", "n"}
 )
-"""Labels, in any case. TW 4.2 calls pages temporal and untemporal, NP 3 news and not. Tables with
-gaps write `1.0`."""
+"""Labels of untemporal pages, in any case, as `TEMPORAL` of temporal ones. TW 4.2 calls pages
+temporal and untemporal, NP 3 news and not. Tables with gaps write `1.0`."""
 
 _URL_NAMES: Final = frozenset({"url", "page", "address", "link"})
 _LABEL_NAMES: Final = frozenset({"label", "temporal", "is_temporal", "is_news", "class"})
@@ -37,17 +37,17 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedPage:
-    """An annotated page, as the first line that names it says."""
+    """An annotated page, from the first line that names it."""
 
     url: str
-    """Canonical."""
+    """Canonical URL."""
     is_temporal: bool
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A line that says nothing."""
+    """A line that cannot be used, and why."""
 
     line: int
     reason: str
@@ -69,15 +69,15 @@ class Annotations:
     pages: tuple[AnnotatedPage, ...]
     bad: tuple[BadRow, ...]
     repeats: tuple[Repeat, ...]
-    """Named several times with the same label: counted once."""
+    """Pages named several times with the same label; each counts once."""
     contradictions: tuple[Repeat, ...]
-    """Named with both labels: left out."""
+    """Pages named with both labels; they are left out."""
     encoding: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The form of rows."""
+    """Positions of the columns, and the separator."""
 
     delimiter: str
     url: int
@@ -92,7 +92,7 @@ class _Form:
 
 
 def read_annotations(content: bytes, rules: UrlRules) -> Annotations:
-    """Read a file. Nothing in it is an error: what cannot be used is listed with its line."""
+    """Read a file. It raises nothing: unusable lines are listed in the result."""
     text, encoding = decoded(content)
     lines = list(_lines(text))
     form = _form(lines[0][1], rules) if lines else _Form(",", 0, 1, False)
@@ -120,7 +120,7 @@ def _repeat(url: str, rows: Sequence[tuple[int, bool]]) -> Repeat:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that say something, with their numbers. A URL has no line break, so a row has none."""
+    """Yield the lines with content, with their numbers. A URL has no line break, so no row has."""
     for number, line in enumerate(lines_of(text), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line

@@ -40,7 +40,7 @@ from temporal_assets.settings import LogSource, Reading
 
 
 class DamagedParquetError(OSError):
-    """The file is no readable Parquet file."""
+    """Error: the file is no readable Parquet file."""
 
 
 class Groups(NamedTuple):
@@ -67,13 +67,12 @@ def read(
     moment: int | None = None,
     groups: Groups = ALL_GROUPS,
 ) -> Iterator[Records]:
-    """Records of a Parquet file, batch by batch. Raises `DamagedParquetError`, `ColumnsError`.
+    """Yield the records of a Parquet file, batch by batch.
 
-    The first part has all groups where a row depends on those before it (clocks show an hour
-    twice), and of nested events.
-
-    Memory is bounded as for lines of text: by a batch, whatever the file unpacks to, and values
-    longer than a line may be are cut there.
+    Raises `DamagedParquetError` and `ColumnsError`. Of several parts that read a file, the first
+    has all groups where a row depends on those before it (clocks show an hour twice), and for
+    nested events. Memory is bounded as for lines of text: by a batch, whatever the file unpacks to,
+    and values longer than a line may be are cut there.
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -229,7 +228,7 @@ def _fields(texts: dict[Slot, Any], rows: int) -> Fields:
 
 
 def _set_times(fields: Fields, moments: pa.Array) -> None:
-    """Times of a timestamp column, naive if it has no zone."""
+    """Set the times from a timestamp column; they are naive if it has no zone."""
     micros = pc.cast(moments, pa.timestamp("us", tz=moments.type.tz), safe=False)
     fields.time[:] = pc.cast(micros, pa.int64()).fill_null(BAD).to_numpy()
     fields.naive[:] = moments.type.tz is None

@@ -20,13 +20,13 @@ from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.logs.tables.parquet_pages import Leaf, PageError, leaf_of, leaves_of
 
 _BATCH_ROWS: Final = 65_536
-"""About as many as a block of text has lines."""
+"""Most rows of a batch: about as many as a block of text has lines."""
 
 _BATCH_BYTES: Final = 32 << 20
 """Bytes of a batch once it is written out: several blocks of text."""
 
 _BUFFER_BYTES: Final = 1 << 20
-"""Bytes of a column that is in memory as it lies in the file."""
+"""Bytes of a column that are in memory as stored in the file."""
 
 _SLACK_BYTES: Final = 64 << 20
 """Unpacked bytes that are never a bomb, as of text."""
@@ -45,10 +45,11 @@ FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
 def batches(
     path: Path, columns: Collection[str], longest: int, groups: Sequence[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of some columns, by dotted paths, without dictionaries; of some row groups.
+    """Yield batches of some columns, given by dotted paths, without dictionaries.
 
-    Values longer than `longest` bytes are cut one byte behind. Raises one of `FAULTS`, `PageError`
-    for lists and for a file that unpacks to more than `MAX_EXPANSION` times its size.
+    Only the given row groups are read. Values longer than `longest` bytes are cut one byte behind.
+    Raises one of `FAULTS`, or `PageError` for lists and for a file that unpacks to more than
+    `MAX_EXPANSION` times its size.
     """
     with pq.ParquetFile(path) as file:
         physical = [file.schema.column(n).physical_type for n in range(len(file.schema))]
@@ -88,12 +89,12 @@ def require_bounded(path: Path, columns: Collection[str]) -> dict[str, Leaf]:
 
 
 def _most(path: Path) -> int:
-    """Return bytes that a file may unpack to."""
+    """Return the most bytes that a file may unpack to."""
     return MAX_EXPANSION * path.stat().st_size + _SLACK_BYTES
 
 
 def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield small batches together, as many as one may have rows and bytes."""
+    """Yield batches in which small ones are joined, up to the limits of rows and bytes."""
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -107,7 +108,7 @@ def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _written_out(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
-    """A batch without dictionaries, in parts; values are cut where they are too long for a line."""
+    """Yield a batch without dictionaries, in parts; overlong values are cut."""
     columns = [_cut(column, most) for column in batch.columns]
     sizes = np.zeros(len(batch), np.int64)
     for values in columns:

@@ -1,8 +1,8 @@
-"""The memory that pages of a Parquet file need, known before anything of them is unpacked.
+"""The memory that pages of a Parquet file need, computed before any of them is unpacked.
 
 A page of some bytes may unpack to gigabytes, and one value of a dictionary stand in a billion rows.
-Headers of pages, which are not compressed, say how much there is; readers allocate what they say.
-Not here: reading values (`parquet`).
+Headers of pages, which are not compressed, state the sizes, and readers allocate these. Not here:
+reading values (`parquet`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MOST_PAGE_BYTES: Final = 128 << 20
 """Most bytes of a page once unpacked: writers begin another after 1 MiB, DuckDB after 100."""
 
 _HEADER_BYTES: Final = 1 << 20
-"""Looked at to read a header: it may quote the least and the greatest value."""
+"""Bytes that are read for a header: it may quote the least and the greatest value."""
 
 _DICTIONARY_PAGE: Final = 2
 _INDEXED: Final = frozenset((2, 8))
-"""Encodings whose values are numbers of a dictionary."""
+"""Encodings whose values are indices into a dictionary."""
 _FRONT_CODED: Final = 7
 """`DELTA_BYTE_ARRAY`: a value may repeat as much of the one before as there is in the page."""
 _DELTAS: Final = frozenset((6, _FRONT_CODED))
@@ -31,7 +31,7 @@ _INDEX_BYTES: Final = 4
 
 
 class PageError(ValueError):
-    """Pages are not what a reader may unpack; the message says why."""
+    """Error: pages may not be unpacked; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Leaf:
     """The pages of one column, of all row groups."""
 
     unpacked: int
-    """Bytes of all pages."""
+    """Unpacked bytes of all pages."""
     bytes_per_value: int
-    """At most, as far as headers tell, where dictionaries are kept."""
+    """Most bytes of a value if dictionaries are kept, as far as headers tell."""
     dictionary: int
     """Bytes of the largest dictionary; 0 without one."""
     has_deltas: bool
-    """Readers do not keep dictionaries beside these encodings."""
+    """True if there are encodings beside which readers do not keep dictionaries."""
 
 
 @dataclass(frozen=True, slots=True)

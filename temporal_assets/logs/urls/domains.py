@@ -13,7 +13,7 @@ from typing import Any
 
 @cache
 def registrable_domain(host: str) -> str:
-    """`news.example.co.uk` -> `example.co.uk`.
+    """Return the registrable domain of a host: `example.co.uk` for `news.example.co.uk`.
 
     A host without one, such as an address, a public suffix or `localhost`, is its own. Suffixes
     under which anybody publishes (`github.io`) count as public: their sites are strangers.

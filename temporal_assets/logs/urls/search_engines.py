@@ -26,12 +26,12 @@ SEARCH_ENGINES: Final = (
     *("suche.t-online.de", "suche.web.de", "suche.gmx.net", "search.t-online.hu", "najdi.si"),
     *("searx.be", "searx.me"),
 )
-"""Hosts; each with `www.` or `m.` in front is meant as well. A `*` at the end stands for a public
+"""Hosts of search engines, also with `www.` or `m.` in front. A `*` at the end stands for a public
 suffix of one or two labels, one at the beginning for a country."""
 
 
 def search_engine_pattern(more: Iterable[str] = ()) -> re.Pattern[str]:
-    """Matches hosts (lower case, without port) of search engines; `more` are further hosts."""
+    """Return an expression for hosts (lower case, without port) of search engines and of `more`."""
     hosts = "|".join(map(_pattern, (*SEARCH_ENGINES, *more)))
     return re.compile(f"(?:www\\.|m\\.)?(?:{hosts})", re.ASCII)
 

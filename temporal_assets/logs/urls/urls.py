@@ -1,8 +1,8 @@
-"""The canonical URL of a page: what makes two logged URLs the same page.
+"""The canonical URL of a page: the rule by which two logged URLs are the same page.
 
-Here: the rule itself, what a site and a static resource are, and kernels that recognise URLs
-which are canonical already. The rule is written down for users, with examples that are tested,
-in `docs/canonical-urls.md`. Not here: who calls it on what (`cleaning`).
+Here: the rule itself, what a site and a static resource are, and kernels that recognise URLs which
+are canonical already. The rule is written down for users, with examples that are tested, in
+`docs/canonical-urls.md`. Not here: where it is applied (`cleaning`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ SESSION_KEYS: Final = _names(
     "phpsessid phpsessionid jsessionid aspsessionid* asp.net_sessionid sid session_id sessionid "
     "cfid cftoken oscsid zenid xtcsid"
 )
-"""Name one visit, not one page. A trailing `*` stands for any continuation of the name."""
+"""Query keys that name one visit, not one page. A trailing `*` stands for any continuation of the
+name."""
 
 TRACKING_KEYS: Final = _names(
     "utm_* mtm_* pk_campaign pk_kwd pk_source pk_medium pk_content pk_cid piwik_campaign piwik_kwd "
@@ -59,10 +60,10 @@ TRACKING_KEYS: Final = _names(
     "mc_cid mc_eid mkt_tok _hsenc _hsmi __hssc __hstc __hsfp hsctatracking "
     "vero_id oly_anon_id oly_enc_id"
 )
-"""Say how a visitor came (campaigns, advertisements, newsletters), not what the page is."""
+"""Query keys that say how a visitor came (campaigns, advertisements, newsletters)."""
 
 ADDRESS_KEYS: Final = _names("ip ipaddr ip_address client_ip clientip remote_addr user_ip")
-"""Hold the visitor's address, which must not be stored (docs/privacy.md)."""
+"""Query keys that hold the visitor's address, which must not be stored (docs/privacy.md)."""
 
 PATH_PARAMETERS: Final = frozenset(("jsessionid", "sid", "phpsessid"))
 """Session keys that servers also write into the path, as `/page;jsessionid=1`."""
@@ -84,8 +85,8 @@ STATIC_EXTENSIONS: Final = frozenset(
     b"7z apk bin bz2 cab class deb dmg exe gz ipa iso jar msi rar rpm tar tgz torrent xz zip zst "
     b"atom rss".split()  # downloads; feeds, which programs poll
 )
-"""Last extension of a path that is no page. Documents (pdf, doc, txt, csv, xml …) are pages:
-people read them and link to them."""
+"""Extensions of resources that are no page. Documents (pdf, doc, txt, csv, xml …) are pages: people
+read them and link to them."""
 
 SOURCE_EXTENSIONS: Final = frozenset((b"atom", b"gz", b"rss"))
 """Extensions of feeds and packed sitemaps: no pages in a log, but crawlers look for them."""
@@ -106,7 +107,7 @@ _AFTER_PATH: Final = re.compile(rb"[?#;]")
 
 _NON_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-"""RFC 3986, 2.3: a percent escape of one of these means the character itself."""
+"""Characters that a percent escape must not encode (RFC 3986, 2.3)."""
 
 _TO_NORMALISE: Final = re.compile(r"%[0-9A-Fa-f]{2}|[%\[\]^|\\`{}]")
 """Percent escapes, percent signs that begin none, and the characters that the WHATWG parser
@@ -124,7 +125,7 @@ _HEX: Final = "0123456789ABCDEFabcdef"
 _NORMAL: Final = {
     text: _normal_form(text) for text in [*(f"%{a}{b}" for a in _HEX for b in _HEX), *r"%[]^|\`{}"]
 }
-"""Every match of `_TO_NORMALISE` -> what it becomes."""
+"""Replacement of every match of `_TO_NORMALISE`."""
 
 _PARTS: Final = re.compile(
     r"(?P<scheme>https?)://"
@@ -152,7 +153,7 @@ def _normalise(text: str) -> str:
 
 
 def _any_key(keys: frozenset[str]) -> str:
-    """A regular expression for key names; `(?!)`, which matches nothing, if there are none."""
+    """Return an expression for key names; `(?!)`, which matches nothing, if there are none."""
     return f"(?:{'|'.join(map(_key_pattern, sorted(keys))) or '(?!)'})"
 
 
@@ -167,7 +168,8 @@ def _key_text(key: str) -> str:
 
 
 _MARKS: Final = 1 << 14
-"""Places that names of keys are marked in. With a hundred names, one in 150 others shares one."""
+"""Size of the hash table in which key names are marked: one in 150 other names is a false
+positive."""
 
 _KEYS_KNOWN: Final = 1024
 """Names of query keys that are remembered: a site has some dozens, and a log repeats them."""
@@ -180,7 +182,7 @@ _FNV_PRIME: Final = np.uint64(0x100000001B3)
 
 
 def _suspects(keys: frozenset[str]) -> NDArray[np.uint8]:
-    """Marks at the hashes of names, and of beginnings that any name may go on from."""
+    """Return marks at the hashes of key names, and of the beginnings of names with a `*`."""
     marks = np.zeros(_MARKS, np.uint8)
     for key in keys:
         state = int(_FNV_BASIS)
@@ -239,7 +241,7 @@ class UrlRules:
         )
 
     def drops(self, key: str, value: str) -> bool:
-        """Return whether a query field (in canonical escapes) does not belong to the page."""
+        """Return True if a query field (in canonical escapes) does not belong to the page."""
         if self._dropped(key) is None:
             return False
         return key.lower() != _NUMBERED_KEY or _RECORD_NUMBER.fullmatch(value) is None
@@ -279,7 +281,7 @@ def canonical_url(url: str | bytes, rules: UrlRules = DEFAULT) -> str | None:
 
 
 SITE: Final = r"^https?://([^/:\[]+|\[[^\]]*\])"
-"""Its first group is the site of a canonical URL, as `site_of` says it, for engines."""
+"""Regular expression whose first group is the site of a canonical URL, as `site_of` returns it."""
 
 
 def site_of(url: str) -> str:
@@ -410,9 +412,7 @@ def plain_targets(
 
 
 def plainly_spelled(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
-    """Return which request targets need no parser.
-
-    Fields may have to go or to be sorted, and no more.
+    """Return flags of request targets that need no parser, at most a change of their fields.
 
     True for i means `canonical_url(origin + target, rules) == origin + tidied(target, rules)` for
     every canonical origin. False says nothing. Values as in `plain_targets`.
@@ -421,23 +421,23 @@ def plainly_spelled(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bo
 
 
 def tidied(target: bytes, rules: UrlRules = DEFAULT) -> bytes:
-    """A target that is plainly spelled, with the fields that belong to the page, in order."""
+    """Return a plainly spelled target with only the fields that belong to the page, sorted."""
     path, _, query = target.decode("ascii").partition("?")
     query = _canonical_query(query, rules) if query else ""
     return (f"{path}?{query}" if query else path).encode()
 
 
 def sure_pages(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.bool_]:
-    """Return which request targets are surely no resources: True means `not is_static(target)`.
+    """Return flags of request targets that are surely pages: True means `not is_static(target)`.
 
-    False says nothing. Values as in `plain_targets`. `is_static` takes 5 microseconds a target,
-    20 if it has escapes, and nearly all pages are decided here, in a fiftieth of that.
+    False says nothing. Values as in `plain_targets`. `is_static` takes 5 microseconds a target, 20
+    if it has escapes, and nearly all pages are decided here, in a fiftieth of that.
     """
     return _sure_pages(data, start, stop, _OTHER_EXTENSIONS)
 
 
 def plain_pages(data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules) -> NDArray[np.uint8]:
-    """Return which absolute URLs are canonical as they stand, but for the scheme.
+    """Return which absolute URLs are canonical, except perhaps for their scheme.
 
     PLAIN_HTTP or PLAIN_HTTPS: `canonical_url(url, rules)` is `url` under the scheme of the rules.
     NOT_PLAIN says nothing. A query must be sorted, plain, and without keys to be dropped; a key
@@ -449,14 +449,15 @@ def plain_pages(data: Bytes, start: Offsets, stop: Offsets, rules: UrlRules) -> 
 
 
 _PLAIN_QUERY: Final = _PLAIN.copy()
-"""The same for a query; the parser escapes the apostrophe there, and a question mark is plain."""
+"""Bytes that are never changed in a query: the apostrophe is escaped there, a question mark is
+not."""
 _PLAIN_QUERY[ord("'")] = False
 _PLAIN_QUERY[ord("?")] = True
 
 
 @loop
 def _mix(state: np.uint64, byte: int) -> np.uint64:
-    """FNV-1a, one byte; `_suspects` does the same in Python."""
+    """Return the FNV-1a hash after one more byte; `_suspects` computes the same in Python."""
     return (state ^ np.uint64(byte)) * _FNV_PRIME
 
 
@@ -633,10 +634,7 @@ def _sure_pages(
 
 @loop
 def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> bool:
-    """Return whether a target in origin form has no extension that says otherwise.
-
-    Escapes are undone.
-    """
+    """Return True if a target in origin form, without escapes, has no extension of a resource."""
     if at >= stop or data[at] != SLASH:
         return False
     length = -1  # of the extension, -1 before the first dot of the segment
@@ -726,10 +724,7 @@ def _plain_query(
 def _plain_field(
     data: Bytes, start: int, stop: int, plain: NDArray[np.bool_], suspects: NDArray[np.uint8]
 ) -> tuple[int, int]:
-    """Return where the name and the field that begin at `start` end.
-
-    -1 for a field that is not plain.
-    """
+    """Return the ends of the name and of the field that begin at `start`; -1 if it is not plain."""
     state = _FNV_BASIS
     name_end = -1
     at = start
@@ -752,7 +747,7 @@ def _plain_field(
 
 @loop
 def _in_order(data: Bytes, first: int, first_stop: int, second: int, second_stop: int) -> bool:
-    """Return whether the first text does not come after the second."""
+    """Return True if the first text does not come after the second."""
     shared = min(first_stop - first, second_stop - second)
     for i in range(shared):
         if data[first + i] != data[second + i]:
