@@ -19,6 +19,11 @@ from typing import Final
 AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 """The remedy of most invariants: nothing that a user did can break them."""
 
+MIN_CLIENTS_CHANGED: Final = (
+    f"`privacy.min_clients` has changed, or: {AT_FAULT[0].lower()}{AT_FAULT[1:]}"
+)
+"""The remedy where a list names what fewer clients know than may be named."""
+
 
 class Severity(Enum):
     """The meaning of a broken rule."""

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    Rule,
-    Severity,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Rule, Severity, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _CURVE: Final = "trial, scenario, crawl_order"

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.daily.requests import REQUESTS
-from temporal_assets.contracts.rules import (
-    has_rows_as_usual,
-    no_rows,
-    rows_drift,
-)
+from temporal_assets.contracts.rules import has_rows_as_usual, no_rows, rows_drift
 from temporal_assets.contracts.table import Table, columns
 
 PAGE_VIEWS: Final = Table(

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.evaluation.trials import AT_FAULT, SITE_SHARE, sites_are_a_share
-from temporal_assets.contracts.rules import (
-    Rule,
-    Severity,
-    no_rows,
-)
+from temporal_assets.contracts.evaluation.trials import SITE_SHARE, sites_are_a_share
+from temporal_assets.contracts.rules import Rule, Severity, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _LINKS: Final = "transits.referrer, transits.target, page_labels.is_temporal"
@@ -88,7 +84,6 @@ HUB_EVALUATION: Final = Table(
                 for name in HUB_LISTS
             ),
             protects="What one hop reaches, two hops reach.",
-            remedy=AT_FAULT,
         ),
         no_rows(
             "lead_in_its_interval",
@@ -96,7 +91,6 @@ HUB_EVALUATION: Final = Table(
             "lead_low > lead OR lead_high < lead OR (lead IS NULL) <> (lead_low IS NULL)"
             " OR (lead IS NULL) <> (lead_high IS NULL)",
             protects="A lead is told with what it may be by chance.",
-            remedy=AT_FAULT,
         ),
         Rule(
             name="published_order_is_ahead",

@@ -7,8 +7,6 @@ from typing import Final
 from temporal_assets.contracts.rules import Rule, no_rows
 from temporal_assets.contracts.table import ColumnSpec, Type
 
-AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
-
 SITE_SHARE: Final = ColumnSpec(
     "site_share",
     Type.DOUBLE,

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    Severity,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, Severity, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _OF_SEEDS: Final = ("gain", "covered", "coverage", "tier", "new_per_visit", "revisit_minutes")

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 YOUNG_DAYS: Final = 7

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.pages.page_histories import PAGE_HISTORIES
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    has_rows_as_before,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, has_rows_as_before, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _CURVE: Final = ("amplitude", "b", "mu", "sigma", "objective", "goodness")

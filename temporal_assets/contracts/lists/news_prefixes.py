@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 NEWS_PREFIXES: Final = Table(

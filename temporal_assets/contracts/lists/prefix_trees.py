@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    Rule,
-    has_rows_as_before,
-    no_rows,
-    rows_drift,
-)
+from temporal_assets.contracts.rules import Rule, has_rows_as_before, no_rows, rows_drift
 from temporal_assets.contracts.table import Table, columns
 
 _AGAIN: Final = "`page_labels` was made again since: materialise the day again."

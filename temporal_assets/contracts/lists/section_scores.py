@@ -6,14 +6,13 @@ from typing import Final
 
 from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rules import (
+    MIN_CLIENTS_CHANGED,
     Rule,
     has_rows_as_before,
     no_rows,
     rows_drift,
 )
 from temporal_assets.contracts.table import Table, columns
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 SECTION_SCORES: Final = Table(
     name="section_scores",
@@ -78,7 +77,7 @@ SECTION_SCORES: Final = Table(
             " OR clients < $min_clients)"
             " OR is_selected AND rank IS NULL",
             protects="The list is published: names that few know stay out.",
-            remedy="`privacy.min_clients` has changed, or: " + _AT_FAULT[0].lower() + _AT_FAULT[1:],
+            remedy=MIN_CLIENTS_CHANGED,
         ),
         Rule(
             name="whole_sections_do_not_overlap",

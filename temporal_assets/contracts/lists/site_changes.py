@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 SITE_CHANGES: Final = Table(

@@ -6,6 +6,7 @@ from typing import Final
 
 from temporal_assets.contracts.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.contracts.rules import (
+    MIN_CLIENTS_CHANGED,
     Drift,
     Rule,
     has_rows,
@@ -13,8 +14,6 @@ from temporal_assets.contracts.rules import (
     rows_drift,
 )
 from temporal_assets.contracts.table import Table, columns
-
-_AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
 
 SITE_SCORES: Final = Table(
     name="site_scores",
@@ -100,7 +99,7 @@ SITE_SCORES: Final = Table(
             " OR clients < $min_clients)"
             " OR is_selected AND rank IS NULL",
             protects="The list is published: names that few know stay out, dead sites as well.",
-            remedy="`privacy.min_clients` has changed, or: " + _AT_FAULT[0].lower() + _AT_FAULT[1:],
+            remedy=MIN_CLIENTS_CHANGED,
         ),
         Rule(
             name="ranks_are_places",

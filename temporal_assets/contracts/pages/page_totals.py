@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.daily.page_views import PAGE_VIEWS
-from temporal_assets.contracts.rules import (
-    Rule,
-    has_rows,
-    no_rows,
-    rows_drift,
-)
+from temporal_assets.contracts.rules import Rule, has_rows, no_rows, rows_drift
 from temporal_assets.contracts.table import Table, columns
 
 SEEN_BITS: Final = 63

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
-from temporal_assets.contracts.rules import (
-    Drift,
-    Rule,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Drift, Rule, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 BEHAVIOUR_GRAPH: Final = Table(

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
-from temporal_assets.contracts.rules import (
-    Rule,
-    Severity,
-    has_rows,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Rule, Severity, has_rows, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _BY_COUNT: Final = ("rank_volume", "rank_visits", "rank_average_visits")

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    Rule,
-    Severity,
-    has_rows,
-    no_rows,
-)
+from temporal_assets.contracts.rules import Rule, Severity, has_rows, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 

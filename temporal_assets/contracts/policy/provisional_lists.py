@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from temporal_assets.contracts.rules import (
-    no_rows,
-)
+from temporal_assets.contracts.rules import no_rows
 from temporal_assets.contracts.table import Table, columns
 
 _KINDS: Final = "'site', 'section', 'pattern'"

@@ -6,12 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from temporal_assets.contracts.pages.page_totals import PAGE_TOTALS
-from temporal_assets.contracts.rules import (
-    Rule,
-    has_rows,
-    no_rows,
-    rows_drift,
-)
+from temporal_assets.contracts.rules import Rule, has_rows, no_rows, rows_drift
 from temporal_assets.contracts.table import Table, Type, columns
 
 PAGE_TRAFFIC: Final = Table(
