@@ -12,8 +12,11 @@ import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from math import isfinite
 from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
 
 from temporal_assets.reports.text import shown
 
@@ -289,9 +292,22 @@ def section_content(section: Section) -> dict[str, Any]:
 
 def section_of(content: Mapping[str, Any]) -> Section:
     """Return the section of such content."""
-    blocks = tuple(_block(block) for block in content["blocks"])
-    rest = {name: value for name, value in content.items() if name not in ("blocks", "says")}
-    return Section(**rest, says=tuple(content["says"]), blocks=blocks)
+    blocks = tuple(map(_block, content["blocks"]))
+    section: Section = _reader(Section).validate_python({**content, "blocks": blocks})
+    return section
+
+
+def _block(content: Mapping[str, Any]) -> Block:
+    block: Block = _reader(_BLOCKS[content["type"]]).validate_python(
+        {name: value for name, value in content.items() if name != "type"}
+    )
+    return block
+
+
+@cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return what makes objects of JSON: lists become tuples, and parts what they are."""
+    return TypeAdapter(kind)
 
 
 def _plain(value: Any) -> Any:
@@ -308,52 +324,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [_plain(item) for item in value]
     return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-
-
-def _block(content: Mapping[str, Any]) -> Block:
-    rest = {name: _tuples(value) for name, value in content.items() if name != "type"}
-    kind = _BLOCKS[content["type"]]
-    makers = _PARTS.get(kind, {})
-    block: Block = kind(**{name: makers.get(name, _same)(value) for name, value in rest.items()})
-    return block
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _axis(value: Mapping[str, Any]) -> Axis:
-    return Axis(**value)
-
-
-def _several(kind: type[Any]) -> Any:
-    return lambda values: tuple(kind(**value) for value in values)
-
-
-def _branches(values: Sequence[Mapping[str, Any]]) -> tuple[Branch, ...]:
-    return tuple(Branch(**{**value, "beneath": _branches(value["beneath"])}) for value in values)
-
-
-_PARTS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
-    Table: {"columns": _several(Column)},
-    Chart: {
-        "x": _axis,
-        "y": _axis,
-        "series": _several(Series),
-        "thresholds": _several(Threshold),
-    },
-    Forest: {"axis": _axis, "rows": _several(Interval)},
-    Figures: {"figures": _several(Figure)},
-    HeatMap: {"rows": _axis, "columns": _axis},
-    Graph: {"nodes": _several(Node)},
-    Tree: {"roots": _branches},
-}
-
-
-def _tuples(value: Any) -> Any:
-    """Return lists of JSON as the tuples they were."""
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    if isinstance(value, dict):
-        return {name: _tuples(item) for name, item in value.items()}
-    return value
