@@ -21,13 +21,13 @@ from typer.testing import CliRunner, Result
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.core.labels.early import AGES
+from temporal_assets.core.text.readable import readable
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.window_metadata import details
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.reports.text import readable
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build

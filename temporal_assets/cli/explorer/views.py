@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from temporal_assets.cli.explorer.rows import CANDIDATES, SORTS, Paged, Row, Window
 from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.cli.show.page import explained
+from temporal_assets.core.text.readable import readable
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
 from temporal_assets.policy.assemble import on_ladder
 from temporal_assets.policy.matcher import Decision
@@ -31,7 +32,7 @@ from temporal_assets.reports.report_page import (
 )
 from temporal_assets.reports.sections.patterns import GRAPH_KEY
 from temporal_assets.reports.sections.wording import every
-from temporal_assets.reports.text import readable, shown
+from temporal_assets.reports.text import shown
 from temporal_assets.windows.patterns.stored_patterns import StoredPatterns, graph_of
 from temporal_assets.windows.report.evaluation_report import read_report
 

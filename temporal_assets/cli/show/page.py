@@ -276,7 +276,7 @@ def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> P
 
 
 def _named(page: str) -> str:
-    from temporal_assets.reports.text import readable
+    from temporal_assets.core.text.readable import readable
 
     return readable(page)
 

@@ -21,14 +21,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final
-from unicodedata import category
-from urllib.parse import quote
 
 import numpy as np
 
 from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.patterns.pattern_tree import MOST_PARTS, OTHER, SHAPED, PatternTree
 from temporal_assets.core.patterns.pattern_union import joined
+from temporal_assets.core.text.readable import readable
 from temporal_assets.core.text.url_keys import ABSENT
 from temporal_assets.core.text.url_split import (
     EXTENSION,
@@ -54,11 +53,6 @@ from temporal_assets.core.text.value_shapes import ANY_CLASS, CLASSES, NONEMPTY,
 _HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
 _ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
 
-_ENCODED: Final = re.compile("(?:%[89A-F][0-9A-F])+")
-"""Expression for percent-encoded bytes of characters beyond ASCII."""
-_READABLE: Final = ("L", "M", "N")
-"""Unicode categories of letters, marks and numbers."""
-
 _MOST_FIELDS: Final = MAX_FIELDS - 1
 """Most other fields before and after one: `url_split` reads no more. It is a bound, because Java
 keeps a frame of its stack for every repetition of a group."""
@@ -67,24 +61,6 @@ _ANY_ORDER: Final = 2
 """Most fields that an expression finds in any order."""
 
 _MOST_ORDERS: Final = 24
-
-
-def readable(text: str) -> str:
-    """Return the text with percent-encoded letters and digits of other scripts decoded.
-
-    Everything else stays encoded: spaces, punctuation, and marks that turn the writing direction.
-    """
-    return _ENCODED.sub(_decoded, text)
-
-
-def _decoded(run: re.Match[str]) -> str:
-    """Return encoded bytes with letters and digits decoded; unchanged if they are not UTF-8."""
-    try:
-        letters = bytes.fromhex(run[0].replace("%", "")).decode("utf-8")
-    except UnicodeDecodeError:
-        return run[0]
-    kept = (sign if category(sign)[0] in _READABLE else quote(sign) for sign in letters)
-    return "".join(kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
 
+from temporal_assets.core.text.readable import readable
 from temporal_assets.reports.charts.svg_chart import escaped, framed
 from temporal_assets.reports.prefix_tree import Section
-from temporal_assets.reports.text import readable
 
 _WIDTH: Final = 960
 _ROW: Final = 30

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from temporal_assets.core.text.readable import readable
 from temporal_assets.reports.document import Column, Section, Table, unavailable
 from temporal_assets.reports.sections.wording import (
     FOUND,
@@ -20,7 +21,6 @@ from temporal_assets.reports.sections.wording import (
     shown_of,
 )
 from temporal_assets.reports.site_changes import Report
-from temporal_assets.reports.text import readable
 
 
 def sites(rows: Sequence[Row], total: int) -> Section:

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Final
 
 from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
+from temporal_assets.core.text.readable import readable
 from temporal_assets.reports.document import (
     Axis,
     Block,
@@ -30,7 +31,6 @@ from temporal_assets.reports.document import (
 from temporal_assets.reports.sections.crawls import delay_span, hours
 from temporal_assets.reports.sections.lists import forest_rows
 from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut, percent
-from temporal_assets.reports.text import readable
 
 _MOST_CHANGES: Final = 6
 _WEEK: Final = 7

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from temporal_assets.core.labels.labels import Agreement
+from temporal_assets.core.text.readable import readable
 from temporal_assets.reports.distribution import Distribution, interest_chart
 from temporal_assets.reports.document import (
     Axis,
@@ -23,7 +24,6 @@ from temporal_assets.reports.document import (
 )
 from temporal_assets.reports.page_chart import PageChart, as_chart
 from temporal_assets.reports.sections.wording import PAGES, Row, counted, cut, percent
-from temporal_assets.reports.text import readable
 
 _NEAR_ONE: Final = 0.8
 """TW 4.1: most pages of its site have accumulated more than this on the first day."""

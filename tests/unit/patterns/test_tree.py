@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.patterns.pattern_text import PatternText, readable
+from temporal_assets.core.patterns.pattern_text import PatternText
 from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.text.readable import readable
 from temporal_assets.core.text.texts import texts
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty")

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from temporal_assets.core.text.readable import readable
 from temporal_assets.reports import plots
 from temporal_assets.reports.charts.picture import as_png, as_svg
 from temporal_assets.reports.document import Axis, Chart, Mark, Series
 from temporal_assets.reports.plots import MAX_PNG_BYTES, as_markdown, bars, drawn
-from temporal_assets.reports.text import readable, shown
+from temporal_assets.reports.text import shown
 from tests.reports import EVIL
 
 PNG = b"\x89PNG\r\n\x1a\n"
