@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from temporal_assets.contracts.rules import Drift, Rule, Severity
+from temporal_assets.contracts.rules import AT_FAULT, Drift, Rule, Severity
 from temporal_assets.contracts.table import ColumnSpec, Table
 
 _INTRODUCTION = """\
@@ -52,7 +52,8 @@ def _column(column: ColumnSpec) -> Sequence[str]:
 
 def _rule(rule: Rule) -> tuple[str, ...]:
     kind = "blocking" if rule.severity is Severity.ERROR else "warning"
-    return (f"`{rule.name}`", kind, expected(rule), rule.protects, rule.remedy)
+    remedy = "Report it." if rule.remedy == AT_FAULT else rule.remedy
+    return (f"`{rule.name}`", kind, expected(rule), rule.protects, remedy)
 
 
 def expected(rule: Rule) -> str:

@@ -27,7 +27,8 @@ worse ([what is unusual](running-daily.md#what-is-unusual)). Checks that need re
 of days whose logs have none. The UI shows up to twenty of the rows that break a rule, escaped and
 without clients; `temporal-assets status` shows the last judgement of everything that is published.
 
-Not in the table is what is compared whenever something is read: the digest of its files
+*Report it* means that the transformation is at fault: report it with the rows shown. Not in the
+table is what is compared whenever something is read: the digest of its files
 ([how-it-works.md](how-it-works.md#what-is-built-upon-is-what-was-written)).
 
 ## log_files
