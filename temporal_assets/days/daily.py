@@ -197,7 +197,7 @@ def derived_steps(store: Store, asset: str, day: dt.date) -> Steps[DayResult]:
 def _derived(
     asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
 ) -> Steps[DayTransits]:
-    """Return files of the rows, with those of the URLs and counts that lie beside them."""
+    """Yield files of the rows, with those of the URLs and counts that lie beside them."""
     if asset == "transits":
         return (yield from make_transits(requests, out, counts))
     table = contracts.table(asset)

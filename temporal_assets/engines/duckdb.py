@@ -206,7 +206,7 @@ def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
 
 
 def _parts(rows: pa.Table, sets: int) -> list[pa.Table]:
-    """Yield the rows of each set, which are consecutive and in the order of the sets."""
+    """Return the rows of each set, which are consecutive and in the order of the sets."""
     bounds = np.searchsorted(rows[SET].to_numpy(), np.arange(sets + 1))
     of_sets = rows.drop_columns([SET])
     return [of_sets.slice(first, last - first) for first, last in pairwise(bounds.tolist())]

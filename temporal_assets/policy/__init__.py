@@ -1,7 +1,6 @@
-"""The crawl policy: what crawlers load, the matcher, and one exporter a crawler.
+"""The crawl policy: what crawlers load, the matcher for URLs, and one exporter per crawler.
 
     from temporal_assets.policy import Policy
-
     policy = Policy.load("temporal_state/policy/latest")
     policy.match("https://news.example/politics/2025/06/01/new-budget.html").decision
 

@@ -1,9 +1,9 @@
-"""Assembly of a policy from the other assets: choices, tiers, intervals, privacy.
+"""Assembly of a policy document from tables: decisions, tiers, visit intervals, privacy.
 
-Here: which rows of small tables enter the document, and in which tier. Not here: where the tables
-come from (`windows.policy.crawl_policy`), how the document is published (`bundle`).
-
-Every rule is a function of the tables and of `Choices`; the same tables give the same bytes.
+Here: which rows of small tables enter the document, and in which tier (1 is fetched first). Not
+here: where the tables come from (`windows.policy.crawl_policy`), how the document is published
+(`bundle`). Every rule is a function of the tables and of `Choices`; the same tables give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ SITES: Final = pa.schema(
         "clients": pa.int64(),
     }
 )
-"""The list of temporal sites. rank: 1 is the best. clients: distinct, over the window; so below."""
+"""Columns of the list of temporal sites. rank: 1 is the best. clients: distinct ones over the
+window, here and below."""
 
 HUBS: Final = pa.schema(
     {
@@ -64,8 +65,8 @@ HUBS: Final = pa.schema(
         "clients": pa.int64(),
     }
 )
-"""Hubs by what they will lead to. tier: 1 for those with the first half of what all do.
-temporal_pages: those it links. new_per_day: how many more to expect, a day."""
+"""Columns of hubs. tier: 1 for those that together lead to half of all new pages expected.
+temporal_pages: number of temporal pages they link. new_per_day: expected new ones per day."""
 
 SOURCES: Final = pa.schema(
     {
@@ -77,8 +78,8 @@ SOURCES: Final = pa.schema(
         "new_per_day": pa.float64(),
     }
 )
-"""Feeds and sitemaps of sites of the policy. They are no pages that clients open: a crawler found
-them where everybody may look, or a user lists them. new_per_day: NULL where nothing is known."""
+"""Columns of feeds and sitemaps of the policy's sites. Clients do not open them: a crawler found
+them in public places, or a user lists them. new_per_day: NULL where unknown."""
 
 PREFIXES: Final = pa.schema(
     {
@@ -88,7 +89,7 @@ PREFIXES: Final = pa.schema(
         "clients": pa.int64(),
     }
 )
-"""News prefixes, with or without their scheme."""
+"""Columns of news prefixes, with or without their scheme."""
 
 PATTERNS: Final = pa.schema(
     {
@@ -104,9 +105,9 @@ PATTERNS: Final = pa.schema(
         "clients": pa.int64(),
     }
 )
-"""Leaves of the sites' pattern trees; node: place of the leaf in its tree. fetch, discovery: NULL
-for sites without referrers. urgency: expected share of temporal pages, NULL where nothing is
-known; labelled: pages that it was seen on."""
+"""Columns of leaves of the sites' pattern trees. node: number of the leaf in its tree. fetch,
+discovery: NULL for sites without referrers. urgency: expected share of temporal pages, NULL where
+unknown; labelled: number of pages that this share is estimated from."""
 
 _HOUR: Final = 3600
 _DAY: Final = 24 * _HOUR
@@ -117,9 +118,9 @@ LADDER: Final = (
     *(hours * _HOUR for hours in (1, 2, 3, 4, 6, 8, 12)),
     *(_DAY, 2 * _DAY, WEEK),
 )
-"""Seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes rather
-than by numbers (StormCrawler has one setting a class), and seconds are not known that exactly.
-What is less than a day divides it, so that cron can say it."""
+"""Allowed seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes
+rather than by numbers (StormCrawler has one setting per class), and estimates are not that exact.
+Intervals of less than a day divide it, so that cron can express them."""
 
 Row = Mapping[str, Any]
 Value = TypeVar("Value")
@@ -127,22 +128,23 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices of a team about its policy."""
+    """Options of the policy (settings `policy.*`)."""
 
     min_clients: int = 5
-    """Fewest clients of anything that enters a policy."""
+    """Least number of clients of any URL, pattern or site that enters a policy."""
     urgent_share: float = 0.5
     """Patterns with a larger share of temporal pages are fetched now."""
     confidence: float = 0.95
-    """With which that share must be no larger for a pattern to decide over a news prefix."""
+    """Confidence with which a pattern's share must be below `urgent_share` to overrule a news
+    prefix."""
     skip_share: float = 0.01
-    """The least visited patterns of a site are skipped while together they have no larger share
-    of its visits."""
+    """Share of a site's visits that its least visited patterns, which are skipped, may have
+    together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables that a policy is made from, with the schemas above."""
+    """The tables that a policy is made from, with the columns above."""
 
     sites: pa.Table
     hubs: pa.Table
@@ -167,7 +169,7 @@ class Provenance:
     inputs: tuple[tuple[str, str], ...]
     """(name, digest)"""
     thresholds: Mapping[str, Any]
-    """Thresholds of the labels, scores and cuts that the tables rest on."""
+    """Thresholds of the labels, scores and cuts that the tables were computed with."""
 
 
 def assemble(
@@ -179,7 +181,7 @@ def assemble(
     includes_subdomains: bool = False,
     skips_static: bool = True,
 ) -> Document:
-    """The policy."""
+    """Return the policy document made from the tables."""
     choices = choices or Choices()
     rules = rules or UrlRules()
     ranked = _public(tables.sites, SITES, choices)
@@ -220,7 +222,7 @@ def assemble(
 
 
 def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
-    """Return a tier for each value, as many in each tier as can be: the largest values come first.
+    """Return a tier per value, from `first` for the largest to `last`, in groups of equal size.
 
     Equal values have equal tiers, that of the best of them.
     """
@@ -234,16 +236,16 @@ def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
 
 
 def on_ladder(seconds: int) -> int:
-    """Return the shortest interval of the ladder that is not shorter than wanted; then whole weeks.
+    """Return the shortest interval of LADDER that is at least `seconds`, or whole weeks.
 
-    Shorter ones would be more visits than `hubs.visits_per_day` and `hubs.shortest_minutes` allow.
+    Shorter ones would exceed `hubs.visits_per_day` and `hubs.shortest_minutes`.
     """
     whole_weeks = -(-seconds // WEEK) * WEEK
     return min((step for step in LADDER if step >= seconds), default=whole_weeks)
 
 
 def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[str, Any]]:
-    """Return rows that enough clients stand behind. The only way into a policy."""
+    """Return the rows with at least `min_clients` clients: every table passes through here."""
     missing = [name for name in schema.names if name not in table.schema.names]
     if missing:
         raise ValueError(f"a table of the policy lacks {', '.join(missing)}")
@@ -274,7 +276,7 @@ def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEnt
 
 
 def _sources(table: pa.Table, sites: set[str]) -> list[SourceEntry]:
-    """Return feeds and sitemaps of sites of the policy, those that bring the most first."""
+    """Return feeds and sitemaps of the policy's sites, those with most new pages first."""
     rows = [row for row in table.select(SOURCES.names).to_pylist() if row["site"] in sites]
     rows.sort(key=lambda row: (-(row["new_per_day"] or 0.0), row["url"]))
     return [
@@ -324,7 +326,7 @@ def _prefixes(
 
 
 def _places(rows: Sequence[Value], key: Callable[[Value], Any]) -> list[int]:
-    """Return the place of each row when sorted; equal rows share theirs."""
+    """Return the rank of each row when sorted by `key`; equal rows share a rank."""
     keys = [key(row) for row in rows]
     first: dict[Any, int] = {}
     for place, value in enumerate(sorted(keys)):
@@ -370,7 +372,7 @@ def _patterns(
 
 
 def _rate(group: list[dict[str, Any]], choices: Choices) -> None:
-    """Scale the ranks of one site's patterns to its best, and decide what becomes of each."""
+    """Scale the scores of one site's patterns to its best one, and set their decisions."""
     for name in ("fetch", "discovery"):
         # Where nothing is known of links, visits say what is wanted.
         values = [row["visits"] if row[name] is None else row[name] for row in group]
@@ -391,7 +393,7 @@ def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> A
 
 
 def _overrules(row: Row, choices: Choices) -> bool:
-    """Return True if a pattern is surely not urgent, though its whole folder may seem so."""
+    """Return True if a pattern is surely not urgent, even where its folder is a news prefix."""
     if row["urgency"] is None:
         return False
     bound = upper_bound(row["urgency"], row["labelled"], choices.confidence)
@@ -399,7 +401,7 @@ def _overrules(row: Row, choices: Choices) -> bool:
 
 
 def _give_tiers(rows: list[dict[str, Any]]) -> None:
-    """Tiers across sites: by urgency what is fetched now, by fetch rank what comes later."""
+    """Set the tiers of patterns of all sites: urgent ones by urgency, others by fetch rank."""
     now = [row for row in rows if row["decision"] == "now"]
     later = [row for row in rows if row["decision"] == "later"]
     for row in rows:
@@ -413,13 +415,13 @@ def _give_tiers(rows: list[dict[str, Any]]) -> None:
 
 
 _LAST_OF_PATTERNS: Final = 12
-"""Rank behind all URLs that have a pattern."""
+"""Rank behind all patterns."""
 
 
 def _sites(
     ranked: Sequence[Row], used: set[str], early: Mapping[str, float], includes_subdomains: bool
 ) -> list[SiteEntry]:
-    """Return the list, and the sites that something of the policy lies on."""
+    """Return the entries of listed sites and of all sites that a hub, prefix or pattern lies on."""
     tiers = tiers_of([-row["rank"] for row in ranked], _LAST_OF_PATTERNS + 1, LATER_TIERS[1])
     entries = [
         SiteEntry(
@@ -445,7 +447,7 @@ def _sites(
 
 
 def _listed(host: str, listed: Mapping[str, int], includes_subdomains: bool, missing: int) -> int:
-    """Return what is listed of a host or, if sites include subdomains, of its domain."""
+    """Return the listed entry of a host or, if sites include subdomains, of its domain."""
     parts = host.split(".") if includes_subdomains else [host]
     names = (".".join(parts[n:]) for n in range(len(parts)))
     return next((listed[name] for name in names if name in listed), missing)

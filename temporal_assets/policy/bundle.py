@@ -42,7 +42,7 @@ LATEST: Final = "latest"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
 
 _DAY: Final = len("2025-05-01")
-"""Characters of the day that a folder's name begins with."""
+"""Characters of the day at the beginning of a folder's name."""
 
 LISTS: Final = {
     "sites": pa.schema(
@@ -103,12 +103,12 @@ LISTS: Final = {
         }
     ),
 }
-"""The lists that are tables of their own as well."""
+"""Names of the lists of a policy that are written as Parquet tables as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A policy in its place."""
+    """A published policy: its folder and size."""
 
     folder: Path
     digest: str
@@ -117,9 +117,9 @@ class Published:
 
 
 def publish(document: Document, root: Path, scratch: Path) -> Published:
-    """Publish under `root`, where no crawler looks before it is released.
+    """Write a policy to a folder under `root`; crawlers see it only once it is released.
 
-    `scratch` is a folder on the same file system for what is not complete yet.
+    `scratch` is a folder on the same file system for incomplete files.
     """
     text = as_text(document).encode()
     digest = hashlib.sha256(text).hexdigest()
@@ -138,9 +138,9 @@ def publish(document: Document, root: Path, scratch: Path) -> Published:
 
 
 def release(root: Path, name: str) -> bool:
-    """Let crawlers have the published folder `name`, unless they have a later day's.
+    """Let `latest` name the published folder `name`, unless it names a later day's.
 
-    Returns whether `latest` names it now. Raises `PolicyError` where the folder is gone.
+    Returns True if `latest` names it now. Raises `PolicyError` if the folder is missing.
     """
     latest = latest_of(root)
     if latest is not None and _day_of(latest) > name[:_DAY]:
@@ -156,7 +156,7 @@ def release(root: Path, name: str) -> bool:
 
 
 def is_newer(folder: Path) -> bool:
-    """Return whether `latest` names an earlier policy than a published folder, or none."""
+    """Return True if `latest` names an earlier policy than a published folder, or none."""
     latest = latest_of(folder.parent)
     if latest is None:
         return True
@@ -164,12 +164,12 @@ def is_newer(folder: Path) -> bool:
 
 
 def is_whole(folder: Path) -> bool:
-    """Return whether all files of a published folder are as they were written."""
+    """Return True if all files of a published folder have the digests of SHA256SUMS."""
     return (folder / FILE).is_file() and not faults(folder)
 
 
 def faults(folder: Path) -> list[Path]:
-    """Return files of a published folder that are missing or not what was written."""
+    """Return the names of files of a published folder that are missing or have other digests."""
     file = folder / FILE
     wrong = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
     return list(dict.fromkeys((*wrong, *sums.faults(folder))))
@@ -182,7 +182,7 @@ def latest_of(root: Path) -> Path | None:
 
 
 def unreleased_of(root: Path) -> str | None:
-    """The last day after that of `latest` of which there is a policy; None if there is none."""
+    """Return the last day with a policy that is later than that of `latest`, or None."""
     latest = latest_of(root)
     days = [_day_of(path) for path in root.glob("????-??-??-*") if path.is_dir()]
     last = max(days, default="")
@@ -222,7 +222,7 @@ def _rename(source: Path, target: Path) -> None:
 
 
 def _mend(folder: Path, fresh: Path) -> None:
-    """Replace what is not as it was written, file by file: crawlers may be reading the others."""
+    """Replace damaged files one by one: crawlers may be reading the others."""
     for path in fresh.iterdir():
         there = folder / path.name
         if not there.is_file() or there.read_bytes() != path.read_bytes():
@@ -240,7 +240,7 @@ def _point(root: Path, name: str) -> None:
 
 
 def _drop_others(root: Path, day: str, keep: Sequence[str], scratch: Path) -> None:
-    """Remove other versions of the day, except the one that crawlers may be reading."""
+    """Remove other versions of a day, except the one that `latest` names."""
     for folder in root.glob(f"{day}-*"):
         # Names, not paths: `latest` is a resolved path, and `root` may lead through a link.
         if folder.name not in keep and folder.is_dir():

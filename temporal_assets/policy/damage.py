@@ -1,9 +1,9 @@
-"""True if a document is what readers rely on; if not, which field is wrong.
+"""Validation of a policy document: types, bounds and references of every field.
 
-Here: types, bounds and references of every field, looked at a column at a time: a policy has
-a hundred thousand entries and is read in a second. The compiled walk does not look at them again: a
-node that is its own child would never end. Not here: versions and files (`document`), and the same
-shape for other programs (`schema.json`).
+Values are checked a column at a time: a policy has a hundred thousand entries and is read in a
+second. The compiled matcher does not check them again: a tree node that is its own child would
+never end. Not here: versions and files (`document`), and the same rules for other programs
+(`schema.json`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from temporal_assets.core.text.url_split import MAX_LABELS, MAX_REPEATS, MAX_SEG
 LAST_TIER: Final = 16
 
 _SHOWN: Final = 40
-"""Characters of a wrong value that are shown."""
+"""Number of characters of a wrong value in messages."""
 
 _SIGNS: Final = re.compile(r"[!-\"$-~]+")
-"""ASCII without blanks and `#`, as canonical URLs are: lines and words of exports hold it."""
+"""Allowed characters: ASCII without blanks and `#`, as in canonical URLs; exports rely on it."""
 
 _URL: Final = re.compile(r"https?://[!-\"$-~]+")
 _EXTENSION: Final = re.compile(r"[0-9a-z]+")
@@ -32,12 +32,12 @@ _MOST: Final = 2**31 - 1
 
 
 class Damage(ValueError):
-    """A field is not what it must be; the message says which and what it is."""
+    """Error: a field has a wrong value; the message names both."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of value, in words and as a test of many values at once."""
+    """A kind of value: its name and a test of many values at once."""
 
     words: str
     holds: Callable[[Sequence[Any]], bool]
@@ -179,7 +179,7 @@ _ENTRIES: Final[Mapping[str, Mapping[str, _Kind]]] = {
 
 
 def check(document: Mapping[str, Any]) -> None:
-    """Raise `Damage` unless every field is there and is what readers rely on."""
+    """Raise `Damage` unless every field is present and valid."""
     _check_fields("", document, _TOP)
     _check_fields("window.", document["window"], _WINDOW)
     _check("window.missing_days", document["window"]["missing_days"], _DAY)
@@ -243,7 +243,7 @@ def _wrong(where: str, value: Any, kind: _Kind) -> Damage:
 
 
 def _check_tree(where: str, tree: Mapping[str, Any], patterns: int) -> None:
-    """Every number within its list, and every node after its parent."""
+    """Check that all numbers of a tree are indices in their lists and children follow parents."""
     for place, key in enumerate(tree["keys"]):
         if not _is_key(key):
             raise Damage(f"its `{where}.keys[{place}]` is no key of a URL")

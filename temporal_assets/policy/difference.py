@@ -1,6 +1,6 @@
-"""Differences between two policies.
+"""Differences between two policies, entry by entry.
 
-Here: comparing two documents and saying it in lines. Not here: reading them (`document`).
+Here: comparing two documents and describing changes. Not here: reading them (`document`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LISTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "prefixes": lambda row: str(row["prefix"]),
     "patterns": lambda row: f"{row['site']}{row['template']}",
 }
-"""Names of the entries of each list. Patterns may share their name: it shows neither scheme nor
-port, nor all that an expression says."""
+"""Fields that name the entries of each list. Patterns may share their name, which shows neither
+scheme nor port."""
 
 _ORIGIN: Final = re.compile(r"\^.*?://(?:\[[^]]*\]|[^/\[])*")
-"""Beginning of an expression; classes may hold slashes."""
+"""Expression for the origin at the beginning of a pattern; classes may hold slashes."""
 
 _WATCHED: Final = {
     "sites": ("tier",),
@@ -31,24 +31,24 @@ _WATCHED: Final = {
     "prefixes": ("tier",),
     "patterns": ("tier", "decision"),
 }
-"""Fields that crawlers act upon; scores move every day."""
+"""Fields that crawlers act upon and whose changes are reported; scores change every day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An entry that came, went, or is treated otherwise."""
+    """An entry that was added, removed or changed."""
 
     list: str
     name: str
     kind: str
     """`added`, `removed` or `changed`."""
     before: Mapping[str, Any]
-    """The fields that changed, or all that are watched."""
+    """The changed fields with old values, or all watched ones."""
     after: Mapping[str, Any]
 
 
 def changes(before: Document, after: Document) -> list[Change]:
-    """Return every change, by list and name."""
+    """Return every change between two policies, by list and name."""
     differences: list[Change] = []
     for name, called in _LISTS.items():
         old = _by_name(before[name], called)  # type: ignore[literal-required]
@@ -60,7 +60,7 @@ def changes(before: Document, after: Document) -> list[Change]:
 
 
 def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[str, str], list[Any]]:
-    """Return entries by name, and patterns by what their expressions begin with as well."""
+    """Return entries by name, patterns also by their origin."""
     rows_by_name: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         origin = _ORIGIN.match(row.get("expression", ""))
@@ -69,11 +69,9 @@ def _by_name(rows: Iterable[Any], called: Callable[[Any], str]) -> dict[tuple[st
 
 
 def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield what is the same thing.
+    """Yield (old, new) for entries that are the same thing; None stands for a missing partner.
 
-    Of patterns those with one expression, and what is left in its order.
-
-    With None where there is nothing like it.
+    Patterns are paired by equal expressions, and the remaining ones in order.
     """
     after = {row.get("expression"): row for row in new}
     before = {row.get("expression"): row for row in old}

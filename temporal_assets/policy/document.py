@@ -1,8 +1,8 @@
-"""The policy as one JSON document: its shape, its version, reading and writing it.
+"""The policy as one JSON document: its fields, its version, reading and writing it.
 
 Here: what is in `policy.json`, in types, and the errors a reader meets. Not here: how a policy is
-made (`assemble`), where it is published (`bundle`), what it says of a URL (`matcher`). The same
-shape for other programs is `schema.json`, a JSON Schema, beside this file.
+made (`assemble`), where it is published (`bundle`), how it decides on a URL (`matcher`). The same
+fields for other programs are in `schema.json`, a JSON Schema, beside this file.
 """
 
 from __future__ import annotations
@@ -32,32 +32,35 @@ DIGITS: Final = 12
 _PUBLISHED: Final = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-([0-9a-f]{{{DIGITS}}})")
 
 TIERS: Final = 16
-"""1 is fetched first. Crawlers keep a queue per priority (Scrapy with JOBDIR an open file each),
-so there are few; Scrapy with 500 priorities holds 507 files open, with 16 it holds 24."""
+"""Number of tiers; 1 is fetched first. Crawlers keep a queue per priority (Scrapy with JOBDIR an
+open file each), so there are few; Scrapy with 500 priorities holds 507 files open, with 16 it holds
+24."""
 
 NOW_TIERS: Final = (1, 8)
 LATER_TIERS: Final = (9, 15)
 SKIP_TIER: Final = 16
-"""Every tier belongs to one decision, so that the order of tiers never contradicts it."""
+"""Tier of what is skipped. Every tier belongs to one decision, so that tiers never contradict
+it."""
 
 Action = Literal["now", "later", "skip"]
 
 
 class SiteEntry(TypedDict):
-    """A site to watch, or one that a hub, prefix or pattern lies on."""
+    """A site of the list, or one that a hub, prefix or pattern lies on."""
 
     site: str
     rank: int | None
     """1 is the best temporal site; None for sites below the list."""
     score: float | None
     tier: int
-    """Tier of the site's URLs of which nothing else is known."""
+    """Tier of the site's URLs that no other entry covers."""
     provisional: bool
-    """Its pages have no labels yet: what is said of it rests on less (docs/policy.md)."""
+    """True if its pages have no labels yet, so that its entries rest on less data
+    (docs/policy.md)."""
 
 
 class HubEntry(TypedDict):
-    """A page to look at again and again for links to new pages."""
+    """A page to visit regularly for links to new pages."""
 
     url: str
     site: str
@@ -65,36 +68,37 @@ class HubEntry(TypedDict):
     tier: int
     interval_seconds: int
     new_per_day: float | None
-    """New temporal pages to expect there."""
+    """Expected number of new temporal pages per day."""
     temporal_pages: int
-    """Temporal pages it linked in the window."""
+    """Number of temporal pages it linked in the window."""
     provisional: bool
 
 
 class SourceEntry(TypedDict):
-    """A feed or sitemap to look at again and again: what a hub is in HTML."""
+    """A feed or sitemap to visit regularly, as a hub in HTML."""
 
     url: str
     kind: Literal["feed", "sitemap"]
     is_news: bool
-    """A news sitemap: it lists the pages of the last two days, with the time of each."""
+    """True for a news sitemap, which lists the pages of the last two days with their times."""
     site: str
-    """The site that it lists pages of."""
+    """Site whose pages it lists."""
     tier: int
     interval_seconds: int
     new_per_day: float | None
-    """New temporal pages to expect a day that it shows first; None where it was not visited yet."""
+    """Expected new temporal pages per day that it shows before other sources; None before a
+    visit."""
 
 
 class PrefixEntry(TypedDict):
     """A beginning of URLs under which new pages are news, or temporal (`prefixes.label`)."""
 
     prefix: str
-    """Without scheme, ending in `/` or `?`: `news.example/politics/`."""
+    """Text without scheme, ending in `/` or `?`: `news.example/politics/`."""
     site: str
     tier: int
     score: float
-    """Share of these among `pages`."""
+    """Share of news (or temporal) pages among `pages`."""
     pages: int
     provisional: bool
 
@@ -111,21 +115,21 @@ class PatternEntry(TypedDict):
     fetch: float
     """Mean of authority and hub value, scaled to the best pattern of the site (BB 4)."""
     discovery: float
-    """Hub value in the same way: where links to pages worth fetching are found."""
+    """Hub value on the same scale: where links to pages worth fetching are found."""
     urgency: float | None
     """Share of temporal pages under the pattern; None where no page had enough views to say."""
     overrules: bool
-    """Surely not urgent: the pattern decides over a news prefix that its URLs are under."""
+    """True if its pages are surely not urgent: it decides even for URLs under a news prefix."""
     visits: int
     provisional: bool
 
 
 class SiteTree(PortableTree):
-    """The pattern tree of a site, by which unseen URLs find their pattern."""
+    """The pattern tree of a site in arrays over nodes, by which unseen URLs find their pattern."""
 
     site: str
     pattern: list[int]
-    """Place of each node in `patterns`; -1 for nodes that are no pattern. A pattern at an inner
+    """Index in `patterns` for each node, -1 for nodes that are no pattern. A pattern at an inner
     node holds the leaves below it."""
 
 
@@ -136,11 +140,11 @@ class UrlRulesEntry(TypedDict):
     dropped_keys: list[str]
     kept_keys: list[str]
     static_extensions: list[str]
-    """Last extensions of a path, lower-case, of files that are no pages; they are skipped."""
+    """Lower-case extensions of files that are no pages and are skipped."""
 
 
 class Document(TypedDict):
-    """All of `policy.json`."""
+    """The content of policy.json."""
 
     format: str
     version: int
@@ -150,15 +154,15 @@ class Document(TypedDict):
     window: dict[str, Any]
     """`first`, `days`, `missing_days`."""
     settings: dict[str, Any]
-    """Thresholds as they were used."""
+    """Values of thresholds that the policy was computed with."""
     inputs: list[dict[str, str]]
     """Name and digest of every table that the policy was made from."""
     includes_subdomains: bool
-    """True if a site holds the hosts below it (sites by registrable domain)."""
+    """True if a site includes hosts below it (sites by registrable domain)."""
     provisional: bool
-    """True if any entry is: it says so itself."""
+    """True if any entry is provisional."""
     notes: list[str]
-    """Why lists are empty, one-sided or provisional, and what would change it; for people."""
+    """Sentences for people: why lists are empty or provisional, and what would change it."""
     urls: UrlRulesEntry
     sites: list[SiteEntry]
     hubs: list[HubEntry]
@@ -169,11 +173,11 @@ class Document(TypedDict):
 
 
 class PolicyError(ValueError):
-    """A policy cannot be used; the message names the file and says what to do."""
+    """Error: a policy cannot be used; the message names the file and the remedy."""
 
 
 class NewerPolicy(PolicyError):
-    """The policy was written by a later version of the program."""
+    """Error: the policy was written by a later version of the program."""
 
 
 _AGAIN: Final = (
@@ -183,9 +187,9 @@ _AGAIN: Final = (
 
 
 def is_as_published(file: Path, text: bytes) -> bool:
-    """Return whether a document is the one that its folder is named after.
+    """Return True if a document has the digest that its folder is named after.
 
-    A folder of another name holds a copy, of which `SHA256SUMS` beside it tells, if it is there.
+    A folder with another name holds a copy, which is compared with `SHA256SUMS` beside it, if any.
     """
     digest = hashlib.sha256(text).hexdigest()
     if named := _PUBLISHED.fullmatch(file.parent.name):
@@ -194,7 +198,7 @@ def is_as_published(file: Path, text: bytes) -> bool:
 
 
 def policy_file(path: str | Path) -> Path:
-    """Return the document of a policy that is named by its file or by its folder."""
+    """Return the path of the document for a path of a policy's file or folder."""
     path = Path(path)
     return path / FILE if path.is_dir() else path
 
@@ -227,11 +231,11 @@ _LATER_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "prefixes": {"provisional": False},
     "patterns": {"overrules": False, "provisional": False},
 }
-"""Values of fields for entries that were written before these fields."""
+"""Defaults of fields that were added later, for older documents."""
 
 
 def checked(parsed: Any, name: str) -> Document:
-    """Return what was read, if it is a policy that this version understands."""
+    """Return the document of parsed JSON if it is a policy of a known version."""
     if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
         raise PolicyError(f"{name} is no crawl policy: its `format` is not {FORMAT!r}")
     version = parsed.get("version")
@@ -264,7 +268,7 @@ def checked(parsed: Any, name: str) -> Document:
 
 
 def as_text(document: Document) -> str:
-    """Return the text of `policy.json`: one entry a line, so that differences are readable."""
+    """Return the text of policy.json: one entry a line, so that differences are readable."""
     lines = []
     for name in Document.__annotations__:
         value = document[name]  # type: ignore[literal-required]
@@ -281,16 +285,13 @@ def _compact(value: Any) -> str:
 
 
 def tier_of_action(tier: int) -> Action:
-    """Return the decision that a tier belongs to."""
+    """Return the decision of a tier: now, later or skip."""
     if tier <= NOW_TIERS[1]:
         return "now"
     return "later" if tier <= LATER_TIERS[1] else "skip"
 
 
 def is_empty(document: Document) -> bool:
-    """Return whether nothing is to be fetched.
-
-    No source, no prefix, and no pattern but skipped ones.
-    """
+    """Return True if nothing would be fetched: no source, no prefix, only skipped patterns."""
     fetched = any(row["decision"] != "skip" for row in document["patterns"])
     return not (document["hubs"] or document["sources"] or document["prefixes"] or fetched)

@@ -1,8 +1,8 @@
-"""Decisions of a policy about many canonical URLs: the compiled loop.
+"""The compiled loop that decides on many canonical URLs.
 
-Here: the site of each URL; then, site by site, hubs and prefixes found in one pass over a URL,
-static files, the walk to its pattern, and which of them decides. Not here: how URLs become
-canonical (`logs.urls.urls`), decisions as objects (`matcher`).
+It finds the site of each URL; then, site by site, it finds hubs and prefixes in one pass over a
+URL, static files and the URL's pattern, and decides by the first that applies. Not here: how URLs
+become canonical (`logs.urls.urls`), decisions as objects (`matcher`).
 
 Hosts, hubs and prefixes are all beginnings of a URL without its scheme, so they share one hash
 table, keyed by a running hash that is looked up wherever one of them may end.
@@ -23,7 +23,7 @@ from temporal_assets.policy.document import SKIP_TIER
 NONE: Final = -1
 
 REASONS: Final = ("no_page", "static", "hub", "prefix", "pattern", "site", "unknown_site")
-"""Why a decision is what it is, by code."""
+"""Names of the reasons of a decision, by code."""
 
 NO_PAGE: Final = 0
 STATIC: Final = 1
@@ -44,29 +44,29 @@ _CLOSE: Final = 93
 _S: Final = 115
 
 _SCHEME_ENDS: Final = 4
-"""Bytes from the last letter of the scheme to the host."""
+"""Number of bytes from the last letter of the scheme (included) to the host."""
 
 MAX_EXTENSION: Final = 15
-"""Longer extensions are no static files."""
+"""Longest extension of a static file in bytes."""
 
 
 class Beginnings(NamedTuple):
-    """Texts that URLs without scheme begin with, and the entry that each of them belongs to."""
+    """Hash table of the beginnings of URLs (hosts, hubs, prefixes) with their entries."""
 
     table: Int32s
     data: Bytes
     offsets: Int64s
     site: Int32s
-    """Place of the site with this host, NONE if it is none; so below."""
+    """Index of the site with this host, or NONE; likewise below."""
     hub: Int32s
     hub_of_http: Int32s
-    """The same where the scheme is `http`: another hub only where schemes make other pages."""
+    """Index of the hub for scheme `http`, which differs only where schemes make other pages."""
     prefix: Int32s
     seed: np.uint64
 
 
 class Extensions(NamedTuple):
-    """Names of static files' extensions, by the same hash."""
+    """Hash table of the extensions of static files."""
 
     table: Int32s
     data: Bytes
@@ -74,19 +74,19 @@ class Extensions(NamedTuple):
 
 
 class Tiers(NamedTuple):
-    """The tier of every entry of the policy's lists, and the pattern of every node."""
+    """The tier of every entry of the policy's lists, and the pattern of every tree node."""
 
     site: Int8s
     hub: Int8s
     prefix: Int8s
     pattern: Int8s
     overrules: Flags
-    """Flags of the patterns that decide over prefixes."""
+    """For each pattern, whether it decides over prefixes."""
     pattern_of_node: Int32s
 
 
 class Found(NamedTuple):
-    """The places in the policy's lists that decide (NONE: nothing); one row a URL."""
+    """For each URL, the indices of the entries that decide, or NONE."""
 
     tier: Int8s
     reason: Int8s
@@ -171,7 +171,10 @@ def find(
     tiers: Tiers,
     includes_subdomains: bool,
 ) -> Found:
-    """Return what is to be done with each canonical URL; one with `starts[i] < 0` is no page."""
+    """Return what decides on each canonical URL; one with `starts[i] < 0` is no page.
+
+    URL i is the bytes `data[starts[i]:stops[i]]`.
+    """
     count = len(starts)
     answer = Found(
         np.full(count, SKIP_TIER, np.int8),
@@ -226,7 +229,7 @@ def _find(
     name: Bytes,
     answer: Found,
 ) -> None:
-    """Decide on the URLs in `order`, whose sites are known."""
+    """Decide on the URLs with indices `order`, whose sites are known; fills `answer`."""
     for place in range(len(order)):
         i = order[place]
         start, stop = starts[i], stops[i]
@@ -246,7 +249,7 @@ def _find(
 
 @inlined
 def _after_scheme(data: Bytes, start: int) -> int:
-    """Return where the host of a canonical URL begins."""
+    """Return the position of the host of a canonical URL."""
     at = start
     while data[at] != _COLON:
         at += 1
@@ -255,7 +258,7 @@ def _after_scheme(data: Bytes, start: int) -> int:
 
 @inlined
 def _decide(answer: Found, i: int, tiers: Tiers) -> None:
-    """Return the decision of the first list that knows the URL."""
+    """Set the decision of URL i by the first list that knows it."""
     pattern, prefix = answer.pattern[i], answer.prefix[i]
     if answer.hub[i] >= 0:
         answer.reason[i], answer.tier[i] = HUB, tiers.hub[answer.hub[i]]
@@ -269,7 +272,7 @@ def _decide(answer: Found, i: int, tiers: Tiers) -> None:
 
 @inlined
 def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """Return where the host ends, and where the path begins (they differ by a port)."""
+    """Return the positions where the host ends and where the path begins, after a port."""
     at = start
     if data[at] == _OPEN:
         while data[at] != _CLOSE:
@@ -286,7 +289,7 @@ def _host_ends(data: Bytes, start: int, stop: int) -> tuple[int, int]:
 def _site(
     data: Bytes, start: int, end: int, beginnings: Beginnings, includes_subdomains: bool
 ) -> int:
-    """Return the site of a host, or of the nearest domain above it where sites include these."""
+    """Return the site of a host, or of the nearest domain above it if sites include subdomains."""
     at = start
     while True:
         value = beginnings.seed

@@ -1,7 +1,7 @@
-"""`Policy`: what to do with a URL, seen or unseen.
+"""`Policy`: the decision on a URL, seen or unseen: fetch it now, later, or skip it.
 
-Here: the order in which what is known of a URL decides, for one URL and for many. Not here: the
-loop that finds it (`kernels`), the document (`document`).
+Here: the order in which entries decide, for one URL and for many. Not here: the loop that finds
+them (`kernels`), the document (`document`).
 
     1  a static file                         skip
     2  a hub                                 now, in the hub's tier
@@ -43,39 +43,39 @@ from temporal_assets.policy.kernels import (
 )
 
 BATCH_URLS: Final = 262_144
-"""URLs that `match_many` takes on at once, some ten megabytes. The more there are, the more share a
-site, and with it what is in the processor's cache."""
+"""Number of URLs that `match_many` processes at once, some ten megabytes. In larger batches more
+URLs share a site, and with it what is in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision of a policy about one URL."""
+    """The decision on one URL."""
 
     url: str
     decision: Action
     tier: int
     """1 is fetched first; every tier belongs to one decision."""
     reason: str
-    """Reason, out of REASONS."""
+    """Reason, one of REASONS."""
     site: str | None
     hub: str | None
     prefix: str | None
-    """The longest prefix that the URL has."""
+    """The longest news prefix of the URL."""
     pattern: str | None
     """Template of the pattern that the URL belongs to."""
     interval_seconds: int | None
-    """After how long a hub is worth another visit."""
+    """Seconds between visits of a hub."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions of a policy about many URLs, in columns; NONE (-1) stands for nothing."""
+    """Decisions on many URLs, in arrays; NONE (-1) stands for no entry."""
 
     policy: Policy
     tier: Int8s
     reason: Int8s
     site: Int32s
-    """Place in the document's `sites`; so for the others."""
+    """Index in the document's `sites`; likewise for the others."""
     hub: Int32s
     prefix: Int32s
     pattern: Int32s
@@ -84,7 +84,7 @@ class Decisions:
         return len(self.tier)
 
     def row(self, i: int, url: str) -> Decision:
-        """The decision on the i-th URL."""
+        """Return the decision on the i-th URL."""
         document = self.policy.document
         tier = int(self.tier[i])
         site, hub, prefix, pattern = (
@@ -104,7 +104,7 @@ class Decisions:
 
 
 class Policy:
-    """A policy that is ready to decide."""
+    """A loaded policy that decides on URLs."""
 
     def __init__(self, document: Document) -> None:
         self.document: Final = document
@@ -150,11 +150,11 @@ class Policy:
             ) from error
 
     def match(self, url: str) -> Decision:
-        """Return what to do with a URL."""
+        """Return the decision on a URL."""
         return self.match_many([url]).row(0, url)
 
     def match_many(self, urls: Sequence[str] | Texts) -> Decisions:
-        """Return what to do with many URLs; several times as fast as one by one."""
+        """Return the decisions on many URLs; several times as fast as one by one."""
         flat = urls if isinstance(urls, Texts) else texts(urls)
         parts = [
             self._decide(Texts(flat.data, flat.offsets[at : at + BATCH_URLS + 1]))
@@ -169,7 +169,7 @@ class Policy:
         return (decisions.row(i, url) for i, url in enumerate(urls))
 
     def canonical(self, url: str) -> str | None:
-        """Return the form of a URL that the policy knows; None if it is no page."""
+        """Return a URL's canonical form, by which the policy knows it, or None if it is no page."""
         return canonical_url(url, self._rules)
 
     def _decide(self, urls: Texts) -> Found:
@@ -204,9 +204,9 @@ class Policy:
 
 
 def _patterns_of_leaves(tree: SiteTree) -> list[int]:
-    """Return, for each node, the pattern of the URLs that stop there, NONE if there is none.
+    """Return, for each tree node, the pattern of the URLs that stop there, or NONE.
 
-    A pattern that stands at an inner node holds the leaves below it, and nothing else.
+    A pattern at an inner node holds the leaves below it, and nothing else.
     """
     pattern_of_node = list(tree["pattern"])
     for node, above in enumerate(tree["parent"]):
@@ -222,7 +222,7 @@ def _tiers(entries: Sequence[Any]) -> Int8s:
 
 
 def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
-    """Return hosts, hubs and prefixes in one table; and the place of every site."""
+    """Return the hash table of hosts, hubs and prefixes, and the index of every site."""
     rows: dict[str, list[int]] = {}
     for place, column, text in _named(document):
         row = rows.setdefault(text, [NONE] * 4)
@@ -234,7 +234,7 @@ def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
 
 
 def _named(document: Document) -> Iterator[tuple[int, int, str]]:
-    """Yield (place, column of `Beginnings`, text) of every site, hub and prefix."""
+    """Yield (index, column of `Beginnings`, text) of every site, hub and prefix."""
     for place, site in enumerate(document["sites"]):
         yield place, 0, site["site"]
     keeps = document["urls"]["scheme"] == "keep"

@@ -1,1 +1,1 @@
-"""Everything that people look at: plots, tables, text made safe to show, the HTML report."""
+"""Output for people: plots, tables, text made safe to show, the HTML report."""

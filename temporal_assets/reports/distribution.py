@@ -12,22 +12,23 @@ from typing import Any, Final
 from temporal_assets.reports.document import Axis, Chart, Series, Threshold
 
 _SHARES: Final = 20
-"""Bars of a share, as in TW figure 5."""
+"""Number of bars for shares, as in TW figure 5."""
 
 _LONGEST: Final = 50
-"""Characters of the longest bar of a text."""
+"""Number of characters of the longest bar in text."""
 
 INTEREST: Final = (
     f"SELECT least(CAST(floor(phi_1 * {_SHARES}) AS BIGINT), {_SHARES - 1}) AS bin,"  # noqa: S608 - a number of ours
     " count(*) AS pages FROM interest_curves WHERE phi_1 IS NOT NULL GROUP BY 1"
 )
-"""Pages by the bar their first day's share of interest falls into; reads `interest_curves`."""
+"""Query: number of pages by their first day's share of interest, in bars; reads
+`interest_curves`."""
 
 CONCENTRATION: Final = (
     "SELECT CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages FROM page_labels"
     " WHERE has_concentration GROUP BY 1"
 )
-"""Pages by whole steps of concentration; reads `page_labels`."""
+"""Query: number of pages by concentration in whole steps; reads `page_labels`."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -38,12 +39,12 @@ class Distribution:
 
     title: str
     starts: tuple[float, ...]
-    """Each bar begins here and ends where the next begins."""
+    """Beginnings of the intervals; each ends where the next begins."""
     pages: tuple[int, ...]
 
     @property
     def total(self) -> int:
-        """Return the number of all pages."""
+        """Number of all pages."""
         return sum(self.pages)
 
 

@@ -21,25 +21,26 @@ from pydantic import TypeAdapter
 from temporal_assets.reports.text import shown
 
 FORMAT: Final = "temporal-assets/evaluation-report/1"
-"""Format of the JSON; its number is raised when a field changes its name or meaning."""
+"""Name and number of the JSON format; the number is raised when a field changes its meaning."""
 
 _DIGITS: Final = 6
-"""Significant digits of a number: more are no news, and double the page."""
+"""Significant digits of a number: more mean nothing, and double the page."""
 
 _LARGE: Final = 10_000
-"""Numbers from here on keep two digits after the point."""
+"""Numbers from which on only two digits after the point are kept."""
 
 LONGEST_TEXT: Final = 2_000
-"""Characters of a text: a paragraph. Names from logs are cut far earlier (`sections`)."""
+"""Longest text in characters: a paragraph. Names from logs are cut far earlier (`sections`)."""
 
 Cell = str | int | float | bool | None
 Kind = Literal["text", "count", "share", "score", "number", "date"]
-"""How a column or an axis is written: shares in percent, scores with three digits; a date is the
-number of its day (`datetime.date.toordinal`)."""
+"""How values of a column or axis are written: shares in percent, scores with three digits; a date
+is the number of its day (`datetime.date.toordinal`)."""
 Mark = Literal["line", "dashes", "dots", "diamonds", "bars", "area"]
-"""Diamonds stand before everything else: what others are compared with."""
+"""How a series is drawn. Diamonds, drawn over everything else, are what others are compared
+with."""
 Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
-"""Judgement of numbers; `no_judgement` describes data and judges nothing."""
+"""How numbers were tested; `no_judgement` is for descriptions of data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,12 @@ class Table:
     paper_rows: int = 0
     note: str = ""
     is_folded: bool = False
-    """Shown when somebody asks for it: a picture beside it says the same."""
+    """True if it is shown on request only: a picture beside it says the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of a chart. Without ends it spans its values; `ticks` name the places 0, 1, ..."""
+    """An axis of a chart. Without ends it spans its values; `ticks` names positions 0, 1, ..."""
 
     label: str
     kind: Kind = "number"
@@ -77,7 +78,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points that belong together. Equal `colour` is an equal colour, whatever the chart."""
+    """Points that belong together. The same `colour` means the same thing in all charts."""
 
     name: str
     mark: Mark
@@ -85,12 +86,12 @@ class Series:
     x: tuple[float, ...]
     y: tuple[float, ...]
     weights: tuple[float, ...] = ()
-    """Weight behind each point: the area of its dot. Empty if all are equal."""
+    """Weight of each point, shown as the area of its dot. Empty if all are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A place on the x axis that decides something, drawn as a line with its name."""
+    """A decisive value on the x axis, drawn as a line with its name."""
 
     at: float
     name: str
@@ -98,7 +99,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series on one pair of axes."""
+    """One or more series on one pair of axes."""
 
     title: str
     shows: str
@@ -112,7 +113,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the interval that holds it; equal `colour` as in `Series`."""
+    """A value with its confidence interval; `colour` as in `Series`."""
 
     name: str
     value: float
@@ -136,7 +137,7 @@ Tone = Literal["plain", "good", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number that is read first, and what it has to be seen beside."""
+    """A key number, with what it is to be compared with."""
 
     name: str
     value: str
@@ -154,7 +155,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A value for every pair of a row and a column; marks are (row, column, what)."""
+    """A value for every pair of a row and a column; marks are (row, column, meaning)."""
 
     title: str
     shows: str
@@ -166,7 +167,7 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of a graph; `share` colours it, `size` is its area."""
+    """A node of a graph; `share` is shown as colour, `size` as area."""
 
     name: str
     size: float
@@ -175,7 +176,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes on a circle; edges are (source, target, weight) by place."""
+    """Nodes on a circle; edges are (source, target, weight) with indices of nodes."""
 
     title: str
     shows: str
@@ -185,7 +186,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A folder or program with all beneath it; see `prefix_tree.Section`."""
+    """A folder or program with everything below it; see `prefix_tree.Section`."""
 
     name: str
     prefix: str
@@ -221,38 +222,38 @@ _NAMES: Final = {kind: name for name, kind in _BLOCKS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table or figure of a paper, or of ours, on the data at hand."""
+    """A table or figure of a paper, or one of our own, computed from the data at hand."""
 
     id: str
     part: str
-    """The heading it stands under."""
+    """Heading that the section stands under."""
     source: str
-    """`TW Table 1`; empty where no paper has it."""
+    """Origin, as `TW Table 1`; empty where no paper has it."""
     title: str
     trial: Trial
     says: tuple[str, ...]
-    """Sentences that state the result, the first before all."""
+    """Sentences that state the result, the most important first."""
     blocks: tuple[Block, ...] = ()
     about: str = ""
     """Description of the section and how to read it."""
     missing: str = ""
-    """Why it is not available, and what to do; empty where it is."""
+    """Why the section is not available, and what to do; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All of it."""
+    """The whole report."""
 
     day: dt.date
     title: str
     facts: tuple[tuple[str, str], ...]
-    """Facts behind the numbers: window, missing days, pages, settings, versions."""
+    """Context of the numbers: window, missing days, pages, settings, versions."""
     sections: tuple[Section, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why something cannot be said, and what would make it known."""
+    """Why a result is not available, and what would make it so."""
 
     why: str
     todo: str
@@ -266,13 +267,13 @@ def unavailable(
     why: str,
     todo: str,
 ) -> Section:
-    """Return a section that cannot be made, and what would make it."""
+    """Return a section that is not available, with the reason and the remedy."""
     missing = f"Not available: {why}. To get it: {todo}."
     return Section(id, part, source, title, "no_judgement", (), missing=missing)
 
 
 def as_json(report: Report) -> str:
-    """Return the report for machines; equal reports are equal texts."""
+    """Return the report as JSON text; equal reports are equal texts."""
     content = {
         "format": FORMAT,
         "day": report.day.isoformat(),
@@ -284,14 +285,14 @@ def as_json(report: Report) -> str:
 
 
 def section_content(section: Section) -> dict[str, Any]:
-    """Return a section as JSON has it."""
+    """Return a section as values for JSON."""
     content = _plain(section)
     content["blocks"] = [{"type": _NAMES[type(block)], **_plain(block)} for block in section.blocks]
     return dict(content)
 
 
 def section_of(content: Mapping[str, Any]) -> Section:
-    """Return the section of such content."""
+    """Return the section of values from JSON."""
     blocks = tuple(map(_block, content["blocks"]))
     section: Section = _reader(Section).validate_python({**content, "blocks": blocks})
     return section
@@ -311,7 +312,7 @@ def _reader(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON has; texts without control characters, numbers no longer than needed."""
+    """Convert a value to those of JSON: texts without control characters, shortened numbers."""
     if isinstance(value, str):
         return shown(value, LONGEST_TEXT)
     if isinstance(value, bool) or value is None or isinstance(value, int):

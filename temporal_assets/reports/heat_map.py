@@ -21,15 +21,15 @@ Floats = NDArray[np.float64]
 _SHADES: Final = " ░▒▓█"
 
 _WIDEST: Final = 40
-"""Columns of the text. A finer grid is thinned; marked columns stay."""
+"""Largest number of columns in text. A finer grid is thinned; marked columns stay."""
 
 _MOST_DRAWN: Final = 30
-"""Columns of a picture."""
+"""Largest number of columns in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """A heat map to draw."""
+    """Performance of labels for each pair of days and threshold."""
 
     title: str
     days: Sequence[float]
@@ -41,15 +41,15 @@ class HeatMap:
     best: tuple[float, float]
     """(days, threshold) of the chosen cell."""
     used: tuple[float, float] | None
-    """Days and threshold of the cell that labels may use."""
+    """Days and threshold of the cell that `calibrated` thresholds use."""
     now: tuple[float, float]
     """Days and threshold of the settings."""
     names: tuple[str, str]
-    """Names of the days and of the threshold: n and q, or m and p."""
+    """Symbols of the days and of the threshold: n and q, or m and p."""
 
 
 def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:
-    """Return the grid of one score from its rows of `calibration`, all of one scope."""
+    """Return the heat map of one label from its rows of `calibration`, all of one scope."""
     days = sorted({row["days"] for row in cells})
     thresholds = sorted({row["threshold"] for row in cells})
     by_cell = {(row["days"], row["threshold"]): row for row in cells}
@@ -67,7 +67,7 @@ def of_cells(labels: Labels, cells: Sequence[Mapping[str, Any]]) -> HeatMap:
 
 
 def as_text(heat: HeatMap) -> list[str]:
-    """Return lines: darker is better, from the worst to the best cell of the map in five steps."""
+    """Return lines of text; darker is better, in five steps from the worst to the best cell."""
     low, high = float(heat.values.min()), float(heat.values.max())
     step = (high - low) / len(_SHADES) or 1.0
     columns = _columns(heat, _WIDEST)
@@ -97,13 +97,13 @@ def _columns(heat: HeatMap, most: int) -> list[int]:
 
 
 def _mark(heat: HeatMap, days: float, threshold: float) -> str:
-    """Return the mark of a cell, empty for most."""
+    """Return the mark of a cell; empty for most."""
     marks = ((heat.best, "B"), (heat.used, "U"), (heat.now, "s"))
     return next((mark for cell, mark in marks if cell == (days, threshold)), "")
 
 
 def as_block(heat: HeatMap, title: str) -> Block:
-    """The same as a picture of the report; a finer grid is thinned, and marked columns stay."""
+    """Return heat map as a block of the report; a finer grid is thinned, marked columns stay."""
     columns = _columns(heat, _MOST_DRAWN)
     levels = [heat.thresholds[k] for k in columns]
     marks = tuple(

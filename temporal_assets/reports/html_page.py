@@ -1,6 +1,6 @@
-"""An HTML page that needs nothing else: text, tables and charts, escaped and inlined.
+"""A self-contained HTML page: text, tables and charts, escaped and inlined.
 
-Here: the frame and the parts of such a page. Not here: what is said on it.
+Here: the frame and the parts of such a page. Not here: its content.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 _PLACES: Final = re.compile(r"(?<![:/])[/.](?=\w)")
-"""Places in a URL after which a title may break into the next line."""
+"""Expression for positions in a URL after which a title may break into the next line."""
 
 _TYPED: Final = re.compile(r"`([^`]+)`")
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+%?( to [-+]?[\d.,]+%?)?")
@@ -64,30 +64,30 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 @cache
 def _palette() -> str:
-    """Return the colours of the report, and how it draws charts with them."""
+    """Return the stylesheet with the report's colours and chart classes."""
     folder = files("temporal_assets.reports")
     colours = folder.joinpath("report.css").read_text("utf-8").partition("* { box-sizing")[0]
     return colours + folder.joinpath("charts/charts.css").read_text("utf-8")
 
 
 def text(value: Any) -> str:
-    """Return any text from anywhere: no markup, one line of visible characters."""
+    """Return any text escaped: no markup, one line of visible characters."""
     return escape(shown("" if value is None else str(value)))
 
 
 def heading(value: str) -> str:
-    """Return the title of a part."""
+    """Return a heading as HTML."""
     return f"<h2>{text(value)}</h2>"
 
 
 def paragraph(value: str) -> str:
-    """Return a paragraph of plain text; what stands between backticks is to be typed."""
+    """Return a paragraph as HTML; text between backticks becomes code."""
     inner = _TYPED.sub(r"<code>\g<1></code>", text(value))
     return f"<p>{inner}</p>"
 
 
 def figure(block: Drawn) -> str:
-    """Return a chart with its title and legend, in the colours of the page."""
+    """Return a chart as HTML with its title and legend, in the colours of the page."""
     number = f"c{hashlib.sha256(repr(block).encode()).hexdigest()[:12]}"
     legend = svg_chart.legend(block.series) if isinstance(block, Chart) else ""
     caption = f"<figcaption>{text(block.title)}</figcaption>"
@@ -95,7 +95,7 @@ def figure(block: Drawn) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table that scrolls where it is too wide; numbers are grouped in thousands."""
+    """Return a table as HTML that scrolls where it is too wide; digits are grouped in thousands."""
     lines = [list(row) for row in rows]
     head = "".join(
         f"<th{_LEFT if any(_is_text(row[place]) for row in lines) else ''}>{text(name)}</th>"
@@ -109,14 +109,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Numbers stand on the right, everything else on the left."""
+    """Return a cell as HTML: numbers on the right, everything else on the left."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td{_LEFT if _is_text(value) else ''}>{text(value)}</td>"
     return f"<td>{value:,}</td>" if isinstance(value, int) else f"<td>{value:,.4g}</td>"
 
 
 def _is_text(value: Any) -> bool:
-    """Return whether a cell is neither empty nor a number, a share or an interval."""
+    """Return True if a cell is neither empty nor a number, a share or an interval."""
     if value is None or isinstance(value, int | float):
         return isinstance(value, bool)
     return bool(str(value)) and _NUMBER.fullmatch(str(value)) is None

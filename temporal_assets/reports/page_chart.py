@@ -18,12 +18,12 @@ from temporal_assets.core.curves.lognormal import accumulated
 from temporal_assets.reports.document import Axis, Chart, Series
 
 _HEIGHT: Final = 10
-"""Lines of the chart."""
+"""Height of the text chart in lines."""
 
 _POINTS: Final = 80
-"""Points of a drawn curve in its first days, and as many in all others."""
+"""Number of points of a drawn curve in its first days, and in all others."""
 _STEEP: Final = 6.0
-"""Days after birth in which a curve may be steep."""
+"""Number of days after birth in which a curve may be steep."""
 
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _CURVE: Final = "•"
@@ -31,21 +31,21 @@ _CURVE: Final = "•"
 
 @dataclass(frozen=True, slots=True)
 class PageChart:
-    """A chart of a page; all days are those of the window, first day first."""
+    """Views and curve of a page, in arrays over the days of the window, the first day first."""
 
     first: dt.date
     views: Sequence[int]
     observed: Sequence[bool]
-    """True if the day is in the data."""
+    """True for days that are in the data."""
     expected: Sequence[float] | None
-    """Views that the curve expects; None without a curve."""
+    """Views by the curve; None without a curve."""
     b: float | None
-    """Activation: the first day of the window is from 0 to 1."""
+    """Time of activation in days; the first day of the window is from 0 to 1."""
     n: float
     phi_n: float | None
     title: str
     curve: tuple[Sequence[float], Sequence[float]] | None = None
-    """Times and the interest of the day around each; None where there is no curve."""
+    """Times and the interest of the day around each; None without a curve."""
 
 
 def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: str) -> PageChart:
@@ -76,9 +76,9 @@ def chart_of(row: Mapping[str, Any], n: float, missing: Collection[str], title: 
 def _fine(
     days: int, amplitude: float, b: float, mu: float, sigma: float
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """Return the curve within the window: the interest of the day around a time, from its first on.
+    """Return times and the interest of the day around each, from the first interest on.
 
-    The density itself may rise far above every day within an hour, and a day is what bars count.
+    The density itself may rise far above every day within an hour; bars count a day.
     """
     start = max(b - 0.5, 0.0)
     steep = min(start + _STEEP, float(days))
@@ -90,7 +90,7 @@ def _fine(
 
 
 def as_text(chart: PageChart) -> list[str]:
-    """Return lines of a bar chart, one column a day; a dot where the curve is."""
+    """Return lines of a bar chart, one column a day; a dot marks the curve."""
     top = max(1.0, *chart.views, *(chart.expected or ()))
     scale = _HEIGHT / top
     lines = []
@@ -117,7 +117,7 @@ def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
 
 
 def as_chart(chart: PageChart, title: str = "") -> Chart:
-    """Return the same as a chart; what accumulates within n days is shaded (TW figures 3 and 4)."""
+    """Return the chart as a block; interest within n days is shaded (TW figures 3 and 4)."""
     first_day = float(chart.first.toordinal())
     days = tuple(first_day + day for day in range(len(chart.views)))
     series = [Series("views a day", "bars", 5, days, tuple(map(float, chart.views)))]

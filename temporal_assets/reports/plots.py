@@ -15,17 +15,18 @@ from temporal_assets.reports.document import Axis, Chart, Series
 from temporal_assets.reports.text import shown
 
 _MARKUP: Final = re.compile(r"([\\\[\]<>`])")
-"""Characters that could end the text of a picture, or begin HTML in it."""
+"""Expression for characters that could end the text of a picture, or begin HTML in it."""
 
 MAX_PNG_BYTES: Final = 50_000
-"""Plots in metadata live in Dagster's event log and are sent with every page that lists them."""
+"""Largest picture in metadata: they live in Dagster's event log and are sent with every page that
+lists them."""
 
 
 _ZOOMS: Final = (1.0, 0.75, 0.5)
 
 
 def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y: str) -> Chart:
-    """Return a bar chart of counts under names; `x` and `y` name the axes."""
+    """Return a bar chart of named counts; `x` and `y` name the axes."""
     places = tuple(map(float, range(len(heights))))
     return Chart(
         title,
@@ -37,7 +38,7 @@ def bars(title: str, labels: Sequence[str], heights: Sequence[float], x: str, y:
 
 
 def drawn(block: Drawn) -> str:
-    """Return a chart as Markdown that holds its picture, smaller where it weighs too much."""
+    """Return a chart as Markdown with its picture, at a smaller size if it would be too big."""
     for zoom in _ZOOMS:
         png = as_png([block], zoom=zoom, is_clear=True)
         if len(png) <= MAX_PNG_BYTES:
@@ -46,7 +47,7 @@ def drawn(block: Drawn) -> str:
 
 
 def as_markdown(png: bytes, alt: str) -> str:
-    """Return the image inlined in Markdown, or a sentence in its place when it is too big."""
+    """Return an image inlined in Markdown, or a sentence if it is too big."""
     alt = _MARKUP.sub(r"\\\1", shown(alt))  # titles name sites
     if len(png) > MAX_PNG_BYTES:
         return f"({alt}: {len(png)} bytes are too many to keep with the run)"

@@ -15,35 +15,35 @@ from typing import Any, Final
 from temporal_assets.reports.text import shown
 
 _WIDTH: Final = 60
-"""Characters of a name; the rest is cut off, for the numbers to stand below one another."""
+"""Characters of a name; longer ones are cut so that numbers are aligned."""
 
 _HEADINGS: Final = ("pages", "news", "share", "temporal")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A folder or program with all that is beneath it."""
+    """A folder or program of a site with everything below it."""
 
     name: str
-    """Its own part of the URL: `news/`, `list.php?`; of a root the host."""
+    """Its part of the URL: `news/`, `list.php?`; for a root the host."""
     prefix: str
     pages: int
     news_pages: int
     temporal_pages: int
     is_prefix: bool
-    """It is a news prefix."""
+    """True for a news prefix."""
     beneath: tuple[Section, ...]
     hidden: int
-    """Sections right beneath it that are not told."""
+    """Number of sections directly below it that too few clients know to be named."""
 
     @property
     def share(self) -> float:
-        """Share of news among its reliable pages; 0 where there are none, and only young ones."""
+        """Share of news among its labelled pages; 0 without any."""
         return self.news_pages / max(self.pages, 1)
 
 
 def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Section]:
-    """Return trees from rows of `prefix_trees` in the order of `prefix`, with `is_prefix` beside.
+    """Return trees from rows of `prefix_trees`, sorted by `prefix`, with column `is_prefix`.
 
     Sections below a hidden one are hidden with it.
     """
@@ -73,7 +73,7 @@ def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Sectio
 
 
 def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
-    """Return lines with the numbers of each section; what is deeper than `depth` is counted."""
+    """Return lines with the numbers of each section; sections below `depth` are only counted."""
     lines = [f"{'':{_WIDTH}}" + "".join(f"{heading:>10}" for heading in _HEADINGS)]
     for root in trees:
         lines += _lines(root, "", "", depth)
@@ -100,7 +100,7 @@ def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]
 
 
 def as_html(trees: Iterable[Section]) -> str:
-    """Return a fragment of HTML without scripts; open at the roots and where news prefixes are."""
+    """Return HTML without scripts; open at the roots and where news prefixes are."""
     inner = "".join(_html(root, is_open=True) for root in trees)
     return f'<div class="prefix-tree">\n{inner}</div>\n'
 
@@ -115,7 +115,7 @@ STYLE: Final = """
 .prefix-tree .prefix code { background: #ffe9b8; color: #222; padding: 0 .3em; border-radius: 3px; }
 .prefix-tree meter { width: 5em; height: .8em; vertical-align: middle; }
 """
-"""Style of the fragment, for the page it stands in."""
+"""CSS of this HTML, for the page it is put in."""
 
 
 def _html(section: Section, *, is_open: bool = False) -> str:

@@ -1,10 +1,10 @@
-"""The evaluation report as one HTML page that needs nothing else and cannot be made to do harm.
+"""The evaluation report as one self-contained and safe HTML page.
 
-Here: how a report looks. Not here: what it says (`sections`), its charts (`charts`).
+Here: how a report looks. Not here: its content (`sections`), its charts (`charts`).
 
-Texts come from logs, which strangers write: every one is escaped, and the page's policy forbids
-all scripts and styles but its own two, by their digests, and every connexion. Without scripts
-nothing is lost but searching and sorting.
+Texts come from logs, which strangers write: every one is escaped, and the page's policy forbids all
+scripts and styles but its own two, by their digests, and every connexion. Without scripts nothing
+is lost but searching and sorting.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ _TRIALS: Final[dict[Trial, str]] = {
     "both": "in sample and out of time",
 }
 _DRAWN: Final = (Chart, HeatMap, Graph, Forest)
-"""Blocks that stand side by side where there is room."""
+"""Kinds of block that stand side by side where there is room."""
 
 _COUNTED_ROWS: Final = 12
-"""Tables with more rows scroll in their box, and say how many they have."""
+"""Number of rows above which a table scrolls in its box and shows its number of rows."""
 
 PAPER_ROWS: Final = 40
-"""Rows of a table that are printed; the stylesheet has the same number, and the page says it."""
+"""Number of rows of a table that are printed on paper; the stylesheet has it too."""
 
 _MOST_POINTS: Final = 60
-"""Rows of the table behind a chart; longer series are thinned evenly."""
+"""Largest number of rows of the table behind a chart; longer series are thinned evenly."""
 
 _PAPERS: Final = (
     "TW: Identifying temporal websites (IJCNLP 2008). NP: News page discovery policy for instant"
@@ -76,7 +76,7 @@ _TRIALS_SAID: Final = (
 
 
 def page(report: Report) -> str:
-    """Return the whole page."""
+    """Return the report as a whole page."""
     style = stylesheet()
     script = _resource("report.js")
     policy = (
@@ -127,12 +127,12 @@ def _body(report: Report) -> Iterator[str]:
 
 
 def front_page(section: Section) -> str:
-    """Return the front page as a fragment, for other pages with the report's stylesheet."""
+    """Return the front page as an HTML fragment, for other pages with the report's stylesheet."""
     return "".join(_front(section))
 
 
 def block(figure: Block, number: str) -> str:
-    """Return a block as a fragment, for the same; `number` makes its ids unique."""
+    """Return a block as an HTML fragment; `number` makes its ids unique."""
     return "".join(_block(figure, number))
 
 
@@ -148,7 +148,7 @@ def digest(content: str) -> str:
 
 
 def _front(section: Section) -> Iterator[str]:
-    """Yield one screen: key figures in a row, everything else beside each other."""
+    """Yield the HTML of the first screen: key figures in a row, the rest side by side."""
     yield f'<section id="{_text(section.id)}" class="front" aria-label="{_text(section.part)}">'
     yield "".join(f'<p class="lead">{prose(sentence)}</p>' for sentence in section.says)
     first, rest = section.blocks[:1], section.blocks[1:]
@@ -200,7 +200,7 @@ def _section(section: Section, number: str) -> Iterator[str]:
 
 
 def prose(sentence: str) -> str:
-    """Return our sentences: what stands between backticks is to be typed."""
+    """Return one of our sentences as HTML; text between backticks becomes code."""
     parts = _DATE.sub(r'<span class="whole">\g<0></span>', _text(sentence)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
@@ -280,7 +280,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _decimals(values: Iterable[Cell]) -> int:
-    """Return the digits after the point of a column of numbers: the same in all its rows."""
+    """Return the number of digits after the point for a column of numbers."""
     numbers = [abs(value) for value in values if isinstance(value, int | float)]
     if all(value == round(value) for value in numbers):
         return 0
@@ -289,7 +289,7 @@ def _decimals(values: Iterable[Cell]) -> int:
 
 
 def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:
-    """Return a cell as people read it; with `decimals`, so many digits after the point."""
+    """Return the text of a cell, with a number of digits after the point if given."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -310,15 +310,15 @@ def written(value: Cell, kind: Kind, decimals: int | None = None) -> str:
 
 
 def _text(value: str) -> str:
-    """Return any text from anywhere: no markup, one line of visible characters."""
+    """Return any text escaped: no markup, one line of visible characters."""
     return escape(shown(value, LONGEST_TEXT))
 
 
 _PLACES: Final = re.compile(r"([/?&=]+|[._]+(?=[^\W\d]))")
-"""Places in which a host, a path or a name may be broken; not the point of a number."""
+"""Expression for positions at which a host, path or name may break; not the point of a number."""
 _DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _LONGEST_PIECE: Final = 24
-"""Characters that a line need not break within; longer pieces break anywhere."""
+"""Longest piece in characters that stays whole; longer ones break anywhere."""
 
 
 def broken(value: str) -> str:
@@ -339,7 +339,7 @@ _HYPHENATED: Final = re.compile(r"[^\s-]+(?:-+[^\s-]+)+")
 
 
 def _whole(piece: str) -> str:
-    """Return a piece whose words do not break at their hyphens: labels of hosts, dates."""
+    """Return a piece of text whose hyphens do not break: labels of hosts, dates."""
     return _HYPHENATED.sub(r'<span class="whole">\g<0></span>', escape(piece))
 
 
@@ -347,7 +347,7 @@ def _whole(piece: str) -> str:
 
 
 def _numbers(chart: Chart) -> Table:
-    """Return the points of a chart; side by side where all series have the same places."""
+    """Return the points of a chart as a table, side by side if all series share their places."""
     if len({curve.x for curve in chart.series}) == 1 and not any(
         curve.weights for curve in chart.series
     ):

@@ -1,4 +1,4 @@
-"""Changes of sites, in groups that a person reads from top to bottom.
+"""Changes of the list of sites, in groups for people to read from top to bottom.
 
 Here: the groups and their order. Not here: what counts as a change (`sql/lists/site_changes.sql`),
 and how a table is written.
@@ -14,18 +14,19 @@ from typing import Any, Final
 Row = Mapping[str, Any]
 
 _MOST: Final = 10
-"""Sites of a group of moves that are shown; in a list of a hundred, most move by a place a day."""
+"""Largest number of sites shown that merely moved: in a list of a hundred, most move a place a
+day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Sites with one thing in common."""
+    """Sites with one kind of change."""
 
     title: str
     rows: tuple[Row, ...]
     """Rows that are shown."""
     sites: int
-    """All of them."""
+    """Number of all sites of the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,14 @@ class Report:
 
     day: dt.date
     earlier_day: dt.date | None
-    """None where there is no list to compare with."""
+    """Day of the list compared with; None if there is none."""
     listed: int
     steady: int
     groups: tuple[Group, ...]
 
 
 def report(rows: Sequence[Row], day: dt.date, earlier_day: dt.date | None) -> Report:
-    """Return the report on the rows of `site_changes` of a day, compared with those of another."""
+    """Return the changes of `day` since `earlier_day` in groups, from rows of `site_changes`."""
     groups = (
         _group("First seen", rows, lambda row: row["is_first_seen"], _by_name),
         _group("Entered the list", rows, _is("entered"), _by_rank),

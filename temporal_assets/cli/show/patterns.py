@@ -228,7 +228,7 @@ def _cells(row: Row) -> tuple[Any, ...]:
 
 
 def _remarks(stored: StoredPatterns) -> Iterable[str]:
-    """Return warnings about the ranks."""
+    """Yield warnings about the ranks."""
     if stored.status != "learned":
         yield f"this site was not learned ({stored.status}): {stored.nodes[0]['reason']}"
         return

@@ -16,7 +16,7 @@ from temporal_assets.policy.exports.rules import by_rank, denied
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     hubs = by_rank(document)
     watched = [hub["url"] for hub in hubs] + [row["url"] for row in document["sources"]]
     return {
@@ -32,7 +32,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def _beans(document: Document, *, archive: bool) -> str:
-    """Return the scope of a job: of pages alone, or of an archive that can be looked at again.
+    """Return the XML of a job's scope, for pages alone or for a complete archive.
 
     The last rule that applies decides. An archive takes what pages are made of (embeds, redirects)
     up to five hops off the list. Guards against traps stand in both, before the rule for what must
@@ -97,10 +97,10 @@ def _scope(document: Document) -> list[str]:
 
 
 def _news(document: Document) -> list[str]:
-    """Return prefixes alone: for a crawl of news, and for sheets with settings of their own."""
+    """Return the news prefixes alone, for a crawl of news and for sheets with own settings."""
     return [surt(entry["prefix"]) for entry in document["prefixes"]]
 
 
 def _whole(expression: str) -> str:
-    """Return an expression that is searched, as one that the whole URL must match."""
+    """Convert an expression for searching into one that must match the whole URL."""
     return expression if expression.endswith("$") else f"{expression}.*"

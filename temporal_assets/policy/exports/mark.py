@@ -1,7 +1,7 @@
-"""The mark of a file that only some exports write, by which it is known as ours.
+"""The comment that marks an exported file as ours, so that a later export may remove it.
 
-What an earlier export wrote and this one does not must go: an old filter keeps rejecting. Names do
-not tell our files from those that other programs read under the same name; a comment does.
+A file that an earlier export wrote and this one does not must go: an old filter keeps rejecting.
+Other programs may use the same names, so a comment in the file decides.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 MARK: Final = "written by temporal-assets"
-"""Words of a comment at the beginning of a file, which may go when it is not written any more."""
+"""Words of a comment at the beginning of a file that may be removed when no longer written."""
 
 _HEAD: Final = 200
-"""Bytes that are looked at."""
+"""Number of bytes that are searched for the comment."""
 
 
 def is_marked(path: Path) -> bool:
-    """Return whether we wrote a file."""
+    """Return True if the file at a path has the comment."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -17,7 +17,7 @@ from temporal_assets.policy.exports.stormcrawler import minutes
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     return {
         "seeds/feeds.txt": _text(
             f"{row['url']}\t{_metadata(row)}\tfetchInterval={minutes(row['interval_seconds'])}"
@@ -32,7 +32,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def _metadata(source: SourceEntry) -> str:
-    """Return the key by which its parsers know a source."""
+    """Return the metadata key that tells news-crawl's parsers the kind of a source."""
     if source["kind"] == "feed":
         return "isFeed=true"
     return "isSitemapNews=true" if source["is_news"] else "isSitemapVerified=true"

@@ -17,14 +17,14 @@ from temporal_assets.policy.exports.rules import by_rank, escape, rules, skipped
 DAY: Final = 86_400
 
 _LONGEST: Final = 30 * DAY
-"""Nutch's own default interval: pages of a temporal site are not fetched less often, unless no hub
-of theirs is worth as much."""
+"""Longest interval in seconds: Nutch's default. Pages are not fetched less often than that, even if
+no hub of their site is worth as much."""
 
 SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     texts = {
         "seeds/seeds.txt": _seeds(document),
         "conf/regex-urlfilter.txt": _regex_filter(document),
@@ -37,7 +37,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def score(tier: int) -> float:
-    """Return what Nutch sorts by: larger is sooner."""
+    """Return Nutch's score of a tier: larger is sooner."""
     return float(TIERS + 1 - tier)
 
 
@@ -70,7 +70,7 @@ def _regex_filter(document: Document) -> str:
 
 
 def _prefix_filter(document: Document) -> str:
-    """Known sites: coarse and fast, before the other filters; both schemes."""
+    """Return the filter by prefix: known sites in both schemes, a fast first test."""
     prefixes = (
         f"{scheme}://{entry['site']}/"
         for entry in document["sites"]
@@ -80,9 +80,9 @@ def _prefix_filter(document: Document) -> str:
 
 
 def _fast_filter(document: Document) -> str:
-    """Return what is skipped on known hosts.
+    """Return the filter by host: rules that deny what is skipped on known hosts.
 
-    The filter only denies: the others keep to known hosts.
+    Other filters keep the crawl to known hosts.
     """
     static = [rule.expression for rule in rules(document) if rule.kind == "static"]
     skipped: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
@@ -105,14 +105,14 @@ def _denied(scope: str, site: str, expressions: Sequence[str]) -> list[str]:
 
 
 def _one_word(expression: str) -> str:
-    """The parser ends an expression at white space, and a line at `#`; canonical URLs have none."""
+    """Escape blanks and `#`, at which Nutch's parser ends expressions and lines."""
     if "#" in expression or len(expression.split()) != 1:
         raise ValueError(f"the fast filter of Nutch cannot hold {expression!r}")
     return expression
 
 
 def _intervals(document: Document) -> str:
-    """Hosts with hubs: as often as the busiest of them is worth it."""
+    """Return the visit interval of each host with hubs: that of its most frequent hub."""
     shortest: dict[str, int] = {}
     for hub in document["hubs"]:
         seconds = hub["interval_seconds"]

@@ -1,10 +1,9 @@
-"""Deciding whether an exported expression and a prefix share a URL.
+"""Deciding whether any URL matches both an exported expression and a prefix.
 
-Here: following an expression along a text, on all its paths at once. Not here: what exports do
-about it (`rules`).
-
-`re` says whether a whole URL matches. Of a prefix the question is whether any URL that begins with
-it does, which needs the steps of the expression; Python's own parser of expressions names them.
+Here: following an expression along a text, on all its paths at once. Not here: what exports do with
+the answer (`rules`). `re` says whether a whole URL matches. For a prefix the question is whether
+any URL that begins with it does, which needs the parts of the expression; Python's own parser of
+regular expressions provides them.
 """
 
 from __future__ import annotations
@@ -14,29 +13,28 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 Places = frozenset[int]
-"""Positions up to which a text may have been read."""
+"""Positions in a text up to which an expression may have matched."""
 
 
 class Beginnings:
-    """Possible beginnings of the URLs of an anchored expression."""
+    """Test of prefixes against the URLs that an anchored expression matches."""
 
     def __init__(self, expression: str) -> None:
         self._steps: list[Any] = list(_parser.parse(expression))
 
     def hold(self, text: str) -> bool:
-        """Return whether some URL that begins with the text matches the expression.
+        """Return True if some URL that begins with the text matches the expression.
 
-        It is where the text can be read to its end before the expression ends; what is left of
-        an expression can always be met. Every URL begins with an empty text, as the path of a
-        prefix is that names a host alone.
+        This is so if the text ends before the expression does: the rest of an expression can always
+        be matched. The text is empty for the path of a prefix that is only a host.
         """
         return not text or _read(self._steps, text, frozenset({0})) is None
 
 
 def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
-    """Return the places where the steps of an expression end that begin at given places.
+    """Return the positions after parsed parts of an expression that start at given positions.
 
-    None if the end of the text was met.
+    None if the end of the text was reached, which decides for a match.
     """
     reached: Places | None = places
     for name, given in steps:
@@ -48,7 +46,7 @@ def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
 
 
 def _after(text: str, places: Iterable[int], takes: Callable[[int], bool]) -> Places | None:
-    """Return the places behind one character."""
+    """Return the positions after one character that `takes` accepts."""
     reached = frozenset(place + 1 for place in places if takes(ord(text[place])))
     return None if len(text) in reached else reached
 
@@ -98,7 +96,7 @@ def _any(_: None, text: str, places: Places) -> Places | None:
 
 
 def _at(given: Any, _: str, places: Places) -> Places | None:
-    """Return the beginning, or an end that the text has not come to."""
+    """Return the positions that satisfy an anchor, of which only that of the beginning can here."""
     return places if "BEGINNING" in str(given) else frozenset()
 
 

@@ -1,4 +1,4 @@
-"""Plain text, a thing a line, for programs and people that want nothing else."""
+"""Plain text with one item a line, for programs and people that want nothing else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from temporal_assets.policy.exports.rules import by_rank
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content; the best come first."""
+    """Return the text of each file by its name; the best entries come first."""
     prefixes = sorted(document["prefixes"], key=lambda row: (row["tier"], row["prefix"]))
     lists = {
         "sites.txt": [entry["site"] for entry in document["sites"]],

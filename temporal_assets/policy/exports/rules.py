@@ -22,13 +22,13 @@ from temporal_assets.policy.exports.overlap import Beginnings
 _ANY_SCHEME: Final = "https?://"
 
 _WRITTEN_SCHEME: Final = re.compile(r"^\^(?:https?|\[\^:/\?\]\+)://")
-"""Scheme at the beginning of a pattern, or the class of a pattern that fits any."""
+"""Expression for the scheme at the beginning of a pattern, or for its class of any scheme."""
 
 _WRITTEN_ORIGIN: Final = re.compile(r"^\^https?\??://[^/]*")
-"""Origin at the beginning of hubs and prefixes."""
+"""Expression for the origin at the beginning of hubs and prefixes."""
 
 _ANY_PORT: Final = ("(?::[0-9]+)?", "(?::[^/?]*)?")
-"""Expressions of sites and patterns that fit any port."""
+"""Text in the expressions of sites and patterns that fits any port."""
 
 _META: Final = re.compile(r"[\\.^$*+?{}\[\]|()]")
 """Characters with a meaning in every dialect. Hyphens and slashes have none, and some dialects
@@ -40,25 +40,25 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of a filter: the first rule that matches a URL decides."""
+    """A line of a filter; the first rule that matches a URL decides."""
 
     kind: Literal["static", "hub", "prefix", "pattern", "site"]
     expression: str
-    """Begins with `^`; to be searched in the whole URL."""
+    """Regular expression that begins with `^`, to be searched in the whole URL."""
     tier: int
     site: str
-    """Empty for the rule about static files, which holds everywhere."""
+    """Site of the rule; empty for the rule about static files, which holds everywhere."""
 
     @property
     def is_accepted(self) -> bool:
-        """Return whether URLs of the rule are fetched at all."""
+        """True if URLs that match are fetched at all."""
         return self.tier < SKIP_TIER
 
     @property
     def path(self) -> str | None:
         """The expression over path and query alone, for filters that are kept by host.
 
-        None where it says more of the host than that it is the rule's site: a port, for instance.
+        None where it also restricts the host, by a port for instance.
         """
         if self.kind == "static":
             return self.expression
@@ -71,7 +71,7 @@ class Rule:
 
     @property
     def path_of_any_origin(self) -> str | None:
-        """The same of a hub or prefix that must not be denied, whatever its scheme and port."""
+        """The same for a hub or prefix that must not be denied, for any scheme and port."""
         if self.kind in ("hub", "prefix") and self.is_accepted:
             return _WRITTEN_ORIGIN.sub("^", self.expression)
         return self.path
@@ -83,7 +83,7 @@ def escape(text: str) -> str:
 
 
 def rules(document: Document) -> list[Rule]:
-    """Every rule, in the order in which they decide; what none of them matches is skipped."""
+    """Return all rules in the order in which they decide; URLs that none matches are skipped."""
     return [
         *_static(document),
         *_hubs(document),
@@ -95,7 +95,7 @@ def rules(document: Document) -> list[Rule]:
 
 
 def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
-    """Return rules by site, without the general ones, in their order."""
+    """Return rules by site in their order, without the general ones."""
     by_site: dict[str, list[Rule]] = {}
     for rule in every:
         if rule.site:
@@ -104,12 +104,12 @@ def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
 
 
 def allowed(document: Document) -> list[str]:
-    """Expressions of all known sites. With `denied`: what matches here and not there is fetched."""
+    """Return expressions of known sites; what matches one and none of `denied` is fetched."""
     return [rule.expression for rule in _sites(document)]
 
 
 def denied(document: Document) -> list[str]:
-    """Expressions of what is skipped on known sites, whatever the order they are tried in."""
+    """Return expressions of what is skipped on known sites, valid in any order."""
     return [
         *(rule.expression for rule in _static(document)),
         *(expression for _, expression in skipped(document)),
@@ -117,9 +117,9 @@ def denied(document: Document) -> list[str]:
 
 
 def skipped(document: Document) -> Iterator[tuple[str, str]]:
-    """Sites and expressions of patterns that are skipped, and of no URL of a hub or prefix.
+    """Yield (site, expression) of skipped patterns that match no URL of a hub or prefix.
 
-    Hubs and prefixes come first. A list that knows no order cannot say "but for these" without
+    Hubs and prefixes come first. A list without order cannot say "but for these" without
     look-ahead, so a pattern that shares a URL with one of them is left out: its other URLs are
     fetched, in the tier of their site. Too much is fetched rather than too little.
     """
@@ -129,7 +129,7 @@ def skipped(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the same over path and query; patterns that cannot be said so are left out as well."""
+    """Yield (site, expression) over path and query, where patterns can be written like this."""
     for rule, before in _skipped(document):
         others = [(other.kind, other.path_of_any_origin) for other in before]
         if rule.path is not None and not _share(rule.path, others):
@@ -137,7 +137,7 @@ def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
-    """Yield patterns that are skipped, and the hubs and prefixes of their site that come before."""
+    """Yield skipped patterns, each with the hubs and prefixes of its site that precede it."""
     for group in of_site(rules(document)).values():
         before: list[Rule] = []
         for rule in group:
@@ -148,7 +148,7 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
 
 
 def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
-    """Return True if an expression takes a URL of a hub or prefix (kind, expression)."""
+    """Return True if an expression matches a URL of one of some (kind, hub or prefix)."""
     whole, beginnings = re.compile(expression), Beginnings(expression)
     return any(
         whole.search(text) if kind == "hub" else beginnings.hold(text)
@@ -159,14 +159,14 @@ def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
 
 
 def _texts(other: str) -> list[str]:
-    """Return the URL of a hub or the text of a prefix, under each of its schemes."""
+    """Return the URL of a hub or the text of a prefix, once for each of its schemes."""
     text = _ESCAPED.sub(r"\1", other.removeprefix("^").removesuffix("$"))
     rest = text.removeprefix(_ANY_SCHEME)
     return [text] if rest == text else [f"http://{rest}", f"https://{rest}"]
 
 
 def by_rank(document: Document) -> list[HubEntry]:
-    """Return hubs in the order in which they are worth a first visit."""
+    """Return hubs in the order of their first visits."""
     return sorted(document["hubs"], key=lambda hub: (hub["tier"], hub["rank"], hub["url"]))
 
 
@@ -213,7 +213,7 @@ def _patterns(document: Document, *, overrules: bool) -> list[Rule]:
 
 
 def _expression(written: str, keeps: bool) -> str:
-    """Return a pattern's expression for the schemes that it holds."""
+    """Return a pattern's expression, adapted to the schemes it holds."""
     if keeps and written.startswith(("^http://", "^https://")):
         return written
     return _WRITTEN_SCHEME.sub(f"^{_ANY_SCHEME}", written)

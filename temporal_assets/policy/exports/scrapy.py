@@ -15,14 +15,14 @@ from temporal_assets.policy.document import SKIP_TIER, Document
 from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 
 _MIXED: Final = "ASP.NET_SessionId"
-"""Name as servers write it: neither in small letters nor in capitals."""
+"""A usual session key in mixed case."""
 
 _NUMBER: Final = "1"
-"""Value for which `sid` is kept: to some it is the number of a story."""
+"""A value for which `sid` is kept: on some sites it is the number of a story."""
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     links = {
         "allow": allowed(document),
         "deny": denied(document),
@@ -52,14 +52,14 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> int:
-    """`Request.priority` of a tier: 15 for tier 1, 0 for what is skipped; 16 values at most."""
+    """Return `Request.priority` of a tier: 15 for tier 1 down to 0 for skipped URLs."""
     return SKIP_TIER - tier
 
 
 def _junk_keys(document: Document) -> list[dict[str, object]]:
-    """Return query keys that make no other page, whatever they hold.
+    """Return query keys that never make another page, whatever their values.
 
-    Keys are compared by letter there, and names with a wildcard have no form.
+    Scrapy compares keys exactly, so names with a wildcard are left out.
     """
     urls = document["urls"]
     rules = UrlRules(urls["scheme"], frozenset(urls["dropped_keys"]), frozenset(urls["kept_keys"]))

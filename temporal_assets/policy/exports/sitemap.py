@@ -13,7 +13,7 @@ from temporal_assets.policy.exports.mark import MARK
 from temporal_assets.policy.exports.rules import by_rank
 
 MAX_URLS: Final = 50_000
-"""More are not allowed in one file (sitemaps.org)."""
+"""Largest number of URLs in one file (sitemaps.org)."""
 
 SOMETIMES: Final = ("sitemap.xml", "sitemap-*.xml")
 
@@ -25,12 +25,12 @@ _FREQUENCIES: Final = (
     (7 * _DAY, "weekly"),
     (30 * _DAY, "monthly"),
 )
-"""The protocol's words for intervals up to so many seconds; `always` would mean every visit, and
-`never` none."""
+"""The protocol's words for intervals up to a number of seconds; without `always` (every visit) and
+`never`."""
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content; more than one file only where one cannot hold all hubs."""
+    """Return the text of each file by its name; several only if one cannot hold all hubs."""
     hubs = by_rank(document)
     parts = [hubs[at : at + MAX_URLS] for at in range(0, max(1, len(hubs)), MAX_URLS)]
     if len(parts) == 1:
@@ -39,12 +39,12 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> float:
-    """Return 1.0 for tier 1; whole tenths, as sitemaps are written."""
+    """Return the sitemap priority of a tier in whole tenths, 1.0 for tier 1."""
     return round((TIERS + 1 - tier) / TIERS, 1)
 
 
 def frequency(seconds: int) -> str:
-    """Return the nearest word that does not promise more visits than are worth it."""
+    """Return the word for an interval that does not promise more visits."""
     return next((word for most, word in _FREQUENCIES if seconds <= most), "yearly")
 
 

@@ -17,11 +17,11 @@ _PERSISTED: Final = (
     *("_redirTo", "error.cause", "error.source", "isSitemap", "isSitemapNews", "isFeed"),
     *("policyTier", "hubInterval"),
 )
-"""Metadata that are kept: a list replaces that of StormCrawler, so its own are among them."""
+"""Names of metadata that are kept: a list replaces StormCrawler's, so its own are included."""
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     return {
         "seeds.txt": _seeds(document),
         "policy-conf.yaml": _configuration(document),
@@ -31,12 +31,12 @@ def files(document: Document) -> dict[str, str]:
 
 
 def minutes(seconds: int) -> int:
-    """Return an interval as the scheduler counts."""
+    """Convert seconds to whole minutes, as the scheduler counts."""
     return max(1, seconds // 60)
 
 
 def metadata(source: SourceEntry) -> str:
-    """Return the keys by which parsers know a source.
+    """Return the metadata keys that tell parsers the kind of a source.
 
     StormCrawler's own parser of sitemaps knows `isSitemap`; that of news-crawl `isSitemapNews`.
     """
@@ -73,9 +73,9 @@ def _configuration(document: Document) -> str:
 
 
 def _fast_filter(document: Document) -> str:
-    """Return what is skipped on known hosts.
+    """Return the filter by host that denies what is skipped on known hosts.
 
-    A scope for each, since an ALLOW ends its own scope only.
+    Each host has a scope of its own, since an ALLOW ends its own scope only.
     """
     every = rules(document)
     static = [f"DenyPathQuery {rule.path}" for rule in every if rule.kind == "static"]
@@ -96,7 +96,7 @@ def _fast_filter(document: Document) -> str:
 
 
 def _regex_filter(document: Document) -> str:
-    """The whole policy, sites included. No comments: a line of another kind ends the reading."""
+    """Return the filter with all rules; without comments, which would end its reading."""
     own = [f"+^{escape(row['url'])}$" for row in document["sources"]]
     lines = [*own, *(f"{'+' if r.is_accepted else '-'}{r.expression}" for r in rules(document))]
     return "".join(f"{line}\n" for line in [*lines, "-."])

@@ -13,7 +13,7 @@ from temporal_assets.policy.document import SKIP_TIER, Document
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     prefixes = [(_include(entry["prefix"]), entry["tier"]) for entry in document["prefixes"]]
     sites = [(f"{entry['site']}/", entry["tier"]) for entry in document["sites"]]
     rules = [
@@ -24,10 +24,10 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> int:
-    """Larger wins; 500 is what rules have by default, so that a project's own can stay above."""
+    """Return priority of a tier, larger wins; below 500, the default of a project's own rules."""
     return 100 + 10 * (SKIP_TIER - tier)
 
 
 def _include(prefix: str) -> str:
-    """A folder is a prefix as it stands; a program is its exact path, with any query."""
+    """Return the rule of a prefix: a folder as it is, a program as an exact path with any query."""
     return f"{prefix.removesuffix('?')}|" if prefix.endswith("?") else prefix

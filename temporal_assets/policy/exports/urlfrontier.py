@@ -13,11 +13,11 @@ from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports.rules import by_rank, metadata
 
 CRAWL: Final = "DEFAULT"
-"""The crawl that the client uses unless told otherwise."""
+"""Name of the crawl that the client uses by default."""
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     lines = []
     for hub in by_rank(document):
         fields = metadata(hub, "tier", "interval_seconds")

@@ -1,1 +1,1 @@
-"""Drawing: one renderer for the report, for pages of commands, and, as PNG, for Dagster."""
+"""Drawing of charts: one renderer for the report, for pages of commands and for Dagster's PNGs."""

@@ -19,12 +19,12 @@ from temporal_assets.reports.charts.svg_chart import WIDTH, escaped
 from temporal_assets.reports.document import Chart, Forest, Graph, HeatMap
 
 Drawn = Chart | HeatMap | Graph | Forest
-"""Blocks that have a picture."""
+"""Kinds of block that can be drawn."""
 
 _MARGIN: Final = 12
 _LINE: Final = 17
 _LETTERS: Final = 66
-"""Letters of a title in a line."""
+"""Characters of a title in a line."""
 
 _FONT: Final = "DejaVuSans.ttf"
 _VARIABLE: Final = re.compile(r"var\(--([a-z0-9-]+)\)")
@@ -34,7 +34,7 @@ _PHONE: Final = re.compile(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 
 
 def drawing(block: Drawn, number: str) -> str:
-    """The SVG of a block without title and legend, for a page; `number` makes its ids unique."""
+    """Return a block as SVG without title and legend for a page; `number` makes its ids unique."""
     if isinstance(block, Chart):
         return svg_chart.chart(block, number)
     if isinstance(block, HeatMap):
@@ -45,7 +45,10 @@ def drawing(block: Drawn, number: str) -> str:
 
 
 def as_svg(blocks: Sequence[Drawn], title: str = "", *, is_clear: bool = False) -> str:
-    """Return one SVG with the blocks below each other, to be opened or embedded anywhere."""
+    """Return one SVG file with the blocks below each other.
+
+    `is_clear` leaves the ground transparent, with lines that show on white and on black.
+    """
     parts: list[str] = []
     top = float(_MARGIN)
     for line in _lines(title, _LETTERS - 4) if title else ():
@@ -65,7 +68,7 @@ def as_svg(blocks: Sequence[Drawn], title: str = "", *, is_clear: bool = False) 
 def as_png(
     blocks: Sequence[Drawn], title: str = "", zoom: float = 1.0, *, is_clear: bool = False
 ) -> bytes:
-    """Return the same as PNG, 504 pixels wide at `zoom` 1."""
+    """Return the picture of `as_svg` as PNG, 504 pixels wide at `zoom` 1."""
     import resvg_py
 
     with as_file(files("temporal_assets.reports.charts").joinpath(_FONT)) as font:
@@ -83,7 +86,7 @@ def as_png(
 
 
 def _block(block: Drawn, place: int, top: float, parts: list[str]) -> float:
-    """Add a block below `top`; return where it ends."""
+    """Append the SVG of a block at `top` to `parts`; return where it ends."""
     for line in _lines(block.title, _LETTERS):
         top += _LINE
         parts.append(f'<text class="title" x="{_MARGIN}" y="{top:g}">{escaped(line)}</text>')
@@ -101,7 +104,7 @@ def _block(block: Drawn, place: int, top: float, parts: list[str]) -> float:
 
 
 def _lines(text: str, letters: int) -> Iterator[str]:
-    """Yield a text in lines, broken at spaces where there are any."""
+    """Yield lines of a text of at most `letters` characters, broken at spaces if possible."""
     while len(text) > letters:
         at = text.rfind(" ", 1, letters)
         cut = at if at > 0 else letters
@@ -113,7 +116,7 @@ def _lines(text: str, letters: int) -> Iterator[str]:
 
 @cache
 def _style(is_clear: bool) -> str:
-    """Return the stylesheet of charts in light colours; renderers of SVG know no variables."""
+    """Return the stylesheet with light colours as values, since SVG renderers know no variables."""
     folder = files("temporal_assets.reports")
     palette = folder.joinpath("report.css").read_text("utf-8")
     colours = dict(_DEFINED.findall(palette[: palette.index("}")]))
@@ -127,7 +130,7 @@ def _style(is_clear: bool) -> str:
 
 
 _GREY: Final = "#6f7a87"
-"""Contrast 4.3 to white, 4.5 to the dark pages of Dagster."""
+"""Colour with contrast 4.3 to white and 4.5 to the dark pages of Dagster."""
 _CLEAR: Final = {"ink": _GREY, "muted": _GREY, "line": "rgba(125, 138, 152, .4)"}
 
 

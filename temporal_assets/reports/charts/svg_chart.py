@@ -17,35 +17,35 @@ from temporal_assets.reports.document import Axis, Chart, Kind, Series
 from temporal_assets.reports.text import shown
 
 WIDTH: Final = 480
-"""Also the pixels of a chart on a screen that has them: text has one size everywhere."""
+"""Width of every chart, in pixels of a screen that has them: text has one size everywhere."""
 HEIGHT: Final = 270
 LEFT: Final = 76
-"""Room for the name of an axis and its ticks, also in the larger letters of a phone."""
+"""Width for the name of the y axis and its ticks, also in the larger letters of a phone."""
 
 NAME_AT: Final = 16
-"""Position of its name."""
+"""Position of the name of the y axis."""
 
 _RIGHT, _TOP, _BOTTOM = 28, 12, 48
 _NAME: Final = 22
-"""Height of the name of the lower axis."""
+"""Height of the name of the x axis."""
 _TICKS: Final = 5
-"""About so many on an axis."""
+"""Approximate number of ticks on an axis."""
 
 COLOURS: Final = 8
-"""Classes c0 to c7 of the page."""
+"""Number of colours: classes c0 to c7 of the page."""
 
 _NAMED: Final = 8
-"""At most so many places of an axis are named: more overlap on a phone."""
+"""Largest number of named places on an axis: more overlap on a phone."""
 
 _LONGEST_TICK: Final = 14
 _TICK_LETTER: Final = 11.0
-"""Width of a letter of a tick on a phone, about: the last tick moves in so far."""
+"""Approximate width of a character of a tick on a phone, by which the last tick moves in."""
 _DOTS: Final = 24
-"""Lines with no more points show them."""
+"""Largest number of points of a line that are shown as dots."""
 
 
 def chart(figure: Chart, number: str) -> str:
-    """Return the SVG; `number` makes its ids unique on the page."""
+    """Return a chart as SVG; `number` makes its ids unique on the page."""
     x, y = Scale(figure.x, figure.series, "x"), Scale(figure.y, figure.series, "y")
     inner = [
         *_frame(x, y, figure),
@@ -58,7 +58,7 @@ def chart(figure: Chart, number: str) -> str:
 def framed(
     inner: str, title: str, shows: str, number: str, size: tuple[float, float], kind: str = "plot"
 ) -> str:
-    """Return an SVG with name and description for those who cannot see it."""
+    """Wrap drawn parts in an SVG element with name and description for screen readers."""
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img"'
         f' aria-labelledby="{number}-t {number}-d"><title id="{number}-t">{escaped(title)}</title>'
@@ -67,7 +67,7 @@ def framed(
 
 
 def legend(series: Sequence[Series]) -> str:
-    """Return names beside their colours, as HTML; nothing for a single series."""
+    """Return the legend as HTML; empty for a single series."""
     items = "".join(
         f'<li><svg class="key" viewBox="0 0 22 12" aria-hidden="true">{_key(curve)}</svg>'
         f"{escaped(curve.name)}</li>"
@@ -77,7 +77,7 @@ def legend(series: Sequence[Series]) -> str:
 
 
 def legend_svg(series: Sequence[Series]) -> tuple[str, float]:
-    """Return the same as a part of an SVG, and its height."""
+    """Return the legend as SVG, and its height."""
     parts, x, y = [], 0.0, 0.0
     for curve in _named(series):
         width = 34 + _LETTER * len(curve.name)
@@ -92,12 +92,12 @@ def legend_svg(series: Sequence[Series]) -> tuple[str, float]:
 
 
 _LETTER: Final = 7.0
-"""Width of a letter of a legend, about."""
+"""Approximate width of a character of a legend."""
 _LEGEND_LINE: Final = 18.0
 
 
 def _named(series: Sequence[Series]) -> list[Series]:
-    """Return series with a name in the legend.
+    """Return the series that have a name in the legend.
 
     Dots on a line of their colour are points of it, and dashes named after a line of their colour
     (`ours, two hops` after `ours`) are explained by it.
@@ -130,7 +130,7 @@ def _key(series: Series) -> str:
 
 
 class Scale:
-    """A scale from values of an axis to places in the picture."""
+    """A scale that maps values of an axis to positions in the picture."""
 
     def __init__(
         self,
@@ -162,14 +162,14 @@ class Scale:
                 self.high = step * ceil(self.high / step - 1e-9)
 
     def at(self, value: float) -> float:
-        """Return a place, within the frame."""
+        """Return the position of a value, within the frame."""
         number = log10(max(value, 1e-9)) if self.axis.is_log else value
         share = min(max((number - self.low) / (self.high - self.low), 0.0), 1.0)
         start, end = self.ends
         return start + share * (end - start)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return values that are written beside the axis."""
+        """Return the values that are written beside the axis."""
         if self.axis.ticks:
             every = max(1, ceil(len(self.axis.ticks) / _NAMED))
             named = list(enumerate(self.axis.ticks))[::every]
@@ -184,7 +184,7 @@ class Scale:
         return [(n * step, written(n * step, self.axis.kind)) for n in range(first, last + 1)]
 
     def _days(self) -> list[tuple[float, str]]:
-        """Return whole days, counted back from the last, which people look for first."""
+        """Return ticks on whole days, counted back from the last one."""
         first, last = ceil(self.low - 1e-9), floor(self.high + 1e-9)
         step = next(
             (width for width in _DAY_STEPS if (last - first) / width <= _TICKS), _DAY_STEPS[-1]
@@ -197,7 +197,7 @@ _DAY_STEPS: Final = (1, 2, 7, 14, 28, 56, 91, 182, 364)
 
 
 def written(value: float, kind: Kind) -> str:
-    """Return a number on an axis."""
+    """Return a number as text for an axis."""
     if kind == "date":
         day = dt.date.fromordinal(max(round(value), 1))
         return f"{day.day} {day:%b}"
@@ -207,7 +207,7 @@ def written(value: float, kind: Kind) -> str:
 
 
 def _step(span: float, kind: Kind) -> float:
-    """Return a round distance between ticks; things are counted in whole numbers."""
+    """Return a round distance between ticks; whole for counts."""
     raw = span / _TICKS
     if kind == "count":
         raw = max(raw, 1.0)
@@ -286,7 +286,7 @@ def _mark(series: Series, x: Scale, y: Scale) -> str:
 
 
 def _unbroken(points: Sequence[tuple[float, float]], x: Scale) -> list[list[tuple[float, float]]]:
-    """Return parts of a line over days without a missing day in them."""
+    """Split points of a line over days into parts without a missing day."""
     day = x.at(x.low + 1.0) - x.at(x.low)
     parts: list[list[tuple[float, float]]] = []
     for point in points:
@@ -303,7 +303,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 def _weighed(
     points: Sequence[tuple[float, float]], weights: Sequence[float], colour: str
 ) -> list[str]:
-    """Return dots on a line, their areas by their weights where they have any."""
+    """Return dots on a line as SVG, their areas by weight if there are weights."""
     if len(weights) != len(points):
         return [_dot(place, colour, 2) for place in points]
     most = max(weights, default=1.0) or 1.0
@@ -328,7 +328,7 @@ def _bar_width(series: Series) -> float:
 
 
 def _bars(series: Series, x: Scale, y: Scale, colour: str) -> str:
-    """Return one path for all bars: two numbers a bar instead of a hundred characters."""
+    """Return one SVG path for all bars: two numbers a bar instead of a hundred characters."""
     foot, half = y.at(max(y.low, 0.0) if not y.axis.is_log else y.low), 0.42 * _bar_width(series)
     parts = []
     for a, b in zip(series.x, series.y, strict=True):
@@ -339,5 +339,5 @@ def _bars(series: Series, x: Scale, y: Scale, colour: str) -> str:
 
 
 def escaped(value: str) -> str:
-    """Return any text as text of an SVG."""
+    """Return any text escaped for SVG."""
     return escape(shown(value))

@@ -22,11 +22,11 @@ _TOP, _BOTTOM = 4, 40
 _ROW: Final = 36
 _SIDE: Final = 10
 _LETTERS: Final = {"wide": 6.9, "narrow": 9.0}
-"""Width of a letter, generously: on a screen, and in the larger letters of phones and panels."""
+"""Width of a character, estimated generously: on a screen, and on phones and panels."""
 
 
 def forest(figure: Forest, number: str) -> str:
-    """Return the SVG; `number` makes its ids unique on the page."""
+    """Return a forest plot as SVG; `number` makes its ids unique on the page."""
     height = _TOP + _ROW * len(figure.rows) + _BOTTOM
     ends = tuple(v for row in figure.rows for v in (row.low, row.value, row.high))
     scale = Scale(figure.axis, (Series("", "dots", 0, ends, ends),), "x", (_SIDE, WIDTH - _SIDE))
@@ -64,9 +64,9 @@ def _row(row: Interval, place: int, scale: Scale) -> str:
 
 
 def _name(name: str, at: int, beside: int) -> str:
-    """A name as long as it fits beside the value; the stylesheet shows that of the size there is.
+    """Return a name cut to fit beside the value, once per letter size; the stylesheet selects one.
 
-    The numbers below the figure have whole names.
+    The table below the figure has whole names.
     """
     texts = {kind: _cut(name, letter, beside) for kind, letter in _LETTERS.items()}
     if len(set(texts.values())) == 1:
@@ -83,7 +83,7 @@ def _cut(name: str, letter: float, beside: int) -> str:
 
 
 def _short(value: float, kind: str) -> str:
-    """Return a value in a row: two digits after the point tell lists apart."""
+    """Return a value as text with two digits after the point, which suffice to compare lists."""
     if kind == "share":
         return written(round(value, 3), "share")
     return f"{value:,.2f}"

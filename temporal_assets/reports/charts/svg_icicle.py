@@ -17,14 +17,14 @@ from temporal_assets.reports.prefix_tree import Section
 _WIDTH: Final = 960
 _ROW: Final = 30
 _DEPTH: Final = 5
-"""Levels that are drawn; deeper ones are a click away."""
+"""Number of levels that are drawn; deeper ones are a click away."""
 _NARROWEST: Final = 4.0
 _LETTER: Final = 7.8
 _LEVELS: Final = 9
 
 
 def icicle(root: Section, link: Callable[[Section], str], number: str) -> str:
-    """Return the SVG; `link` says where a block leads."""
+    """Return the tree as SVG; `link` gives the address that a block leads to."""
     depth = min(_height(root), _DEPTH)
     inner = "".join(_blocks(root, 0.0, float(_WIDTH), 0, link))
     says = (
@@ -38,7 +38,7 @@ def icicle(root: Section, link: Callable[[Section], str], number: str) -> str:
 
 
 def share_legend() -> str:
-    """Return the scale of the colours, as HTML: from no temporal page to all of them."""
+    """Return the scale of colours as HTML, from no temporal page to all temporal."""
     keys = "".join(
         f'<rect class="h{level}" x="{14 * level}" width="14" height="12"/>'
         for level in range(_LEVELS)

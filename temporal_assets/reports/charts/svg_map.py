@@ -18,21 +18,21 @@ from temporal_assets.reports.text import shown
 _TOP, _BOTTOM = 34, 48
 _ROW: Final = 26
 _LEVELS: Final = 9
-"""Shades from the worst to the best cell: classes h0 to h8 of the page."""
+"""Number of shades from the worst to the best cell: classes h0 to h8 of the page."""
 _SHADE: Final = 14
 """Width of a shade in the legend."""
 _SCALE_LETTER: Final = 11
-"""Width of a digit beside it, in the larger letters of a phone."""
+"""Width of a digit beside the legend, in the larger letters of a phone."""
 
 _CENTRE: Final = (WIDTH / 2, 182.0)
 _RADIUS: Final = 140.0
 _NAME_LINE: Final = 19
 _NAME_LETTERS: Final = 50
-"""Letters of a name in a line, in the larger letters of a phone."""
+"""Characters of a name in a line, in the larger letters of a phone."""
 
 
 def heat_map(figure: HeatMap, number: str) -> str:
-    """Darker is more, in `_LEVELS` shades from the lowest to the highest."""
+    """Return a heat map as SVG: darker is more, in `_LEVELS` shades from least to most."""
     rows, columns = len(figure.values), len(figure.values[0]) if figure.values else 0
     wide = (WIDTH - LEFT - 10) / max(columns, 1)
     height = _TOP + _ROW * rows + _BOTTOM
@@ -47,7 +47,7 @@ def heat_map(figure: HeatMap, number: str) -> str:
 
 
 def _scale(figure: HeatMap) -> Iterator[str]:
-    """Yield what the shades and the marks mean, above the map."""
+    """Yield the SVG of the legend above the map: meaning of shades and marks."""
     low, high = _span(figure)
     right = WIDTH - 10
     left = right - _SHADE * _LEVELS - _SCALE_LETTER * len(f"{high:,.4g}") - 8
@@ -99,7 +99,7 @@ def _names(figure: HeatMap, wide: float, height: float) -> Iterator[str]:
 
 
 def _marks(figure: HeatMap, wide: float) -> Iterator[str]:
-    """Initials; those of one cell stand beside each other."""
+    """Yield the SVG of marks: initials in their cells, side by side if several share one."""
     cells: dict[tuple[int, int], str] = {}
     for r, c, what in figure.marks:
         cells[r, c] = cells.get((r, c), "") + what[:1]
@@ -113,7 +113,7 @@ def _marks(figure: HeatMap, wide: float) -> Iterator[str]:
 
 
 def graph(figure: Graph, number: str) -> str:
-    """Areas are sizes, widths are weights; from cold to warm by share, grey where unknown."""
+    """Return a graph as SVG: areas show sizes, widths weights, colours shares (grey if unknown)."""
     count = max(len(figure.nodes), 1)
     places = [
         (
@@ -172,7 +172,7 @@ def _nodes(figure: Graph, places: list[tuple[float, float]], radii: list[float])
 
 
 def _list(figure: Graph, top: float) -> tuple[list[str], float]:
-    """Return whole names below the circle, under their numbers."""
+    """Return the SVG of whole names below the circle, under their numbers."""
     parts: list[str] = []
     y = top
     for place, node in enumerate(figure.nodes, 1):

@@ -1,6 +1,7 @@
-"""Crawl orders: BB Figures 7 to 10, PageRank beside the traffic (BB Figure 1), arriving in time.
+"""Report sections on crawl orders, from rows of `crawl_simulation` and `timely_simulation`.
 
-Reads rows of `crawl_simulation` and `timely_simulation`. No URL is in them.
+They are BB Figures 7 to 10, PageRank beside the traffic (BB Figure 1) and arriving in time. Tables
+have no URL.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ _NOTHING_BORN: Final = Missing("no page was born during a crawl that could be si
 def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> list[Section]:
     """Return BB Figures 7 to 10, one section each.
 
-    `why`: what is different here from the paper's sites, said where its claim does not hold.
-    `missing`: why there are no rows, where that is known.
+    `why` says what differs here from the paper's sites, for use where its claim does not hold;
+    `missing` says why there are no rows, if known.
     """
     if not rows:
         why_missing = missing or _NO_CRAWL
@@ -126,7 +127,7 @@ def _about(row: Row) -> str:
 
 
 def _wholes(own: Sequence[Row]) -> dict[str, Row]:
-    """Return a row of each curve: what is said of the whole curve is in all of them."""
+    """Return one row for each curve; values of the whole curve are in all its rows."""
     return {row["crawl_order"]: row for row in own}
 
 
@@ -205,11 +206,11 @@ def _listed(throughputs: Sequence[float]) -> str:
 
 
 _SAME: Final = 1e-9
-"""Shares of the traffic that differ by less are equal."""
+"""Largest difference between shares of the traffic that count as equal."""
 
 
 def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
-    """Return the share of the traffic by order and share of the pages."""
+    """Return the share of traffic by order and share of pages."""
     shares_of_order: dict[str, dict[float, float]] = {}
     for row in own:
         at = round(row["throughput"], 4)
@@ -218,7 +219,7 @@ def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
 
 
 def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
-    """Return if the behaviour graph, and ours, need fewer pages than the others for 80 %."""
+    """Return True if the behaviour graph, and ours, need fewer pages than others for 80 %."""
     curves = _wholes(own)
     others = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
 
@@ -259,7 +260,7 @@ def _name(row: Row) -> str:
 
 
 def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Chart:
-    """Return curves of crawls of one scenario and trial; of all orders where none is named."""
+    """Return a chart of crawls of one scenario and trial, with orders `names` or all."""
     names = names or tuple(_COLOURS)
     curves = grouped(own, ("crawl_order",))
     series = []
@@ -314,9 +315,9 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
 
 
 def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
-    """Return how much interest is still to come when pages are fetched (Lefortier et al. 2013).
+    """Return the section on how much interest is left when pages are fetched.
 
-    `missing` as in `orders`.
+    After Lefortier et al. (2013). `missing` as in `orders`.
     """
     title = "Arriving in time: crawls while pages are born"
     if not rows:
@@ -376,7 +377,7 @@ def _in_time(own: Sequence[Row]) -> str:
 
 
 def budgets(own: Sequence[Row]) -> Chart:
-    """Return interest left at the fetch, by budget."""
+    """Return a chart of the interest left at the fetch, by budget."""
     series = []
     for name, (title, colour) in _STRATEGIES.items():
         points = sorted(
@@ -436,7 +437,7 @@ def _minutes(hours: float | None) -> float | None:
 
 
 def delay_span(row: Row) -> str | None:
-    """The interval of the median delay, in the unit that reads best; None without a fetch."""
+    """Return the interval of the median delay as text, in a fitting unit; None without a fetch."""
     low, high = row["median_delay_low_hours"], row["median_delay_high_hours"]
     if low is None or high is None:
         return None
@@ -446,11 +447,11 @@ def delay_span(row: Row) -> str | None:
 
 
 def _signed(value: float) -> str:
-    """Write one digit after the point, with a sign; none on zero."""
+    """Return a number as text with a sign and one digit after the point; no sign on zero."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("-0.0", "+0.0") else text
 
 
 def hours(value: float) -> str:
-    """Return hours as people say them: `13 min`, `4.5 h`."""
+    """Return hours as text for people: `13 min`, `4.5 h`."""
     return f"{60 * value:.0f} min" if value < 2 else f"{value:.1f} h"

@@ -1,8 +1,7 @@
-"""Sections about what to watch: ranked sites, what has come and gone, hubs.
+"""Report sections about what to watch: ranked sites, what has come and gone, hubs.
 
-Enough clients know all that has a name here.
-
-Reads rows of `site_scores`, `site_changes` and `hub_seeds`.
+They take rows of `site_scores`, `site_changes` and `hub_seeds`; everything named here is known to
+enough clients.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from temporal_assets.reports.site_changes import Report
 
 
 def sites(rows: Sequence[Row], total: int) -> Section:
-    """Return the list of sites (TW 4.3); `rows`: those selected, by rank."""
+    """Return the section with the list of sites (TW 4.3) from the selected rows, by rank."""
     title = "Sites to watch"
     if not rows:
         return unavailable(
@@ -75,7 +74,7 @@ def sites(rows: Sequence[Row], total: int) -> Section:
 
 
 def changes(report: Report) -> Section:
-    """Return sites that come and go (TW's Olympic Games, NP's doha2006)."""
+    """Return the section on sites that come and go (TW's Olympic Games, NP's doha2006)."""
     title = "Sites that came and went"
     if report.earlier_day is None:
         return unavailable(
@@ -125,10 +124,7 @@ def changes(report: Report) -> Section:
 
 
 def _shown(report: Report) -> list[int]:
-    """Return how many sites of each group there is room for.
-
-    A long one leaves the others theirs.
-    """
+    """Return how many sites of each group are shown, so that none crowds out the others."""
     left, shown = MOST_ROWS, [0] * len(report.groups)
     by_length = sorted(range(len(shown)), key=lambda n: len(report.groups[n].rows))
     for done, n in enumerate(by_length):
@@ -138,7 +134,7 @@ def _shown(report: Report) -> list[int]:
 
 
 def hubs(rows: Sequence[Row], total: int) -> Section:
-    """Return seeds in the published order; `rows` are those that enough clients know."""
+    """Return the section with hubs in the published order, of those that enough clients know."""
     title = "Hubs to visit"
     if not rows:
         return unavailable(

@@ -1,7 +1,7 @@
-"""The front page: what to watch, what has changed, where the budget goes, can it be trusted.
+"""The front page of the report: what to watch, what changed, the crawl budget, reliability.
 
-One screen, before everything else. Reads counts, and names that enough clients know. Not here: the
-queries (`front_rows`), how it looks (`report_page`).
+One screen, before everything else. It takes counts, and names that enough clients know. Not here:
+the queries (`front_rows`), how it looks (`report_page`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut, p
 _MOST_CHANGES: Final = 6
 _WEEK: Final = 7
 _USUAL_HUBS: Final = 10
-"""Hubs whose yield is shown where no list in use says how many to compare."""
+"""Number of hubs whose yield is shown where no list in use says how many to compare."""
 _LATER: Final = "`temporal-assets report` makes the earlier windows it needs"
 _FEW_PAGES: Final = 100
-"""Pages with a label below which a list rests on little, and the front page says so."""
+"""Number of labelled pages below which the front page warns that lists rest on little."""
 _FEW_BORN: Final = 10
-"""Temporal pages of a simulated crawl below which two strategies are not told apart."""
+"""Number of temporal pages of a simulated crawl below which two strategies are not compared."""
 PLAIN: Final[Tone] = "plain"
 GOOD: Final[Tone] = "good"
 BAD: Final[Tone] = "bad"
@@ -49,17 +49,17 @@ _KINDS: Final = {"hub": "hubs", "prefix": "prefixes", "site": "sites", "pattern"
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The contents of the front page."""
+    """The contents of the front page; tables are rows with the columns named."""
 
     day: dt.date
     traffic: Sequence[Row]
-    """`day`, `views`, `pages` of each day of the window that is there."""
+    """`day`, `views`, `pages` of each day of the window with data."""
     births: Sequence[Row]
-    """`day`, `pages`, `temporal`: pages born on each observed day."""
+    """`day`, `pages`, `temporal`: number of pages born on each observed day."""
     entries: Sequence[Row]
-    """`kind`, `decision`, `entries` of the crawl policy."""
+    """`kind`, `decision`, `entries` (number) of the crawl policy."""
     budget: Sequence[Row]
-    """`what`, `fetches` a day, the largest first."""
+    """`what`, `fetches` per day, the largest first."""
     watched: Sequence[Row]
     """`kind`, `name`, `why`: the first entries of each kind that enough clients know."""
     hubs: Sequence[Row]
@@ -69,32 +69,33 @@ class Front:
     crawled: Sequence[Row]
     """Sums of `sources` by kind, of those that crawls visited; empty without results of crawls."""
     best_source: Sequence[Row]
-    """`url`, `pages`, `temporal_pages` of the source that showed most temporal pages first."""
+    """`url`, `pages`, `temporal_pages` of the source that was first to show the most temporal
+    pages."""
     compared: dt.date | None
-    """The day whose list of sites the changes are since."""
+    """Day of the earlier list of sites, since which changes are listed."""
     days: int
     missing: int
-    """Days of the window, and those of them that are not there."""
+    """Number of days of the window, and of those without data."""
     opened: int
     labelled: int
-    """Pages that anybody opened in the window, and those with enough views for a label."""
+    """Number of pages opened in the window, and of those with enough views for a label."""
     days_to_judge: int
-    """Days of logs that are still to come before any list can be judged out of time."""
+    """Number of further days of logs until lists can be evaluated out of time."""
     rejected: float | None
-    """Share of the log lines of the day that could not be read; None where it is not known."""
+    """Share of the day's log lines that could not be read; None if unknown."""
     failed: Sequence[str]
-    """Invariants that the day's tables break."""
+    """Number of invariants that the day's tables break."""
     warned: Sequence[str]
-    """Other checks of the day that did not pass."""
+    """Number of other checks of the day that did not pass."""
     is_judged: bool
-    """True if checks of the day were judged. How many depends on the moment the report is made at,
-    and the same data give the same report."""
+    """True if checks of the day have run. How many have depends on when the report is made, and the
+    same data must give the same report."""
     lists: Sequence[Row]
-    """`seed_evaluation`."""
+    """Rows of `seed_evaluation`."""
     reach: Sequence[Row]
-    """`hub_evaluation`."""
+    """Rows of `hub_evaluation`."""
     timely: Sequence[Row]
-    """`timely_simulation`."""
+    """Rows of `timely_simulation`."""
 
 
 def front(facts: Front) -> Section:
@@ -110,12 +111,13 @@ def front(facts: Front) -> Section:
         *_hubs(facts),
         *_trusted(facts),
     )
-    says = (_said(facts), *_cautions(facts))
+    says = (_summary(facts), *_cautions(facts))
     title = f"{facts.day:%A, %-d %B %Y}"
     return Section("front", FRONT, "", title, "no_judgement", says, blocks)
 
 
-def _said(facts: Front) -> str:
+def _summary(facts: Front) -> str:
+    """Return the first sentence: what to watch now, and the state of data and checks."""
     now = {row["kind"]: row["entries"] for row in facts.entries if row["decision"] == "now"}
     parts = [
         counted(now[kind], noun)
@@ -136,7 +138,7 @@ def _said(facts: Front) -> str:
 
 
 def _cautions(facts: Front) -> Iterator[str]:
-    """Yield what an operator of small or young logs needs to know, and what helps."""
+    """Yield warnings for operators of small or young logs, with remedies."""
     if facts.labelled < _FEW_PAGES:
         labelled = f"{facts.labelled:,}" if facts.labelled else "none"
         yield (
@@ -152,10 +154,10 @@ def _cautions(facts: Front) -> Iterator[str]:
 def _figures(facts: Front) -> Iterator[Figure]:
     yield _views(facts)
     yield _new_pages(facts)
-    yield _f(facts)
+    yield _right_pages(facts)
     yield _hub_yield(facts)
     yield _delay(facts)
-    yield _left(facts)
+    yield _interest_left(facts)
     yield _data(facts)
     yield _checks(facts)
 
@@ -186,14 +188,14 @@ def _since(now: float, before: Sequence[float]) -> str:
 
 
 def _to_judge(facts: Front) -> str:
-    """Return why there is no judgement out of time yet."""
+    """Return the reason why there is no evaluation out of time yet."""
     if facts.days_to_judge > 0:
         return f"judged on pages born later: in {counted(facts.days_to_judge, 'more day')} of logs"
     return _LATER
 
 
 def _hub_yield(facts: Front) -> Figure:
-    """The new temporal pages that the first hubs lead to, beside as many fronts of the list."""
+    """Return the key figure: share of new pages linked by the first hubs, and by a list in use."""
     title = "New pages that hubs show"
     rows = [row for row in facts.reach if row["trial"] == "out_of_time" and row["wanted"]]
     longest = max((row["horizon_days"] for row in rows), default=0)
@@ -202,12 +204,12 @@ def _hub_yield(facts: Front) -> Figure:
         return Figure(title, "–", _to_judge(facts))
     listed = [row for row in later if row["baseline_one_hop"] is not None]
     row = max(listed, key=lambda other: other["k"]) if listed else _nearest(later, _USUAL_HUBS)
-    ours = _reached(row, "ours")
-    says = f"{_span(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
+    ours = _share_one_hop(row, "ours")
+    says = f"{_bounds(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
     if not listed:
         return Figure(title, percent(ours[0]), f"{says}; no list in use is known")
-    theirs = _reached(row, "baseline")
-    note = f"{says}; by as many of the list in use {_said_of(theirs)}"
+    theirs = _share_one_hop(row, "baseline")
+    note = f"{says}; by as many of the list in use {_share_and_bounds(theirs)}"
     return Figure(title, percent(ours[0]), note, _tone(ours, theirs))
 
 
@@ -215,28 +217,28 @@ def _nearest(rows: Sequence[Row], k: int) -> Row:
     return min(rows, key=lambda row: abs(row["k"] - k))
 
 
-def _reached(row: Row, seeds: str) -> tuple[float, float, float]:
+def _share_one_hop(row: Row, seeds: str) -> tuple[float, float, float]:
     """Return the share of wanted pages one hop from the first seeds, with its 95 % bounds."""
     share, pages = row[f"{seeds}_one_hop"] / row["wanted"], row["wanted"]
     low, high = (float(bound(share, pages, 0.975)) for bound in (lower_bound, upper_bound))
     return share, low, high
 
 
-def _span(value: tuple[float, float, float]) -> str:
+def _bounds(value: tuple[float, float, float]) -> str:
     return f"{percent(value[1])} to {percent(value[2])}"
 
 
-def _said_of(value: tuple[float, float, float]) -> str:
-    return f"{percent(value[0])} ({_span(value)})"
+def _share_and_bounds(value: tuple[float, float, float]) -> str:
+    return f"{percent(value[0])} ({_bounds(value)})"
 
 
 def _tone(ours: tuple[float, float, float], theirs: tuple[float, float, float]) -> Tone:
-    """Good or bad only where the intervals are apart."""
+    """Return whether a comparison is good or bad; neutral where intervals overlap."""
     return GOOD if ours[1] > theirs[2] else BAD if ours[2] < theirs[1] else PLAIN
 
 
 def _delay(facts: Front) -> Figure:
-    """Return hours from birth to fetch, with what share of the pages was fetched at all."""
+    """Return the key figure: hours from birth to fetch, and the share of pages fetched at all."""
     title = "Delay to the first fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
@@ -257,25 +259,26 @@ def _fetched(row: Row) -> str:
     return f"{percent(row['temporal_fetched'])} of temporal pages fetched"
 
 
-def _left(facts: Front) -> Figure:
+def _interest_left(facts: Front) -> Figure:
+    """Return the key figure: share of interest that is still to come at the fetch."""
     title = "Interest left at fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
     if ours is None:
         return Figure(title, "–", "no crawl could be simulated")
     mine = _remaining(ours)
-    note, few = _span(mine), ours["temporal"] < _FEW_BORN
+    note, few = _bounds(mine), ours["temporal"] < _FEW_BORN
     if few:
         note += f", with {_born(ours)}: too few to compare"
     if "baseline" not in rows:
         return Figure(title, percent(mine[0]), note)
     theirs = _remaining(rows["baseline"])
     tone = PLAIN if few else _tone(mine, theirs)
-    return Figure(title, percent(mine[0]), f"{note}; list in use {_said_of(theirs)}", tone)
+    return Figure(title, percent(mine[0]), f"{note}; list in use {_share_and_bounds(theirs)}", tone)
 
 
 def _born(row: Row) -> str:
-    """Return how many temporal pages were born in a simulated crawl."""
+    """Return how many temporal pages were born in a simulated crawl, as text."""
     return f"{counted(row['temporal'], 'temporal page')} born"
 
 
@@ -284,7 +287,7 @@ def _remaining(row: Row) -> tuple[float, float, float]:
 
 
 def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
-    """Return the strategies under the least budget, out of time where that was tried."""
+    """Return rows of the strategies under the least budget, out of time if that was tried."""
     later = [row for row in rows if row["trial"] == "out_of_time"] or list(rows)
     if not later:
         return []
@@ -292,7 +295,8 @@ def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
     return [row for row in later if (row["horizon_days"], -row["fetches_per_hour"]) == key]
 
 
-def _f(facts: Front) -> Figure:
+def _right_pages(facts: Front) -> Figure:
+    """Return the key figure: F of the published list, beside the list in use."""
     title = "Right pages in the list (F)"
     rows = _judged(facts.lists)
     ours = next((row for row in rows if row["rule"] == "published"), None)
@@ -302,19 +306,19 @@ def _f(facts: Front) -> Figure:
     before = next(
         (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
     )
-    note = _f_span(ours)
+    note = _f_bounds(ours)
     if before is None:
         return Figure(title, f"{ours['f']:.2f}", f"{note}; no list in use is known")
     tone = GOOD if ours["f_gain_low"] > 0 else BAD if ours["f_gain_high"] < 0 else PLAIN
     return Figure(
         title,
         f"{ours['f']:.2f}",
-        f"{note}; list in use {before['f']:.2f} ({_f_span(before)})",
+        f"{note}; list in use {before['f']:.2f} ({_f_bounds(before)})",
         tone,
     )
 
 
-def _f_span(row: Row) -> str:
+def _f_bounds(row: Row) -> str:
     return f"{row['f_low']:.2f} to {row['f_high']:.2f}"
 
 
@@ -377,7 +381,7 @@ def _budget(facts: Front) -> Table:
 
 
 def _crawled(facts: Front) -> Iterator[Table]:
-    """Yield what crawls found by which kind of source, where their results are known."""
+    """Yield a table of what crawls found, by kind of source, if their results are known."""
     if not facts.crawled:
         return
     gone = sum(row["gone"] for row in facts.crawled)
@@ -429,7 +433,7 @@ def _changed(facts: Front) -> Table:
 
 
 def _judged(rows: Sequence[Row]) -> list[Row]:
-    """Return the lists in use, judged by temporal pages of the longest horizon out of time."""
+    """Return rows of lists in use, for temporal pages of the longest horizon out of time."""
     later = [
         row
         for row in rows
@@ -448,15 +452,12 @@ def _trusted(facts: Front) -> Iterator[Forest]:
             f" {head['learned_until']}",
             "F of each list with its 95 % interval; further right is better.",
             Axis("F on pages born later", "score", 0.0, 1.0),
-            forest_rows(_beside(rows)),
+            forest_rows(_published_and_baselines(rows)),
         )
 
 
-def _beside(rows: Sequence[Row]) -> list[Row]:
-    """Return the policy, or the lists that were published, and what they are compared with.
-
-    Every list where none was published.
-    """
+def _published_and_baselines(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of the policy (or published lists) and of baselines; all if none is published."""
     published = [row for row in rows if row["rule"] == "published"]
     published = [row for row in published if row["method"] == "policy"] or published
     return (

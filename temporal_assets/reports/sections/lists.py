@@ -1,6 +1,6 @@
-"""Lists judged: TW Table 1, NP Table 2, the same out of time, precision and recall, seeds.
+"""Report sections that evaluate lists: TW Table 1, NP Table 2, precision and recall, seeds.
 
-Reads rows of `seed_evaluation` and `hub_evaluation`. No URL is in them.
+They take rows of `seed_evaluation` and `hub_evaluation`, which hold no URL.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _TW_1: Final = (
     ("paper: list by hand", 59_113, 108_237, 0.546, 0.435, 0.484),
     ("paper: top 100 sites", 70_110, 91_996, 0.762, 0.516, 0.615),
 )
-"""Rows of TW Table 1 as printed. Of 135,939 temporal pages of the paper."""
+"""Rows of TW Table 1 as printed, for 135,939 temporal pages of the paper."""
 _NP_2: Final = (
     ("paper: list by hand", 86_714, 177_801, 0.488, 0.586, 0.532),
     ("paper: prefixes", 101_870, 111_934, 0.910, 0.689, 0.784),
 )
-"""Rows of NP Table 2 as printed, but for F, which the paper does not give."""
+"""Rows of NP Table 2 as printed; F, which the paper does not give, is computed."""
 
 METHODS: Final = {
     ("baseline", "list"): "list in use",
@@ -98,7 +98,7 @@ def site_list(rows: Sequence[Row]) -> Section:
 
 
 def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
-    """Return NP Table 2, and the seeds of NP 6.2 beside it."""
+    """Return NP Table 2, with the seeds of NP 6.2."""
     own = _used(rows, "news", "in_sample")
     methods = (("prefixes", "paper"), ("prefixes", "confident"))
     seeds = _seeds_at_length(hubs)
@@ -117,7 +117,7 @@ def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
 
 
 def out_of_time(rows: Sequence[Row]) -> Section:
-    """Return all lists on pages born after they were made, with intervals."""
+    """Return the section on all lists for pages born after they were made, with intervals."""
     title = "Learned lists on pages born afterwards"
     later = [row for row in rows if row["trial"] == "out_of_time" and row["is_used"]]
     if not later:
@@ -149,7 +149,7 @@ def out_of_time(rows: Sequence[Row]) -> Section:
 
 
 def precision_recall(rows: Sequence[Row]) -> Section:
-    """Return curves over the length of lists and over the threshold of prefixes."""
+    """Return the section with curves over the length of lists and the threshold of prefixes."""
     groups = grouped(rows, ("trial", "horizon_days", "label"))
     has_later = any(key[0] == "out_of_time" for key in groups)
     return Section(
@@ -167,7 +167,7 @@ def precision_recall(rows: Sequence[Row]) -> Section:
 
 
 def seeds_reached(hubs: Sequence[Row]) -> Section:
-    """Return wanted pages within reach of the first K seeds (NP 6.2)."""
+    """Return the section on wanted pages within reach of the first K seeds (NP 6.2)."""
     groups = grouped(hubs, ("trial", "horizon_days"))
     if not any(row["wanted"] for row in hubs):
         return unavailable(
@@ -274,7 +274,7 @@ def _judged(own: Sequence[Row]) -> Table:
 
 
 def forest(own: Sequence[Row]) -> Forest:
-    """Return F of the lists of one trial and label, with intervals."""
+    """Return a forest plot of F with intervals, for the lists of one trial and label."""
     head = own[0]
     return Forest(
         f"{head['label'].capitalize()} pages, {_trial(head)}: F with its 95 % interval",
@@ -301,16 +301,16 @@ def forest_rows(rows: Sequence[Row]) -> tuple[Interval, ...]:
 
 
 def _difference(row: Row, name: str) -> tuple[str | None, str | None]:
-    """Return a difference of F and its interval."""
+    """Return a difference of F with its interval as text."""
     if row[name] is None:
         return None, None
     return f"{row[name]:+.3f}", f"{row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f}"
 
 
 def _leads(own: Sequence[Row]) -> Iterator[str]:
-    """Yield what was published against the best that anybody can do without it, won or lost.
+    """Yield sentences that compare what was published with the best baseline.
 
-    Lists that hold the same pages are one sentence.
+    Lists that hold the same pages share a sentence.
     """
     published = [row for row in own if row["rule"] == "published"]
     for rows in grouped(published, ("f", "f_low", "f_high", "best_baseline")).values():
@@ -318,7 +318,7 @@ def _leads(own: Sequence[Row]) -> Iterator[str]:
 
 
 def _lead(rows: Sequence[Row]) -> str:
-    """Return a sentence on lists with the same F beside the best baseline."""
+    """Return a sentence that compares lists of equal F with the best baseline."""
     first = rows[0]
     low, high = first["f_lead_low"], first["f_lead_high"]
     end = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
@@ -344,7 +344,7 @@ def _verdict(own: Sequence[Row]) -> str:
 
 
 def _learned(own: Sequence[Row]) -> str:
-    """Return the same of lists made anew, where none was published on the earlier day."""
+    """Return the same for lists made anew, where none was published on the earlier day."""
     used = {(row["method"], row["rule"]): row for row in own}
     ours, paper = used[("prefixes", "confident")], used[("prefixes", "paper")]
     head = (
@@ -390,7 +390,7 @@ def _best(own: Sequence[Row]) -> str:
 
 
 def precision_recall_chart(own: Sequence[Row]) -> Chart:
-    """Return the lists of one trial and label; what covers nothing has no place."""
+    """Return a chart of the lists of one trial and label, without those that cover nothing."""
     series: list[Series] = []
     for (method, rule), rows in grouped(own, ("method", "rule")).items():
         covering = [row for row in rows if row["pages"]]
@@ -464,7 +464,7 @@ def _reach(own: Sequence[Row]) -> str:
 
 
 def seed_chart(own: Sequence[Row]) -> Chart:
-    """Return pages that the first seeds of one trial lead to."""
+    """Return a chart of pages that the first seeds of one trial lead to."""
     return Chart(
         f"Temporal pages reached, {_trial(own[0])}",
         _reach(own),
@@ -496,7 +496,7 @@ def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
 
 
 def _some(rows: Sequence[Row]) -> list[Row]:
-    """Return the first rows all, later ones at growing distances, and the last."""
+    """Return the first rows, then rows at growing distances, and the last."""
     kept: list[Row] = []
     for row in rows:
         if not kept or row["k"] >= 1.12 * kept[-1]["k"] or row is rows[-1]:

@@ -1,6 +1,6 @@
-"""Single pages and all of them: TW Figures 3 to 5, NP Figures 1 and 2, how far labels agree.
+"""Report sections on pages: TW Figures 3 to 5, NP Figures 1 and 2, agreement of labels.
 
-Reads counts, and a few example pages whose names enough clients know.
+They take counts, and a few example pages whose names enough clients know.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from temporal_assets.reports.page_chart import PageChart, as_chart
 from temporal_assets.reports.sections.wording import PAGES, Row, counted, cut, percent
 
 _NEAR_ONE: Final = 0.8
-"""TW 4.1: most pages of its site have accumulated more than this on the first day."""
+"""Share of interest that most pages of TW 4.1's site have accumulated on the first day."""
 
 _EVEN: Final = 3.0
-"""NP 4.1: concentration below which 91.9 % of its non-news pages are."""
+"""Concentration below which 91.9 % of non-news pages are in NP 4.1."""
 
 
 def curves(examples: Sequence[tuple[str, PageChart]]) -> Section:
-    """Return TW Figures 3 and 4: daily views, the fitted curve, and what the first n days hold."""
+    """Return TW Figures 3 and 4: daily views, the fitted curve, and interest within n days."""
     if not examples:
         return unavailable(
             "tw-figures-3-4",
@@ -67,7 +67,10 @@ def _curve_chart(name: str, page_chart: PageChart) -> Chart:
 
 
 def first_day_interest(everywhere: Distribution, site: tuple[str, Distribution] | None) -> Section:
-    """Return TW Figure 5: Φ(1) over all pages, and of the site with the most temporal pages."""
+    """Return TW Figure 5: the share of interest on the first day, of all pages and of one site.
+
+    The site is the one with the most temporal pages.
+    """
     if not everywhere.total:
         return unavailable(
             "tw-figure-5",
@@ -154,9 +157,9 @@ def concentration(
     truth: str,
     p: float | None = None,
 ) -> Section:
-    """Return NP Figure 2: concentration of the pages of both kinds; (start of a bar, pages).
+    """Return NP Figure 2: concentration of the pages of both kinds, as (start of a bar, pages).
 
-    From `p` on pages are news; None where it is not one number.
+    Pages with `p` or more are news; None where the threshold is not one number.
     """
     if not facts["temporal_pages"] or not facts["other_pages"]:
         return unavailable(
@@ -205,7 +208,7 @@ def concentration(
 
 
 def agreement(counts: Agreement, sure: int, thresholds: Sequence[Row]) -> Section:
-    """Return how far both labels agree, and how sure they are."""
+    """Return the section on how far both labels agree, and how reliable they are."""
     pages = counts.both + counts.only_first + counts.only_second + counts.neither
     if not pages:
         return unavailable(

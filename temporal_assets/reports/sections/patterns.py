@@ -1,7 +1,7 @@
-"""URL patterns: BB Tables 2, 3 and 4, Figures 1 and 6, the behaviour graph, and the patterns.
+"""Report sections on URL patterns: BB Tables 2, 3 and 4, Figures 1 and 6, behaviour graph.
 
-Reads rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and what
-`windows.patterns.pattern_quality` measured. Patterns that few clients know have no name here.
+They take rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and the measurements of
+`windows.patterns.pattern_quality`. Patterns that few clients know have no name here.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ _MARKS: Final[Mapping[str, Mark]] = {
     "visit": "dashes",
     "transit": "dots",
 }
-"""Trees often know the same share: what lies on another line shows through it."""
+"""Marks of the curves: several often coincide, and each must show through the next."""
 _COLOURS: Final = {"syntax": 3, "visit": 0, "transit": 2, "urls": 5}
 _NAMES: Final = {**dict(CUTS), "urls": "single URLs"}
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A tree, or single URLs, on later days and on a mirror; None where unknown."""
+    """Measurements of a tree, or of single URLs, on later days and on a mirror; None if unknown."""
 
     divergence: float | None
     mirror: float | None
@@ -85,13 +85,13 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The findings of `windows.patterns.pattern_quality`."""
+    """Measurements of `windows.patterns.pattern_quality`."""
 
     learned: tuple[dt.date, dt.date]
     periods: tuple[tuple[dt.date, dt.date], ...]
     sites: int
     methods: Mapping[str, Method]
-    """Methods by `CUTS`, and `urls`."""
+    """Measurements by `CUTS`, and for `urls`."""
 
 
 def scales(rows: Sequence[Row], mirrored: Mapping[str, int]) -> Section:
@@ -179,10 +179,7 @@ def tree_sizes(rows: Sequence[Row]) -> Section:
 
 
 def unlike_the_paper(rows: Sequence[Row], measured: Quality | Missing) -> str:
-    """Return what decides how much an order of patterns can know.
-
-    Empty where nothing was learned.
-    """
+    """Return sentences on what limits an order of patterns here; empty if nothing was learned."""
     leaves = [row["transit_leaves"] for row in rows if row["status"] == "learned"]
     if not leaves:
         return ""
@@ -319,7 +316,7 @@ def _held(measured: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
 def traffic_spread(
     curves: Mapping[str, Sequence[float]], pages: Mapping[str, int], crawls: Sequence[Row]
 ) -> Section:
-    """Return BB Figure 1: how traffic is spread over pages, and what PageRank's order has of it.
+    """Return BB Figure 1: how traffic is spread over pages, and PageRank's share of it.
 
     `crawls`: rows of `crawl_simulation`.
     """
@@ -376,7 +373,7 @@ def traffic_spread(
 
 
 def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
-    """Return curves of the best crawl, of one by PageRank and of one at random."""
+    """Return curves of the best crawl, of one by PageRank and of a random one."""
     drawn = (
         ("oracle", "best crawl", 5),
         ("page_rank", "crawl in PageRank's order", 7),
@@ -413,7 +410,11 @@ def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:
 
 
 def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidden: int) -> Section:
-    """Return the graph of the site with the most patterns: `pattern_ranks`, `behaviour_graph`."""
+    """Return the section with the graph of the site with the most patterns.
+
+    Nodes are rows of `pattern_ranks`, edges of `behaviour_graph`; `hidden` counts patterns without
+    name.
+    """
     title = "The behaviour graph of the site with the most patterns"
     if not edges:
         return unavailable(
@@ -445,7 +446,7 @@ def behaviour_graph(site: str, nodes: Sequence[Row], edges: Sequence[Row], hidde
 
 
 MOST_PATTERNS: Final = 16
-"""More nodes than these overlap."""
+"""Largest number of nodes of a drawn graph: more overlap."""
 _MOST_EDGES: Final = 60
 
 
@@ -453,11 +454,11 @@ GRAPH_KEY: Final = (
     "A circle's area is its visits, an arrow's width its transits. Blue: hardly a page is temporal;"
     " purple: some; red: most. Grey: unknown."
 )
-"""Meaning of what a behaviour graph draws."""
+"""Sentence that explains the drawing of a behaviour graph."""
 
 
 def graph_of(site: str, nodes: Sequence[Row], edges: Sequence[Row]) -> Graph:
-    """Return the behaviour graph of patterns (`pattern_ranks`, `behaviour_graph`) of one site."""
+    """Return graph of one site's patterns: nodes of `pattern_ranks`, edges of `behaviour_graph`."""
     place = {row["pattern"]: k for k, row in enumerate(nodes)}
     among = [
         (place[edge["source"]], place[edge["target"]], float(edge["transits"]))
@@ -480,7 +481,7 @@ def _pattern_name(row: Row) -> str:
 
 
 def ranked(rows: Sequence[Row], total: int) -> Section:
-    """`pattern_ranks`, to be searched; `rows` are those that enough clients know, by visits."""
+    """Return a searchable table of `pattern_ranks` by visits, of those that enough clients know."""
     if not rows:
         return _no_patterns("patterns", "BB 4", "Patterns")
     kept = rows[:MOST_ROWS]

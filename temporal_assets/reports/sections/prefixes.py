@@ -1,4 +1,7 @@
-"""Prefix trees: NP Table 1 and Figure 3. Sections that few clients know are only counted."""
+"""Report sections on prefix trees: NP Table 1 and Figure 3.
+
+Sections of sites that few clients know are only counted.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from temporal_assets.reports.sections.wording import (
 )
 
 MOST_FOLDERS: Final = 1_000
-"""Folders drawn in all; smaller sites are left out beyond them."""
+"""Largest number of folders drawn; beyond it smaller sites are left out."""
 
 
 _TOLD_BY: Final = {
@@ -29,9 +32,10 @@ _TOLD_BY: Final = {
 
 
 def folders(rows: Sequence[Row], label: str) -> Section:
-    """NP Table 1 for the site with the most news; `rows`: pages and news in and out of prefixes.
+    """Return NP Table 1 for the site with the most news.
 
-    `label`: which one makes a page news, `prefixes.label`.
+    `rows` count pages and news inside and outside of prefixes; `label` is the label that makes a
+    page news (`prefixes.label`).
     """
     title = "News inside and outside of news prefixes"
     with_news = [row for row in rows if row["news_pages"]]
@@ -85,7 +89,7 @@ def folders(rows: Sequence[Row], label: str) -> Section:
 
 
 def trees(roots: Sequence[Folder], sites: int) -> Section:
-    """NP Figure 3: the trees themselves, those with the most news first, of so many sites."""
+    """Return NP Figure 3: prefix trees, those of the `sites` sites with the most news."""
     if not roots:
         return unavailable(
             "np-figure-3",
@@ -122,7 +126,7 @@ def trees(roots: Sequence[Folder], sites: int) -> Section:
 
 
 def prefix_table(rows: Sequence[Row], total: int) -> Section:
-    """Return `news_prefixes`, to be searched; `rows` are those that enough clients know."""
+    """Return a searchable table of `news_prefixes`, of those that enough clients know."""
     if not rows:
         return unavailable(
             "prefixes",

@@ -1,4 +1,4 @@
-"""Sections about trust: calibration on annotated pages, early labels out of time."""
+"""Report sections about reliability: calibration on annotated pages, early labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _CHOSEN: Final = {
 def calibration(
     choices: Sequence[Row], grids: Mapping[str, Grid], *, is_configured: bool
 ) -> Section:
-    """Thresholds from annotated pages (TW 4.2, 5.2; NP 6.1), in sample and cross-validated."""
+    """Return the section on thresholds from annotated pages, in sample and cross-validated.
+
+    These are TW 4.2 and 5.2, NP 6.1.
+    """
     title = "Thresholds from annotated pages"
     if not choices:
         why = (
@@ -103,7 +106,7 @@ def _choices(rows: Sequence[Row]) -> Table:
 
 
 def early(scores: Sequence[Score], young: int) -> Section:
-    """Return early labels on later pages, by what earlier ones taught."""
+    """Return the section on early labels, learned on earlier pages and tested on later ones."""
     title = "Labels of pages in their first days"
     if not scores:
         return unavailable(
@@ -192,7 +195,7 @@ def _scores(scores: Sequence[Score]) -> Table:
 
 
 def reliability(scores: Sequence[Score], pages: int) -> Chart:
-    """Return promised probabilities against what happened; dots grow with the pages behind them."""
+    """Return a chart of predicted and observed probabilities; dots grow with numbers of pages."""
     lines = [
         (age_score.age, age_score.reliability)
         for age_score in scores

@@ -1,4 +1,4 @@
-"""Numbers in sentences, and what several sections share. Not here: any section."""
+"""Numbers in sentences, and constants that sections share."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ PAGES: Final = "Pages and the interest in them"
 PATTERNS: Final = "URL patterns"
 CRAWLS: Final = "Crawl orders"
 FOUND: Final = "What was found"
-"""The parts of a report; sections of one part follow each other."""
+"""Headings of the report's parts; sections of one part follow each other."""
 
 MOST_ROWS: Final = 500
-"""Rows of a table: more than anybody reads, and what keeps a page small."""
+"""Largest number of rows of a table: more than anybody reads, and it keeps the page small."""
 
 LONGEST: Final = 120
-"""Characters of a name from a log in a table."""
+"""Largest number of characters of a name from a log in a table."""
 
 
 def percent(share: float) -> str:
-    """Return one digit after the point."""
+    """Return a share as text in percent, with one digit after the point."""
     return f"{share:.1%}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things: `1 page`, `1,200 pages`, `3 prefixes`."""
+    """Return a number with its noun: `1 page`, `1,200 pages`, `3 prefixes`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """Return `pages`, `prefixes`."""
+    """Return the plural of a noun: `pages`, `prefixes`."""
     return f"{noun}es" if noun.endswith("x") else f"{noun}s"
 
 
 def every(seconds: int) -> str:
-    """Return an interval in words: `10 minutes`, `2 hours`, `1 day`."""
+    """Return an interval as text: `10 minutes`, `2 hours`, `1 day`."""
     for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
         if seconds >= unit and seconds % unit == 0:
             return counted(seconds // unit, name)
@@ -51,7 +51,7 @@ _DAY: Final = 24 * _HOUR
 
 
 def more_or_fewer(now: float, before: float) -> str:
-    """Return `18.6% more`, `3.0% fewer`, `as many`; `some, where the other has none`."""
+    """Return a comparison as text: `18.6% more`, `3.0% fewer`, `as many`, or `some` after zero."""
     if before == 0:
         return "as many" if now == 0 else "some, where the other has none,"
     change = now / before - 1
@@ -61,12 +61,12 @@ def more_or_fewer(now: float, before: float) -> str:
 
 
 def cut(name: str) -> str:
-    """Return a name from a log, as long as a table bears."""
+    """Return a name from a log, cut to the length that a table allows."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
-    """Return rows by some of their columns, in the order they come."""
+    """Return rows by some of their columns, in the order of their first rows."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
@@ -74,5 +74,5 @@ def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 
 
 def shown_of(shown: int, all_: int, noun: str) -> str:
-    """Return a note where a table was cut; empty where it was not."""
+    """Return a note on the rows left out of a table; empty if there are none."""
     return f"{shown:,} of {counted(all_, noun)} are shown." if shown < all_ else ""

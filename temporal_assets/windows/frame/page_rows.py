@@ -56,7 +56,7 @@ def site_runs(sites: pa.DictionaryArray) -> Iterator[tuple[str, int, int]]:
 
 
 def ranges(count: int, at_once: int) -> list[tuple[int, int]]:
-    """Yield ranges of some rows each that cover all rows; at least one range."""
+    """Return ranges of some rows each that cover all rows; at least one range."""
     return [(first, min(first + at_once, count)) for first in range(0, max(count, 1), at_once)]
 
 

@@ -295,6 +295,6 @@ def sections(urls: pa.Array) -> pa.Array:
 
 
 def batches(table: pa.Table, rows: int) -> Sequence[pa.RecordBatch]:
-    """Yield the rows of a table in batches of `rows`."""
+    """Return the rows of a table in batches of `rows`."""
     cut: list[pa.RecordBatch] = table.combine_chunks().to_batches(max_chunksize=rows)
     return cut

@@ -108,7 +108,7 @@ class _Ahead:
             self._hold(following)
 
     def rest(self) -> Iterator[pa.Table]:
-        """Return all remaining changes."""
+        """Yield all remaining changes."""
         yield self._rows.slice(self._at)
         yield from self._groups
 
