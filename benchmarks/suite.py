@@ -25,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -77,7 +78,7 @@ def main() -> None:
             results[name] = {"repeat": repeat, "machine": facts, "load": load, "ways": rows}
             if arguments.write:  # at once: a long run may be interrupted
                 publish(arguments.size, {name: results[name]})
-    print(markdown(arguments.size, results))
+    print(markdown({arguments.size: results}))
 
 
 def line(name: str, folder: Path, size: str, repeats: int) -> list[dict[str, Any]]:
@@ -148,50 +149,65 @@ def versions() -> dict[str, str]:
     return versions_by_name
 
 
-def markdown(size: str, results: Found) -> str:
-    """The table of a size, and what it was made on."""
-    lines = []
-    for name in LINES:
-        if name in results:
-            lines += [_row(name, row) for row in results[name]["ways"]]
-    machines = dict.fromkeys(_said(result["machine"]) for result in results.values())
-    loads = [result["load"] for result in results.values()]
-    head = [
-        f"Size `{size}`. {' Others on: '.join(machines)}",
-        f"Processes that wanted a core before a line began: {min(loads)} to {max(loads)}.",
-        "",
-        "| job | way | items a second | spread | ours is faster by | in processor time"
-        " | peak memory |",
-        "|---|---|---:|---:|---:|---:|---:|",
+def markdown(sizes: dict[str, Found]) -> str:
+    """Return a table of all sizes beside each other, and what they were measured on."""
+    head = []
+    for size, results in sizes.items():
+        machines = dict.fromkeys(_said(result["machine"]) for result in results.values())
+        loads = [result["load"] for result in results.values()]
+        head.append(
+            f"Size `{size}`: {'; others '.join(machines)}. Processes that wanted a core before a"
+            f" line began: {min(loads)} to {max(loads)}.\n"
+        )
+    packages = dict.fromkeys(
+        f"{name} {version}"
+        for results in sizes.values()
+        for result in results.values()
+        for name, version in result["machine"]["packages"].items()
+    )
+    head.append(f"Packages: {', '.join(packages)}.\n")
+    columns = [f"`{size}`: a second (spread) | ours is faster by" for size in sizes]
+    table = [
+        f"| job | way | {' | '.join(columns)} | peak memory, MiB |",
+        f"|---|---|{'---:|' * (2 * len(sizes) + 1)}",
     ]
-    return "\n".join([*head, *lines]) + "\n"
+    for name, of in LINES.items():
+        rows = {
+            size: {row["way"]: row for row in results[name]["ways"]}
+            for size, results in sizes.items()
+            if name in results
+        }
+        for way in dict.fromkeys(way for ways in rows.values() for way in ways):
+            job = f"{of.title} (`{name}`), {of.items}" if way == "ours" else ""
+            beside = [rows.get(size, {}).get(way, {"missing": True}) for size in sizes]
+            peaks = [f"{row['peak_mib']:,.0f}" for row in beside if not row.get("missing")]
+            cells = [_cells(row, of.parts.values()) for row in beside]
+            table.append(f"| {job} | {way} | {' | '.join(cells)} | {'; '.join(peaks)} |")
+    return "\n".join([*head, *table]) + "\n"
 
 
 def _said(facts: dict[str, Any]) -> str:
-    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     return (
-        f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']} GiB;"
-        f" Python {facts['python']}, {packages}."
+        f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']} GiB,"
+        f" Python {facts['python']}"
     )
 
 
-def _row(name: str, row: dict[str, Any]) -> str:
-    of = LINES[name]
-    job = f"{of.title} (`{name}`)" if row["way"] == "ours" else ""
+def _cells(row: dict[str, Any], parts: Collection[str]) -> str:
+    """Return the speed of a way with its spread, and how much faster ours is."""
     if row.get("missing"):
-        return f"| {job} | {row['way']} | not installed | | | | |"
-    ratios = ["", ""]
-    if row["way"] not in ("ours", *of.parts.values()):
-        ratios = [f"{row[of]:,.1f}" if of in row else "" for of in ("ratio", "processor_ratio")]
+        return "not measured |"
     apart = f"{spread(row['seconds']):.0%}" if len(row["seconds"]) > 1 else "one run"
-    return (
-        f"| {job} | {row['way']} | {row['per_second']:,.0f} {of.items} | {apart} |"
-        f" {' | '.join(ratios)} | {row['peak_mib']:,.0f} MiB |"
-    )
+    faster = ""
+    if row["way"] not in ("ours", *parts):
+        faster = f" {row['ratio']:,.1f}"
+        if "processor_ratio" in row:
+            faster += f" ({row['processor_ratio']:,.1f})"
+    return f"{row['per_second']:,.0f} ({apart}) |{faster}"
 
 
 def publish(size: str, results: Found) -> None:
-    """Replace these lines in docs/performance.json, and the tables in docs/performance.md."""
+    """Replace these lines in docs/performance.json, and the table in docs/performance.md."""
     numbers = _DOCS / "performance.json"
     stored: dict[str, Found] = json.loads(numbers.read_text("utf-8")) if numbers.exists() else {}
     stored[size] = stored.get(size, {}) | results
@@ -200,10 +216,8 @@ def publish(size: str, results: Found) -> None:
     page = _DOCS / "performance.md"
     before, _, rest = page.read_text("utf-8").partition(_BEGIN)
     after = rest.partition(_END)[2]
-    tables = "\n".join(
-        markdown(shown_size, lines) for shown_size, lines in stored.items() if shown_size in _SHOWN
-    )
-    page.write_text(f"{before}{_BEGIN}\n{tables}\n{_END}{after}", "utf-8")
+    table = markdown({shown: stored[shown] for shown in stored if shown in _SHOWN})
+    page.write_text(f"{before}{_BEGIN}\n{table}\n{_END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

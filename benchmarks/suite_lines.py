@@ -75,7 +75,7 @@ LINES: Final[dict[str, Line]] = {
         {"Polars": "polars"},
         (windows.write_views,),
     ),
-    "onward": Line(
+    "incremental": Line(
         "the same, a day later",
         "page-days",
         {"ours": windows.totals_incremental, "ours, anew": windows.totals_by_us},
