@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +106,10 @@ def together(store: Store) -> Iterator[Store]:
         batch.flush()
 
 
-def _each(act: Callable[[Path], None], paths: Iterable[Path]) -> None:
+def _each(act: Callable[[Path], None], paths: Sequence[Path]) -> None:
+    def act_on(share: Sequence[Path]) -> None:
+        for path in share:
+            act(path)
+
     with ThreadPoolExecutor(_FLUSHED_AT_ONCE) as pool:
-        list(pool.map(act, paths))
+        list(pool.map(act_on, (paths[n::_FLUSHED_AT_ONCE] for n in range(_FLUSHED_AT_ONCE))))

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import dagster as dg
 import pytest
 
-from temporal_assets import operate
+from temporal_assets import contracts, operate
 from temporal_assets.defs import days as days_module
 from temporal_assets.defs.runs import event_log, tags
 from temporal_assets.operate import Event, last_checks, materialize
@@ -133,6 +133,11 @@ def test_the_event_log_is_what_dagster_would_have_written(
             answer.append((_told(instance, outcome.run_ids[-1]), _versions(instance)))
             partitions = instance.get_materialized_partitions(dg.AssetKey("page_views"))
             assert partitions == {day.isoformat() for day in three_days}
+            if is_ours:  # Dagster plans a check of each day as well, and leaves those planned
+                log, check = instance.event_log_storage, contracts.PAGE_VIEWS.check_names[0]
+                key = dg.AssetCheckKey(dg.AssetKey("page_views"), check)
+                checks = log.get_asset_check_execution_history(key, limit=10)
+                assert [record.status.name for record in checks] == ["SUCCEEDED"]
     assert answer[0] == answer[1]
     assert "Exception while storing event batch" not in capfd.readouterr().err
     assert "DAGSTER_EVENT_BATCH_SIZE" not in os.environ

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -30,6 +30,13 @@ _COLUMNS = {
     "days": "string",
     "trouble": "string",
 }
+
+
+class _Batch(NamedTuple):
+    """The batch of an event, with the names that Dagster gives its parts."""
+
+    id: str
+    is_end: bool
 
 
 def log_file_assets(
@@ -113,7 +120,8 @@ def _announce_days(
 ) -> None:
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
     stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
-    for day in sorted({*report.days, *stale}):
+    days = sorted({*report.days, *stale})
+    for number, day in enumerate(days, 1):
         inputs = inventory.inputs(day)
         observation = dg.AssetObservation(
             asset_key="landed_days",
@@ -124,7 +132,12 @@ def _announce_days(
             },
             tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
         )
-        context.log_event(observation)
+        # As `context.log_event` does, but that the event log may store them together.
+        dg.DagsterEvent.asset_observation(
+            context.get_step_execution_context(),
+            observation,
+            _Batch("landed_days", number == len(days)),
+        )
 
 
 def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:

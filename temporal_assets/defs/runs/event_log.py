@@ -7,7 +7,8 @@ otherwise: then it works as it does by itself, with more time (docs/decisions.md
 
 A run over many days has several events for each of them. Dagster opens up to four connections for
 every event, each with an engine of its own that compiles its statements anew, and writes the last
-event of an asset once for each of its days.
+event of an asset once for each of its days. It plans each check once for each day as well, though
+a check judges all days of a run at once and is entered once.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _BUSY_SECONDS: Final = 30.0
 _OF_DAYS: Final = {
     dg.DagsterEventType.ASSET_MATERIALIZATION,
     dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+    dg.DagsterEventType.ASSET_OBSERVATION,
 }
 
 _BATCH_SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
@@ -174,7 +176,7 @@ class _Databases:
             self._store_days(by_day)
         for event in events:
             if not _is_of_day(event):
-                self._log.store_event(event)
+                self._log.store_event(_planned_once(event))
 
     def _store_days(self, events: Sequence[dg.EventLogEntry]) -> None:
         """Store events of assets in both databases, and each asset's last among what it has."""
@@ -219,6 +221,20 @@ def _is_of_day(entry: dg.EventLogEntry) -> bool:
     """Return True for an event about one day of an asset, and not about a check."""
     event = entry.dagster_event
     return event is not None and event.event_type in _OF_DAYS and event.asset_key is not None
+
+
+def _planned_once(entry: dg.EventLogEntry) -> dg.EventLogEntry:
+    """Return the plan of a check without days; any other event as it is.
+
+    The evaluation of a check names no day. It would leave the plans of the days planned for ever.
+    """
+    event = entry.dagster_event
+    planned = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
+    if event is None or event.event_type != planned:
+        return entry
+    data: Any = event.event_specific_data
+    whole = type(data)(asset_key=data.asset_key, check_name=data.check_name)
+    return entry._replace(dagster_event=event._replace(event_specific_data=whole))
 
 
 def _flush_seldom(connection: sqlite3.Connection, _: object) -> None:
