@@ -29,7 +29,7 @@ of its first view."""
 BEFORE: Final = 7.0
 """Largest number of days before the window that a page seen on its first observed day may have been
 born. TW 5.1 makes up the missing part of a life most of which lies in the window. Labels of pages
-cut by the window's start get better up to a week and hardly after it (docs/labels.md);
+cut by the window's start get better up to a week and hardly after it;
 with a whole window, a page of constant interest is fitted as well by the far tail of a page long
 dead."""
 

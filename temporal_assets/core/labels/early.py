@@ -7,7 +7,7 @@ young pages, and scores. Not here: the site's share (`priors`), the two regressi
 A crawler decides on a page's first or second day. For each number of days seen there is a separate
 model: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
 features. The first is safe where few pages are known, the second learns nonlinear effects; their
-mean was ahead of both on the real sets that it was chosen on (docs/labels.md). The trees
+mean was ahead of both on the real sets that it was chosen on. The trees
 count for more where a page has few views. Both are shrunk towards the site's and section's history,
 the more so the fewer pages are known, so that there is no number of pages below which nothing
 works.

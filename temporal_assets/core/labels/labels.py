@@ -50,13 +50,13 @@ papers'."""
 LEAST_DAYS: Final = MIN_LIFE
 """Days of life from which the share of the views so far decides, if one of those after the first n
 was observed. On real clicks the share is right more often than the curve from the fifth day on,
-also where some of these days are missing (docs/labels.md)."""
+also where some of these days are missing."""
 
 
 CUT_PART: Final = 6
 """The share of a page that was there on the first day of the data is compared with q + (1 - q) / 6,
 0.75 for 0.7: it may have lost views of earlier days. The curve is right less often, and thresholds
-from 0.7 to 0.8 are much the same (docs/labels.md)."""
+from 0.7 to 0.8 are much the same."""
 
 
 def cut_of_older(q: ArrayLike) -> NDArray[np.float64]:

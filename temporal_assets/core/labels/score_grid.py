@@ -4,7 +4,7 @@ Here: accumulated interest of known curves over several n, concentration over se
 fitting the curves (`curves`), choosing thresholds (`calibration`).
 
 A page of which nothing is known scores 0, so that no threshold makes it temporal: labels treat it
-the same (docs/decisions.md).
+the same (docs/labels.md).
 """
 
 from __future__ import annotations
