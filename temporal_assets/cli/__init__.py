@@ -10,7 +10,7 @@ import gc
 import signal
 import sys
 
-from temporal_assets.machine.memory import collect_seldom, keep_memory
+from temporal_assets.machine.memory import keep_memory
 
 
 def main() -> None:
@@ -20,7 +20,6 @@ def main() -> None:
             # A terminal that cannot show a character gets its escape rather than a traceback.
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         keep_memory()
-        collect_seldom()
         from temporal_assets.cli.app import app
 
         app()

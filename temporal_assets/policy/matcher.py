@@ -28,7 +28,6 @@ from temporal_assets.core.numerics.arrays import Int8s, Int32s, Int64s
 from temporal_assets.core.patterns.pattern_forest import Forest, plant
 from temporal_assets.core.text.texts import Texts, texts
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages
-from temporal_assets.machine.memory import no_collection
 from temporal_assets.policy import document as documents
 from temporal_assets.policy.document import Action, Document, SiteTree, tier_of_action
 from temporal_assets.policy.kernels import (
@@ -139,8 +138,7 @@ class Policy:
         """Return a policy from `policy.json` or the folder it lies in. Raises `PolicyError`."""
         file = documents.policy_file(path)
         try:
-            with no_collection():
-                return cls(documents.read(file))
+            return cls(documents.read(file))
         except documents.PolicyError:
             raise  # it says all there is to say
         except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:

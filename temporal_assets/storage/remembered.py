@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from temporal_assets.machine.memory import no_collection
-
 Said = TypeVar("Said")
 
 _SETTLED_NS: Final = 2_000_000_000
@@ -48,16 +46,15 @@ class Remembered(Generic[Said]):
         settled = time.time_ns() - _SETTLED_NS
         records: dict[Path, Said | None] = {}
         kept: dict[str, tuple[_Version, Said]] = {}
-        with no_collection():
-            for entry in _entries(folder, ending):
-                with suppress(FileNotFoundError):
-                    version = _version(entry)
-                    then = known_records.get(entry.name)
-                    path = folder / entry.name
-                    record = then[1] if then and then[0] == version else self._read(path)
-                    records[path] = record
-                    if record is not None and version[-1] < settled and len(kept) < MOST_KEPT:
-                        kept[entry.name] = (version, record)
+        for entry in _entries(folder, ending):
+            with suppress(FileNotFoundError):
+                version = _version(entry)
+                then = known_records.get(entry.name)
+                path = folder / entry.name
+                record = then[1] if then and then[0] == version else self._read(path)
+                records[path] = record
+                if record is not None and version[-1] < settled and len(kept) < MOST_KEPT:
+                    kept[entry.name] = (version, record)
         self._last = (folder, kept)
         return records
 

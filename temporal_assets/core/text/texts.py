@@ -168,7 +168,7 @@ def _without(data: Bytes, start: int, stop: int, byte: np.uint8, other: np.uint8
 @leaf
 def after_digits(data: Bytes, start: int, stop: int) -> int:
     """Return the end of the digits at the beginning of `data[start:stop]`."""
-    at = _after_range(data, start, stop, np.uint8(96))
+    at = start
     while at < stop and 48 <= data[at] <= 57:
         at += 1
     return at
@@ -177,27 +177,10 @@ def after_digits(data: Bytes, start: int, stop: int) -> int:
 @leaf
 def after_hex(data: Bytes, start: int, stop: int) -> int:
     """Return the end of the hexadecimal digits at the beginning of `data[start:stop]`."""
-    at = _after_range(data, start, stop, np.uint8(102))
+    at = start
     while at < stop and (48 <= data[at] <= 57 or 97 <= data[at] | 32 <= 102):
         at += 1
     return at
-
-
-@leaf
-def _after_range(data: Bytes, start: int, stop: int, last: np.uint8) -> int:
-    """Skip blocks of digits and letters up to `last`; return the start of the first other block."""
-    at, end = np.uint64(start), np.uint64(stop)
-    while at + np.uint64(_BLOCK) <= end:
-        hit = False
-        for i in range(_BLOCK):
-            value = data[at + np.uint64(i)]
-            lower = value | np.uint8(32)
-            digit = (value >= np.uint8(48)) & (value <= np.uint8(57))
-            hit |= not (digit | ((lower >= np.uint8(97)) & (lower <= last)))
-        if hit:
-            break
-        at += np.uint64(_BLOCK)
-    return int(np.int64(at))
 
 
 @inlined
