@@ -4,6 +4,7 @@
 -- parameters: first
 -- output: page_changes
 -- grain: url
+-- engine: duckdb
 SELECT site, url, sum(views) AS views, bit_or(seen) AS seen
 FROM (
     SELECT

@@ -8,6 +8,8 @@ Every file is one SELECT with a header that declares what it needs:
     -- output: page_views
     -- grain: page, day
 
+A line `-- engine: duckdb` marks a statement that only one machine runs: it has no translation.
+
 Inputs are table names in the query; parameters are written `$name` and are filled with typed
 literals, because neither a view nor Spark takes bound values everywhere. A missing or surplus input
 or parameter is an error before anything runs.
@@ -24,7 +26,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-_HEADER = re.compile(r"^-- (inputs|parameters|output|grain):\s*(.*)$", re.MULTILINE)
+_HEADER = re.compile(r"^-- (inputs|parameters|output|grain|engine):\s*(.*)$", re.MULTILINE)
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
@@ -40,6 +42,7 @@ class SqlFile:
     text: str
     inputs: frozenset[str]
     parameters: frozenset[str]
+    is_for_spark: bool = True
 
     def require(self, inputs: Iterable[str], parameters: Iterable[str]) -> None:
         """Raise `SqlError` unless these are the inputs and parameters of the file."""
@@ -62,7 +65,8 @@ def sql_file(name: str) -> SqlFile:
     used = frozenset(_PARAMETER.findall(body))
     declared = header.get("parameters", frozenset())
     _agree(name, "parameters in its header", declared, set(used))
-    return SqlFile(name, text, header.get("inputs", frozenset()), declared)
+    is_for_spark = "duckdb" not in header.get("engine", ())
+    return SqlFile(name, text, header.get("inputs", frozenset()), declared, is_for_spark)
 
 
 def sql_path(name: str) -> Path:

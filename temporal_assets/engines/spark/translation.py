@@ -54,7 +54,8 @@ def translate(file: SqlFile) -> str:
 def write_all() -> list[Path]:
     """Write every translation anew, and remove those of files that are gone."""
     # All before any is written: one that cannot be translated leaves the others as they are.
-    texts = {translated_path(name): translate(sql_file(name)) for name in sql_names()}
+    files = [file for name in sql_names() if (file := sql_file(name)).is_for_spark]
+    texts = {translated_path(file.name): translate(file) for file in files}
     folder = translated_path("any").parent
     folder.mkdir(exist_ok=True)
     for path in set(folder.glob("*.sql")) - set(texts):
