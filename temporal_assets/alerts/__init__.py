@@ -1,4 +1,1 @@
-"""Alerts: the messages people get when something fails, and their delivery.
-
-Knows nothing of Dagster.
-"""
+"""Alerts: messages to people when something fails, and their delivery; without Dagster."""

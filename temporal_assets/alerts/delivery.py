@@ -1,4 +1,4 @@
-"""Sending a message: to a webhook, by mail.
+"""Delivery of messages to a webhook and by mail.
 
 With the standard library: two requests of a few lines each need no package. No secret leaves this
 module but to the server it is for: not in an error, not in a log. Not here: when to send.
@@ -33,29 +33,29 @@ PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
 """Name of the file with the password, in the folder `secrets` of the state folder."""
 
 _SECONDS: Final = 10.0
-"""A server that does not answer for so long is down: the tick of the sensor must end in time."""
+"""Time limit in seconds: the sensor that sends must end in time."""
 
 _ANSWER: Final = 200
-"""Bytes of a refusal that are shown: Slack says `no_service` or `invalid_payload`."""
+"""Bytes of an error response that are shown: Slack says `no_service` or `invalid_payload`."""
 
 
 class Undelivered(Exception):
-    """A message did not reach its channel; the message says why and holds no secret."""
+    """Error: a message was not delivered; says why, without a secret."""
 
 
 class Channel(Protocol):
-    """A channel that messages are sent through."""
+    """A way to send messages."""
 
     @property
     def name(self) -> str:
-        """Return what the channel is called in cursors and by people."""
+        """Name of the channel in cursors and messages."""
 
     @property
     def where(self) -> str:
-        """Return the receiver in words, without secrets."""
+        """Receiver in words, without secrets."""
 
     def deliver(self, message: Message) -> str:
-        """Send a message. Returns a remark for people, mostly empty. Raises `Undelivered`."""
+        """Send a message; return a remark, mostly empty. Raises `Undelivered`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Webhook:
 
     @property
     def where(self) -> str:
-        """Return the host of the webhook: its path is the secret."""
+        """Host of the webhook; its path is secret."""
         return f"the webhook at {urlsplit(self.url).hostname}"
 
     def deliver(self, message: Message) -> str:
         """Send the message as one POST.
 
-        A redirection is a refusal: following it would turn the POST into a GET.
+        A redirection is an error: following it would turn the POST into a GET.
         """
         opener = urllib.request.build_opener(_NoRedirection)
         with _explained(self.where), opener.open(self._request(message), timeout=_SECONDS):
@@ -90,7 +90,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Mail to one or more people by an SMTP server."""
+    """Mail to one or more addresses by an SMTP server."""
 
     settings: Alerts
     secrets: Path
@@ -102,11 +102,11 @@ class Mail:
 
     @property
     def where(self) -> str:
-        """Return the addresses and the server."""
+        """The addresses and the server."""
         return f"{', '.join(self.settings.to)} by {self._server.host}"
 
     def deliver(self, message: Message) -> str:
-        """Send one mail to all. Returns the addresses that were refused while others were not."""
+        """Send one mail to all; return a remark on addresses that were refused."""
         with _explained(self.where), self._connected() as server:
             refused = server.send_message(self._letter(message))
         return f"refused: {', '.join(sorted(refused))}" if refused else ""
@@ -167,19 +167,19 @@ def channels(settings: Settings) -> tuple[Channel, ...]:
 
 
 def kind_and_place(error: Exception) -> str:
-    """Return kind and place of an unexpected error: its text may hold a secret."""
+    """Return type and place of an unexpected error, whose text may hold a secret."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """No other request: the answer is then an error."""
+        """Follow no redirection: the response is then an error."""
 
 
 @contextmanager
 def _explained(where: str) -> Iterator[None]:
-    """Errors as `Undelivered`. The original is dropped: its text or its frames may hold the URL."""
+    """Convert errors of the body to `Undelivered`, without the originals: they may hold the URL."""
     try:
         yield
     except HTTPError as error:
@@ -205,7 +205,7 @@ def _explained(where: str) -> Iterator[None]:
 
 
 def _answer(error: HTTPError) -> str:
-    """Return the beginning of the text of a refusal; nothing if that does not arrive."""
+    """Return the beginning of an error response; empty if it does not arrive."""
     try:
         with error:
             return error.read(_ANSWER).decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""Alerts in words. Pure: facts in, text out.
+"""Texts of alerts; pure functions from facts to text.
 
 Not here: finding the facts (`defs.runs.finished_runs`), sending (`delivery`). Errors quote log
 lines and names of files, which strangers write: what is quoted is made harmless for where it is
@@ -18,16 +18,16 @@ from temporal_assets.reports.text import shown
 _FAULTS: Final = 2
 _LINES: Final = 3
 _CHECKS: Final = 4
-"""Most failed checks, and most lines of an error, that a message writes out. The run has all of
-them."""
+"""Largest number of failed checks, and of lines of an error, in a message; the run has all."""
 
 _WIDTH: Final = 600
-"""Characters of a line as it is sent, escapes counted: the reason of a failed day names its file
-and line within them."""
+"""Largest number of characters of a line, escapes counted: enough for the reason of a failed day
+with file and line."""
 
 _LENGTH: Final = 7_000
-"""Characters of a message at most: Slack (40,000) and Mattermost (16,383) take it whole. What they
-cut themselves may be the end of a block of code, and with it what keeps `@all` harmless."""
+"""Largest number of characters of a message: Slack (40,000) and Mattermost (16,383) take it whole.
+What they cut themselves may be the end of a block of code, and with it what keeps `@all`
+harmless."""
 
 _IN_CHAT: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "`": "'"}
 
@@ -38,7 +38,7 @@ class Fault:
 
     step: str
     error: str
-    """Any number of lines; the first name day, file and line."""
+    """Text of the error in any number of lines; the first ones name day, file and line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class FailedCheck:
     asset: str
     name: str
     is_error: bool
-    """Else a warning."""
+    """True for an error, False for a warning."""
     text: str
-    """Text of the finding: what the check protects and what to do."""
+    """What the check protects and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The facts about a finished run that a message may state."""
+    """Facts about a finished run for a message."""
 
     run_id: str
     job: str
     days: Sequence[dt.date]
-    """Contiguous; none where the run is about no days."""
+    """Contiguous days; empty if the run is about no days."""
     failed: bool
     faults: Sequence[Fault] = ()
     checks: Sequence[FailedCheck] = ()
@@ -72,7 +72,7 @@ class Line:
 
     text: str
     quoted: bool = False
-    """Written by somebody else: an error, a log line, the name of a file."""
+    """True if somebody else wrote it: an error, a log line, the name of a file."""
 
 
 _LEFT_OUT: Final = Line("…")
@@ -87,9 +87,9 @@ class Message:
 
 
 def of_run(report: RunReport, ui: str, *, warnings: bool) -> Message | None:
-    """Return what to say about a run; None where there is nothing to say.
+    """Return the message about a run, or None if there is nothing to report.
 
-    `ui` is where the web server is reached. Without `warnings` only errors count.
+    `ui` is the address of the web server. Without `warnings` only errors count.
     """
     checks = [check for check in report.checks if check.is_error or warnings]
     if not report.failed and not checks:
@@ -116,7 +116,7 @@ def of_old_data(latest: dt.date, today: dt.date, limit: int) -> Message:
 
 
 def of_test() -> Message:
-    """Return a message that says that messages arrive."""
+    """Return a test message."""
     return Message(
         "this is a test",
         (Line("Alerts of temporal_assets arrive here. Nothing is wrong."),),
@@ -137,7 +137,7 @@ def plain(message: Message) -> str:
 
 
 def chat(message: Message) -> str:
-    """Return the title and body for services like Slack and Mattermost.
+    """Return the message for services like Slack and Mattermost.
 
     Slack reads `<...>` as links and mentions; both read Markdown. So `&`, `<` and `>` are escaped,
     and what is quoted stands in a block of code, which it cannot end: nobody is called by a log
@@ -156,7 +156,7 @@ def _in_chat(character: str) -> str:
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:
-    """The text as it is sent: cut between two characters, and not within what stands for one."""
+    """Return the text escaped and cut to length, never within an escape."""
     parts: list[str] = []
     room = _WIDTH
     for part in map(escape, text):
@@ -168,7 +168,7 @@ def _escaped(text: str, escape: Callable[[str], str]) -> str:
 
 
 def _cut(lines: Sequence[Line], escape: Callable[[str], str], room: int) -> list[Line]:
-    """Lines as they are sent: all, or the first ones and the last, which says where all is."""
+    """Return lines that fit, escaped: all, or the first ones and the last, which has the link."""
     sent = [Line(_escaped(line.text, escape), line.quoted) for line in lines]
     if sum(map(_length, sent)) <= room:
         return sent
@@ -180,7 +180,7 @@ def _cut(lines: Sequence[Line], escape: Callable[[str], str], room: int) -> list
 
 
 def _length(line: Line) -> int:
-    """Return the characters that a line takes at most, with the marks of a quotation."""
+    """Return the largest number of characters of a line, with the marks of a quotation."""
     return len(line.text) + len("```\n\n```\n" if line.quoted else "\n")
 
 

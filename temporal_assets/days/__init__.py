@@ -1,1 +1,1 @@
-"""The daily tables: requests, rejects, page views and transits, each made from the one before."""
+"""The daily tables: requests, rejects, page views and transits, each computed from the previous."""

@@ -1,6 +1,6 @@
-"""Counts of a day: views from sources that name no client, when all files are seen together.
+"""Counts of a day: page views from sources without clients, combined over all files.
 
-Not here: reading them (`logs.counts`), publishing (`daily`), adding them to what clients did
+Not here: reading them (`logs.counts`), publishing (`daily`), adding them to the views of clients
 (`sql/days/counted_views.sql`, `windows.traffic`).
 """
 
@@ -34,30 +34,30 @@ _MOST_SITES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class CountFile:
-    """The counts that one file has of a day."""
+    """The counts of one file for a day."""
 
     serial: int
-    """Later readings have higher numbers."""
+    """Number of the reading; later readings have higher numbers."""
     segments: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """The counts of a day."""
+    """The counts of a day from all files."""
 
     files: list[Path]
     superseded: int
-    """Rows left out, of which a file that was read later has newer ones."""
+    """Number of rows left out because a file that was read later has newer ones."""
     sites: list[str]
-    """Sites of which views are known and visitors are not."""
+    """Sites with known views and unknown visitors."""
 
 
 def make_counts(
     engine: Engine, groups: Sequence[Sequence[CountFile]], scratch: Path
 ) -> DayCounts | None:
-    """Add up the counts of a day; None without any.
+    """Combine the counts of a day's files; return None if there are none.
 
-    `groups` are files, of which only those of one group overlap in time.
+    `groups` are lists of files; only files of one group overlap in time.
     """
     if not groups:
         return None
@@ -92,7 +92,7 @@ def _latest(engine: Engine, group: Sequence[CountFile], folder: Path) -> list[st
 
 
 def _source(file: CountFile) -> str:
-    """Return what the rows of a file call their reading."""
+    """Return the name of a file's reading in its rows."""
     first = pq.ParquetFile(file.segments[0]).iter_batches(1, columns=["source"])
     return str(next(first).column("source")[0].as_py())
 

@@ -46,42 +46,42 @@ DERIVED: Final = ("page_views", "transits")
 """Daily assets made from `requests` alone."""
 
 DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
-"""All daily assets, in the order the data flows."""
+"""All daily assets, in the order in which they are computed."""
 
 ALL_FILES: Final = "(all files of the day)"
-"""Stands for the file where a reason shows only when the whole day is seen."""
+"""Name in the place of a file's, for reasons that only show over all files of the day."""
 
 COUNTED: Final = "counted_sites"
-"""Fact of a day of the daily tables: the sites of which views are known and visitors are not."""
+"""Key of a partition's facts: the sites with known views and unknown visitors."""
 
 _TOLD_ON: Final = ("has_referrers", COUNTED)
-"""Facts of the requests of a day that what is made of them repeats."""
+"""Keys of facts of `requests` that derived partitions repeat."""
 
 LONGEST_SILENCE: Final = 14
-"""Days without a log line in a row that are still days without a visitor, and no gap."""
+"""Longest gap, in days without a log line, that counts as days without visitors."""
 
 _NEVER: Final = 2**62
-"""A threshold no client reaches."""
+"""A threshold that no client reaches."""
 
 
 class NoLogs(LookupError):
-    """No log file holds lines of the day."""
+    """Error: no log file holds lines of the day."""
 
 
 class TooManyRejects(ValueError):
-    """So many lines of a day are malformed that the logs were probably read as a wrong format."""
+    """Error: so many lines are malformed that the log was probably read in a wrong format."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """Lines of one file, or of the whole day, that are not requests, for one reason."""
+    """Number of lines that are not requests, by file (or the whole day) and reason."""
 
     file: str
     kind: str
     reason: str
     lines: int
     samples: tuple[tuple[int, str], ...] = ()
-    """(line number, redacted text)"""
+    """Examples as (line number, redacted text)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +94,21 @@ class DayResult:
 
 @dataclass(frozen=True, slots=True)
 class RequestsResult:
-    """The partitions made from a day's log lines."""
+    """The partitions computed from a day's log lines."""
 
     requests: DayResult
     rejects: DayResult
     lines: int
-    """Log lines of the day, kept or not."""
+    """Number of log lines of the day, kept or not."""
     losses: tuple[tuple[str, str, int], ...]
-    """(kind, reason, lines) of those not kept."""
+    """(kind, reason, number of lines) of those not kept."""
     has_referrers: bool
 
 
 def build_requests(
     store: Store, engine: Engine, settings: Settings, day: dt.date, inventory: Inventory
 ) -> RequestsResult:
-    """Make a day of `rejects` and `requests`, as `requests_steps` does."""
+    """Publish `rejects` and `requests` of a day; runs all of `requests_steps`."""
     return run(engine, requests_steps(store, engine, settings, day, inventory))
 
 
@@ -169,7 +169,7 @@ def requests_steps(
 
 
 def build_derived(store: Store, engine: Engine, asset: str, day: dt.date) -> DayResult:
-    """Make a day of `page_views` or `transits`, as `derived_steps` does."""
+    """Publish `page_views` or `transits` of a day; runs all of `derived_steps`."""
     return run(engine, derived_steps(store, asset, day))
 
 
@@ -197,7 +197,7 @@ def derived_steps(store: Store, asset: str, day: dt.date) -> Steps[DayResult]:
 def _derived(
     asset: str, requests: Sequence[str], counts: Sequence[str], out: Path
 ) -> Steps[DayTransits]:
-    """Yield files of the rows, with those of the URLs and counts that lie beside them."""
+    """Return the files to publish: rows, and beside them URLs by number and counts."""
     if asset == "transits":
         return (yield from make_transits(requests, out, counts))
     table = contracts.table(asset)
@@ -217,7 +217,7 @@ def requests_digest(settings: Settings) -> str:
 
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
-    """Return days of each daily asset that are missing or older than what they are made from."""
+    """Return the days of each daily asset that are missing or older than their inputs."""
     digest, kept = requests_digest(settings), Kept.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
     days = {*inventory.days(), *silent_days(inventory), *_emptied(store, inventory)}
@@ -237,9 +237,9 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
 
 
 def silent_days(inventory: Inventory) -> list[dt.date]:
-    """Days without a log line between days that have some: empty days, whoever asks for them.
+    """Return days without log lines between days that have some; they are made as empty days.
 
-    A longer silence than `LONGEST_SILENCE` parts two periods, and its days are not made.
+    A longer silence than `LONGEST_SILENCE` separates two periods, and its days are not made.
     """
     days = inventory.days()
     return [
@@ -255,9 +255,9 @@ def _is_made_of(manifest: Manifest | None, inputs: tuple[Input, ...], digest: st
 
 
 def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
-    """Return published days that hold no line any more.
+    """Return published days that have no log line any more.
 
-    After a correction, of the time zone perhaps, the same logs were read again and all lines of the
+    After a correction, perhaps of the time zone, the same logs were read again and all lines of the
     day belong to others. Logs that are merely gone from the landing zone empty no day.
     """
     contents = {file.digest for file in inventory.active}
@@ -270,12 +270,12 @@ def _emptied(store: Store, inventory: Inventory) -> set[dt.date]:
 
 
 def landed_rows(inventory: Inventory, day: dt.date) -> int:
-    """Return rows that `build_requests` reads."""
+    """Return the number of landed records of a day, the input of `build_requests`."""
     return sum(file.days[day].rows for file in inventory.of_day(day))
 
 
 def published_rows(store: Store, day: dt.date) -> int:
-    """Return rows that `build_derived` reads."""
+    """Return the number of published requests of a day, the input of `build_derived`."""
     source = store.intact("requests", day)
     return source.rows if source else 0
 
@@ -284,7 +284,7 @@ def published_rows(store: Store, day: dt.date) -> int:
 
 
 def _segments(inventory: Inventory, files: Sequence[LandedFile], day: dt.date) -> list[list[str]]:
-    """Paths of the day's records in the order of the logs; only those of a group may overlap."""
+    """Return paths of the day's records in groups; only files of one group overlap in time."""
     groups = list[list[str]]()
     for group in _overlapping(files, day):
         for file in group:
@@ -294,7 +294,7 @@ def _segments(inventory: Inventory, files: Sequence[LandedFile], day: dt.date) -
 
 
 def _overlapping(files: Sequence[LandedFile], day: dt.date) -> Iterator[list[LandedFile]]:
-    """Files grouped so that only files of one group overlap in time; empty ones are left out."""
+    """Group files so that only files of one group overlap in time; leave out empty ones."""
     group: list[LandedFile] = []
     last = 0
     for file in files:
@@ -332,7 +332,7 @@ def _losses_of_file(file: LandedFile, names: Mapping[str, str], day: dt.date) ->
 def _count_files(
     inventory: Inventory, files: Sequence[LandedFile], day: dt.date
 ) -> list[list[CountFile]]:
-    """Return the day's files of counts; only those of a group may overlap."""
+    """Return the day's files of counts in groups; only files of one group overlap in time."""
     groups = list[list[CountFile]]()
     for group in _overlapping([file for file in files if file.is_counted], day):
         for file in group:
@@ -346,7 +346,7 @@ def _counted_sites(counts: DayCounts | None) -> dict[str, list[str]]:
 
 
 def _losses_of_day(day_requests: DayRequests, counts: DayCounts | None) -> list[_Loss]:
-    """Return what only shows when all files of the day are seen together."""
+    """Return losses that only show over all files of the day."""
     losses = [
         _Loss(ALL_FILES, "dropped", reason, pages) for reason, pages in day_requests.robots.items()
     ]
@@ -415,9 +415,9 @@ def _refuse_removed(settings: Settings, day: dt.date) -> None:
 
 
 def _refuse_loss(store: Store, inventory: Inventory, day: dt.date) -> None:
-    """Lines whose record was damaged must not vanish from a day that was published with them.
+    """Raise an error if records of a day published before were damaged in the landing zone.
 
-    A log that has grown since holds them again, under a digest that does not tell.
+    A log that has grown since holds their lines again, under another digest.
     """
     lost = inventory.whole().lost
     manifest = store.intact("requests", day) if lost else None

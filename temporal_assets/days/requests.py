@@ -1,4 +1,4 @@
-"""Requests of a day: what is left of its log files when they are seen together.
+"""Requests of a day: the records of all its log files without duplicates and robots.
 
 Not here: lines that show by themselves that they are no request (`logs.clean.cleaning`), publishing
 (`daily`).
@@ -26,33 +26,33 @@ REPEATED_SEGMENTS: Final = passing("repeated_segments", "ts TIMESTAMP, client BI
 
 
 class RobotLimits(NamedTuple):
-    """Limits that no reader exceeds."""
+    """Limits on a client's requests; clients above them count as robots."""
 
     pages_per_minute: int
-    """More than these, in any minute of a clock."""
+    """Most pages in any minute of a clock."""
     pages_without_referrer: int
-    """Pages in a day none of which was reached by a link; 0 is no limit."""
+    """Most pages of a day if none was reached by a link; 0 is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayRequests:
-    """Requests that are known but not written yet: logs may first be found to be read wrongly."""
+    """The requests of a day, not written yet: logs may turn out to be misread."""
 
     segments: list[str]
     bots: list[str]
-    """`BEHAVIOURAL_BOTS`."""
+    """Table of the clients left out (`BEHAVIOURAL_BOTS`)."""
     repeated: int
-    """Records left out, which another log has as well."""
+    """Number of records left out because another log has them too."""
 
     @property
     def robots(self) -> Mapping[str, int]:
-        """Pages left out, by reason; in the order of reasons."""
+        """Number of pages left out, by reason."""
         clients = whole_table(self.bots, ["reason", "pages"])
         pages = clients.group_by("reason").aggregate([("pages", "sum")]).to_pylist()
         return dict(sorted((row["reason"], row["pages_sum"]) for row in pages))
 
     def write(self, out: Path) -> Steps[list[Path]]:
-        """Write files of the contract, by time, client, url and referrer."""
+        """Write files of the contract, sorted by time, client, url and referrer."""
         inputs = {"segments": self.segments, "behavioural_bots": self.bots}
         return (yield Statement("requests", inputs, {}, contracts.REQUESTS, out))
 
@@ -60,10 +60,10 @@ class DayRequests:
 def sort_out(
     groups: Sequence[Sequence[str]], limits: RobotLimits, scratch: Path
 ) -> Steps[DayRequests]:
-    """Find the requests among the records of a day.
+    """Return the requests among the records of a day.
 
-    `groups` are segments, of which only those of one group overlap in time. Without any there is a
-    table without rows.
+    `groups` are lists of record files; only files of one group overlap in time. Without any, the
+    result has no rows.
     """
     segments, repeated = yield from _segments(groups, scratch)
     folder = scratch / "bots"
@@ -75,9 +75,9 @@ def sort_out(
 
 
 def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[list[str], int]]:
-    """Yield the day's records, and how many were in several files.
+    """Return the day's records of each group, and how many were in several files.
 
-    Only files whose times overlap can share lines, so only they pay for the comparison.
+    Only files whose times overlap can share lines, so only they are compared.
     """
     if not groups:
         empty = scratch / "empty.parquet"
@@ -91,7 +91,7 @@ def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[lis
 
 
 def _once(segments: Sequence[str], scratch: Path) -> Steps[Sequence[str]]:
-    """Segments with the records that several files hold counted once; untouched without any."""
+    """Return records of a group of files, counting once those that several files hold."""
     inputs = {"segments": segments}
     repeated = yield from _made("repeated_segments", inputs, REPEATED_SEGMENTS, scratch)
     if not _rows(repeated):

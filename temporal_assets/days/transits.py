@@ -1,10 +1,9 @@
-"""`transits` of a day, and its URLs by number, which lie beside the rows.
+"""Steps between pages (`transits`) of a day, and the table of its URLs by number.
 
 URLs are dictionary-encoded: the table `urls` gives each distinct URL of a day a number
 (`sql/days/urls.sql`), and rows hold numbers. Every engine deduplicates, sorts and stores rows as
-integers, and windows read them as integers.
-
-Here: making a day, and handing days to an engine. Not here: which days are made (`daily`).
+integers, and windows read them as integers. Here: making a day, and passing days to an engine. Not
+here: which days are made (`daily`).
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from temporal_assets.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class DayTransits:
-    """The files of a day."""
+    """Paths of the files of a day."""
 
     rows: list[Path]
     urls: list[Path]
     counts: list[Path]
-    """Counts without clients, by number; none where the day has none."""
+    """File of counts without clients, with numbers of URLs; None if the day has none."""
 
 
 def make_transits(
     requests: Sequence[str], out: Path, counts: Sequence[str] = ()
 ) -> Steps[DayTransits]:
-    """A day's `transits`, in the folder `out`, from its `requests` and its counts, if any."""
+    """Write a day's `transits` and `urls` into folder `out`, from its requests and counts."""
     named = {"requests": requests, "counts": counts or no_counts(COUNTS, out)}
     urls = yield Statement(URLS.name, named, {"site": SITE}, URLS, out)
     by_number = {"urls": [str(path) for path in urls]}
@@ -50,7 +49,7 @@ def make_transits(
 
 
 def transit_inputs(store: Store, days: Iterable[Manifest]) -> dict[str, list[str]]:
-    """Return the tables `transits` and `urls` of some days, as statements read them."""
+    """Return the tables `transits` and `urls` of some days, for SQL statements."""
     inputs: dict[str, list[str]] = {TRANSITS.name: [], URLS.name: []}
     for day in days:
         inputs[TRANSITS.name] += store.paths(day)
@@ -59,13 +58,13 @@ def transit_inputs(store: Store, days: Iterable[Manifest]) -> dict[str, list[str
 
 
 def count_inputs(store: Store, days: Iterable[Manifest], out: Path) -> dict[str, list[str]]:
-    """Return the files of `counts` beside some days of `transits`; an empty table without any."""
+    """Return the table of `counts` of some days of `transits`; empty if there are none."""
     files = [path for day in days for path in store.paths_of_counts(day)]
     return {COUNTS.name: files or no_counts(NUMBERED_COUNTS, out)}
 
 
 def no_counts(table: Table, out: Path) -> list[str]:
-    """Write an empty file of a table into `out`, for a statement that reads the table."""
+    """Write an empty file of a table into `out`, for statements that read the table."""
     path = out / f"no_{table.name}.parquet"
     pq.write_table(table.arrow_schema.empty_table(), path, store_schema=False)
     return [str(path)]

@@ -1,1 +1,1 @@
-"""This machine and process: memory, locks, scratch folders, durable writes, faults in words."""
+"""This machine and process: memory, locks, scratch folders, durable writes, error messages."""

@@ -28,12 +28,12 @@ LIST: Final = Path(__file__).with_suffix(".json")
 """File with the modules, their loops, and the types of the arguments of each call."""
 _PACKAGE: Final = Path(__file__).parents[1]
 _USES: Final = ("numerics.compiled import", "import compiled")
-"""Imports by which a module of loops is known: those of the decorators."""
+"""Imports of decorators by which a module with compiled loops is recognised."""
 _ARRAY: Final = re.compile(r"(readonly )?array\((\w+), (\d)d, ([AC])\)")
 
 
 def compile_module(name: str) -> None:
-    """Compile and keep the listed loops of a module.
+    """Compile the listed loops of a module and store them on disk.
 
     Modules that cannot be imported are skipped: a wheel is built without most packages. So are
     loops whose arguments have changed since the list was written: they are compiled when called.
@@ -65,7 +65,7 @@ def is_compiled(name: str) -> bool:
 
 
 def _loops(name: str) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield each listed loop of a module with the types of one call, as often as it has calls."""
+    """Yield each listed loop of a module with argument types, once per listed call."""
     try:
         module = importlib.import_module(name)
     except ImportError:
@@ -77,12 +77,12 @@ def _loops(name: str) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 @cache
 def listed() -> dict[str, dict[str, list[Any]]]:
-    """Return the list: by module and loop, the types of the arguments of each call."""
+    """Return the list: by module and loop, the argument types of each call."""
     return json.loads(LIST.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 def record() -> dict[str, dict[str, list[Any]]]:
-    """Return the list of all that the cache on disk holds, without parts of other loops."""
+    """Return the list of all loops in the disk cache, without those that only loops call."""
     modules = {}
     for name, module in _modules():
         loops = {}
@@ -107,7 +107,7 @@ def _modules() -> Iterator[tuple[str, Any]]:
 
 
 def _kept(dispatcher: Any) -> Iterator[list[Any]]:
-    """Yield the types of each call on disk; none of parts, which their callers compile."""
+    """Yield the argument types of each call in the disk cache; none of inner loops."""
     if dispatcher.targetoptions.get("no_cpython_wrapper"):
         return
     for arguments in dispatcher._cache.argument_types():
@@ -132,7 +132,7 @@ def _types(arguments: list[Any]) -> tuple[Any, ...]:
 
 
 def _type(text: Any) -> Any:
-    """Return the type of numba that `_text` wrote."""
+    """Return the numba type of what `_text` returned."""
     from numba import types
 
     tuples: Any = types.BaseTuple
@@ -150,7 +150,7 @@ def _type(text: Any) -> Any:
 
 
 def main() -> None:
-    """Compile what is listed, or list what was compiled."""
+    """Compile all listed loops, or write the list of those compiled."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--record", action="store_true", help="write the list from the cache")
     parser.add_argument("--workers", type=int, default=1, help="processes; one by default")

@@ -1,4 +1,4 @@
-"""Faults of the database that Dagster keeps its history in, as one sentence that says what to do.
+"""Errors of the database of Dagster's history, as one sentence that says what to do.
 
 `storage` in `dagster.yaml` may name PostgreSQL: it does not answer, refuses a password, or the
 packages for it are not there. Not here: faults of this machine's disk and memory (`troubles`); the
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 _PACKAGES: Final = frozenset({"dagster_postgres", "psycopg", "psycopg2"})
-"""Modules without which Dagster cannot use PostgreSQL. SQLAlchemy 2.1 asks for `psycopg`."""
+"""Modules needed for PostgreSQL. SQLAlchemy 2.1 asks for `psycopg`."""
 
 _UNSET: Final = re.compile(r'environment variable "(\w+)" which is not set')
 
@@ -29,13 +29,13 @@ _NOT_INSTALLED: Final = (
 
 
 def database_trouble(chain: Sequence[BaseException]) -> str | None:
-    """Return a sentence if one of a chain of errors is of Dagster's database; None for others."""
+    """Return the message if one of a chain of errors is of Dagster's database, else None."""
     return next(filter(None, map(_sentence, chain)), None)
 
 
 @contextmanager
 def quiet_attempts() -> Iterator[None]:
-    """Leave out what is logged of each attempt to connect; the last one raises an error."""
+    """Suppress the log messages of attempts to connect; the last one raises an error."""
     root = logging.getLogger()
     root.addFilter(_is_no_attempt)
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 _ABANDONED_SECONDS: Final = 3600
-"""No living process takes so long to write a small file, whatever the disk does."""
+"""Age in seconds of leftovers to be removed: no living process takes so long for a small file."""
 
 
 def replace_text(
@@ -24,10 +24,10 @@ def replace_text(
 ) -> None:
     """Write a small local file; readers see the old text or the new, even after a crash.
 
-    On return the new one is on the disk: what it makes superfluous may go. Where it is not to be
-    flushed, a crash of the machine may leave the old one or a damaged one. It is written first
-    into `scratch`, a folder on the same file system, else beside `path`, where what killed
-    processes left goes an hour later. Without a `mode`, who may read it is for the umask to say.
+    The text is written to a file in `scratch`, a folder on the same file system (by default beside
+    `path`, where leftovers of killed processes are removed an hour later), and renamed. On return
+    it is on the disk, unless `is_flushed` is False: then a crash of the machine may leave the old
+    or a damaged file. Without a `mode` the umask decides on permissions.
     """
     if scratch is None:
         _sweep(path)
@@ -62,7 +62,7 @@ def _sweep(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, so that what is put there is not lost with it."""
+    """Make a folder and its parents durably, so that files put there are not lost with it."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Packages that an extra of `pyproject.toml` brings: a sentence where they are not installed."""
+"""Import of packages that belong to an extra of `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 
 class MissingExtra(Exception):
-    """A package that only some need is not installed; the message says how to install it."""
+    """Error: an optional package is not installed; the message says how to install it."""
 
 
 @contextmanager
 def extra(name: str, purpose: str) -> Iterator[None]:
-    """Import what an extra brings within it. Raises `MissingExtra` where it is not there."""
+    """Context for imports of an extra's packages. Raises `MissingExtra` if one is missing."""
     try:
         yield
     except ModuleNotFoundError as error:

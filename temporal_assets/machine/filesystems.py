@@ -13,7 +13,7 @@ import fsspec
 from fsspec.config import conf
 
 _CONNECT_SECONDS: Final = 5
-"""A store that takes no connection in this time is not there."""
+"""Seconds after which a store that accepts no connection counts as down."""
 
 _SILENT_SECONDS: Final = 10
 """Seconds without a byte before a request counts as lost and is sent again."""
@@ -34,7 +34,7 @@ _AZURE: Final = {"connection_timeout": _CONNECT_SECONDS, "read_timeout": _SILENT
 
 
 def filesystem_of(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL or path, and the path in it.
+    """Return the file system of a URL or path, and the path within it.
 
     Raises `ImportError` without the package that knows the protocol.
     """
@@ -50,7 +50,7 @@ def filesystem(protocol: str) -> Any:
 
 
 def _limit(protocol: str) -> None:
-    """Set the limits of a protocol, unless fsspec's own configuration sets them."""
+    """Set the time limits of a protocol, unless fsspec's own configuration sets them."""
     if protocol in ("s3", "s3a"):
         session = None if "profile" in conf.get(protocol, {}) else s3_session()
         limits: dict[str, Any] = {**_S3, **({"session": session} if session else {})}
@@ -81,7 +81,7 @@ def s3_session() -> Any:
 
 
 def _google_limit() -> Any:
-    """Return limits of aiohttp that let a large object take as long as it comes."""
+    """Return aiohttp time limits that end on silence, however long a large object takes."""
     try:
         from aiohttp import ClientTimeout
     except ImportError:  # as gcsfs is then

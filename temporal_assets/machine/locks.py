@@ -16,14 +16,14 @@ from filelock import FileLock, Timeout
 log = logging.getLogger(__name__)
 
 _SOON: Final = 0.002
-"""Seconds between two looks, about as long as such a lock is held; by default they are 0.05."""
+"""Seconds between two attempts, about as long as such a lock is held (default 0.05)."""
 
 _PATIENCE: Final = 2.0
-"""Seconds after which a wait is longer than the moment in which nobody wonders."""
+"""Seconds of waiting after which it is logged."""
 
 
 def brief(path: Path) -> FileLock:
-    """A lock that is usually held while a file is renamed: who waits for it looks again soon."""
+    """Return a lock for short use, such as renaming a file; waiting processes retry soon."""
     return FileLock(path, poll_interval=_SOON)
 
 

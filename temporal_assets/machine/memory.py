@@ -1,12 +1,10 @@
-"""Memory that this process has used is kept for what it does next, instead of given back.
+"""Settings by which Arrow, DuckDB and Python keep memory instead of returning it.
 
 A page of memory that is given back has to be cleared when it is asked for again, and under a
-virtual machine to be found by the host: a quarter of the processor time of a window. By themselves
-Arrow and DuckDB give back within a second.
-
-Here: what both are told when they are loaded. It is said in the environment, because there is no
-other way, and so that processes which are started hear it too. Not here: how much may be taken
-(`settings.Engine.memory_limit`).
+virtual machine to be found by the host: a quarter of the processor time of a window. By default
+Arrow and DuckDB give back within a second. The settings are environment variables, because there is
+no other way, and child processes inherit them. Also here: less frequent garbage collection. Not
+here: limits of memory (`settings.Engine.memory_limit`).
 """
 
 from __future__ import annotations
@@ -25,6 +23,6 @@ _KEPT: Final[Mapping[str, str]] = {
 
 
 def keep_memory() -> None:
-    """Before Arrow or DuckDB are imported; what the environment says already stays as it is."""
+    """Set the environment variables; call before importing Arrow or DuckDB. Existing ones stay."""
     for name, value in _KEPT.items():
         os.environ.setdefault(name, value)

@@ -1,9 +1,9 @@
-"""Files of object stores that never change, kept on this machine's disk.
+"""Local disk cache of files in object stores that never change.
 
 A published file has the digest of its content in its name: whoever has it once need not ask for it
-again. Small ones are kept whole; of large ones only the parts that are wanted are asked for. What
-was not used for longest goes when there is too much; who has such a file open reads on. A sum lies
-beside each: a file that is not what was kept is removed, and asked for again.
+again. Small ones are kept whole; of large ones only the needed parts are read. The least recently
+used are removed when there is too much; a process that has one open reads on. A digest lies beside
+each: a damaged file is removed, and fetched again.
 
 Here: the disk, and a file system that looks there first. Not here: which files there are
 (`storage`).
@@ -29,26 +29,26 @@ from temporal_assets.machine.filesystems import filesystem_of
 _UNCHANGING: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
 
 _LARGEST: Final = 64 << 20
-"""Bytes of a file that is kept whole: of larger ones most columns are not wanted."""
+"""Bytes of the largest file that is kept whole: of larger ones most columns are not needed."""
 
 _MOST_BYTES: Final = 4 << 30
-"""Bytes kept together; a tenth goes when there are more."""
+"""Bytes of the whole cache; beyond it a tenth is removed."""
 
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class DiskCache:
-    """A folder of files that can be had again. Threads and processes may share it."""
+    """A folder of copies that can be fetched again. Threads and processes may share it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = Lock()
         self._bytes: int | None = None
         self._compared: set[str] = set()
-        """Names of files that this process has compared with their sums."""
+        """Names of files whose digest this process has compared."""
 
     def open(self, key: str) -> IO[bytes] | None:
-        """Open what is kept under a key; None if nothing is, or not what was kept."""
+        """Return the cached file of a key, open for reading; None if it is missing or damaged."""
         path = self._path(key)
         try:
             file = path.open("rb")
@@ -66,7 +66,7 @@ class DiskCache:
         return file
 
     def add(self, key: str, content: bytes | Path) -> None:
-        """Keep some bytes, or a local file, which is moved here."""
+        """Store bytes, or move a local file, under a key."""
         target = self._path(key)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if isinstance(content, bytes):
@@ -117,7 +117,7 @@ def _sum_beside(path: Path) -> Path:
 
 
 def _is_as_kept(file: BufferedReader, beside: Path) -> bool:
-    """Compare an open file with its sum; it is at its beginning afterwards."""
+    """Return True if an open file has its digest; rewinds it."""
     try:
         expected = beside.read_text("ascii")
     except (OSError, ValueError):
@@ -128,26 +128,26 @@ def _is_as_kept(file: BufferedReader, beside: Path) -> bool:
 
 
 _sizes: dict[str, int] = {}
-"""Path of a published file -> its bytes, by its manifest."""
+"""Bytes of published files by path, from their manifests."""
 
 _caches: list[DiskCache] = []
-"""The cache of the state folder that this process has opened last, if any."""
+"""The cache of the last opened state folder, if any."""
 
 
 def use(folder: Path) -> DiskCache:
-    """Keep what is read from object stores in a folder from now on."""
+    """Cache files of object stores in a folder from now on."""
     if not _caches or _caches[0].folder != folder:
         _caches[:] = [DiskCache(folder)]
     return _caches[0]
 
 
 def expect(path: str, size: int) -> None:
-    """Note the size of a published file, so that nobody asks the store for it."""
+    """Note the size of a published file, so that no request is needed for it."""
     _sizes[path] = size
 
 
 def is_kept(path: str, size: int) -> bool:
-    """Return whether a file is one of those that are kept whole."""
+    """Return True if a file is small enough to be kept whole."""
     return size <= _LARGEST and _UNCHANGING.fullmatch(path.rpartition("/")[2]) is not None
 
 
@@ -158,7 +158,7 @@ def opened(url: str) -> Any:
 
 
 class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no types
-    """A file system for reading published files, which asks its store for each of them once."""
+    """A file system for reading published files through the cache."""
 
     cachable = False
 
@@ -168,7 +168,7 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
         self._fs = fs
 
     def open(self, path: str, mode: str = "rb", **options: Any) -> Any:
-        """Open a file, from the disk where it is kept or is to be."""
+        """Open a file, from the cache if it is kept whole."""
         path = str(self._fs._strip_protocol(path))
         size = _sizes.get(path)
         if mode != "rb" or size is None or not _caches or not is_kept(path, size):
@@ -192,7 +192,7 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
         return file
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
-        """Return what is known of a file, without a request if its manifest was read."""
+        """Return the description of a file, without a request if its size is known."""
         path = str(self._fs._strip_protocol(path))
         size = _sizes.get(path)
         if size is None:
@@ -201,15 +201,15 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
         return {"name": path, "size": size, "type": "file"}
 
     def modified(self, path: str) -> dt.datetime:  # noqa: ARG002
-        """Return a time that is always the same: the files never change."""
+        """Return a constant time: the files never change."""
         return _EPOCH
 
     def exists(self, path: str, **options: Any) -> bool:
-        """Return whether there is such a file."""
+        """Return True if a file exists."""
         path = str(self._fs._strip_protocol(path))
         return path in _sizes or bool(self._fs.exists(path, **options))
 
     def glob(self, path: str, **options: Any) -> Any:
-        """Return the files of a pattern; a published file is itself."""
+        """Return the files of a pattern; for a published file the path itself."""
         plain = str(self._fs._strip_protocol(path))
         return [plain] if plain in _sizes else self._fs.glob(path, **options)

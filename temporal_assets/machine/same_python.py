@@ -1,6 +1,4 @@
-"""Starting a module in another process that is to find what this process finds.
-
-Here: the command and the environment of such a process. Not here: what it does.
+"""Command and environment for starting a module in another process with the same imports.
 
 `python -m` looks into the working folder first. There may be a checkout while this process runs
 what is installed: other code then, and every loop compiled once more.
@@ -18,5 +16,5 @@ def command(module: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which modules are found where this process finds them."""
+    """Return the environment in which a new process imports modules from the same places."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -1,10 +1,11 @@
-"""Folders for files that are not published yet, and their removal after a crash.
+"""Temporary folders for files not published yet, and their removal after a crash.
 
-Every user holds a lock on its folder for as long as it lives; the operating system releases
-the lock when the process dies, however it dies, so a folder whose lock can be taken is waste.
-They appear under a second lock, of their parent, so that no sweep meets one before it is locked.
-They disappear without it: the garbage collector ends what was forgotten wherever a thread happens
-to be, which may be where it holds that lock, and it would wait for itself.
+Every process holds a lock on its folder as long as it lives; the operating system releases the lock
+when the process dies, however it dies, so a folder whose lock can be taken is waste.
+
+Folders are made under a second lock, of their parent, so that no clean-up meets one before it is
+locked. They are removed without it: the garbage collector ends what was forgotten wherever a thread
+happens to be, which may be where it holds that lock, and it would wait for itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SWEEP_LOCK = "sweep.lock"
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A fresh folder under `parent`, removed on exit; leftovers of dead processes go as well."""
+    """Yield a new folder under `parent`, removed on exit like those of dead processes."""
     parent.mkdir(parents=True, exist_ok=True)
     with brief(parent / _SWEEP_LOCK):
         _sweep(parent)

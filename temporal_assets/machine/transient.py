@@ -1,8 +1,8 @@
-"""Faults that pass by themselves, so that the same work may succeed in a minute.
+"""Recognition of transient errors, after which the same work may succeed in a minute.
 
-A disk behind a network that does not answer, a connection that was reset, a lock that somebody
-held too long. Not among them: anything that the data, the settings or the code did, for it happens
-again; a full disk, which a person has to mend.
+A disk behind a network that does not answer, a connection that was reset, a lock that somebody held
+too long. Not among them: errors of data, settings or code, which happen again; a full disk, which a
+person has to mend.
 """
 
 from __future__ import annotations
@@ -45,15 +45,14 @@ _PASSING_TYPES: Final = frozenset(
         "urllib3.exceptions.TimeoutError",
     }
 )
-"""Names of types of passing faults: the libraries of object stores are installed where one is used,
-and only there."""
+"""Names of types of transient errors; by name, since libraries of object stores may be missing."""
 
 _SPOKEN_TYPES: Final = frozenset({"_duckdb.IOException", "duckdb.IOException"})
-"""These carry the words of the system's error, but not its number."""
+"""Types of errors that carry the words of the system's error, but not its number."""
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether a fault, or one that it was raised from, passes by itself."""
+    """Return True if an error, or one that it was raised from, is transient."""
     chain = list(_chain(error))
     if any(_is_full_disk(link) for link in chain):
         return False

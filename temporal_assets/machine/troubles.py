@@ -1,9 +1,9 @@
-"""Names of the machine's faults: one sentence that says what to do.
+"""Errors of the machine as one sentence that says what to do.
 
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
-SQLite each have words of their own for them, and Dagster passes on only words; so they are known
-by those. Not here: whether a fault passes by itself (`transient`), faults of PostgreSQL
-(`database`), and faults of data, which have messages of their own.
+SQLite each have words of their own for them, and Dagster passes on only words; so errors are
+recognised by words. Not here: whether an error is transient (`transient`), errors of PostgreSQL
+(`database`), and errors of data, which have messages of their own.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NO_MEMORY: Final = (
 )
 
 _QUOTED: Final = re.compile(r"['\"](/[^'\"]+)['\"]")
-"""A path in the words of Python and DuckDB."""
+"""Expression for a path in messages of Python and DuckDB."""
 
 _WORDS: Final = (
     ("no space left", _FULL_DISK),
@@ -67,26 +67,27 @@ _WORDS: Final = (
     ("failed to launch worker thread", _NO_MEMORY),  # Arrow
     ("arrowmemoryerror", _NO_MEMORY),
 )
-"""Words of errors and their faults, in small letters, the more telling first."""
+"""Words of errors in lower case and the problem they mean, the more specific first."""
 
 
 _UNWRITTEN: Final = "Exception while writing logger call to event log"
-"""Beginning of such words (`dagster._core.instance.types`)."""
+"""Beginning of Dagster's message on an event it could not write
+(`dagster._core.instance.types`)."""
 
 
 def said(error: BaseException) -> str | None:
-    """A sentence for a fault of the machine that is, or is behind, an error; None for others."""
+    """Return the message if an error, or one behind it, is of the machine; else None."""
     chain = list(_chain(error))
     return database_trouble(chain) or next(filter(None, map(_said_of, chain)), None)
 
 
 def is_of_database(error: BaseException) -> bool:
-    """Return whether an error is, or comes from, a fault of Dagster's database."""
+    """Return True if an error is, or comes from, an error of Dagster's database."""
     return database_trouble(list(_chain(error))) is not None
 
 
 def said_of(text: str) -> str | None:
-    """Return the same for an error of which only the words are left."""
+    """Return the message for the text of an error; else None."""
     lower = text.lower()
     sentence = next((sentence for words, sentence in _WORDS if words in lower), None)
     if sentence is None:
@@ -96,10 +97,10 @@ def said_of(text: str) -> str | None:
 
 
 def without_unwritten(stream: TextIO) -> TextIO:
-    """Return the stream without what Dagster says of events that it could not write down.
+    """Return a stream that leaves out Dagster's messages on events it could not write.
 
     It writes words of SQLite and SQLAlchemy there, with the event itself, and then fails, which is
-    told by a sentence.
+    reported by a sentence.
     """
     return cast("TextIO", _WithoutUnwritten(stream))
 

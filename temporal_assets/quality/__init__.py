@@ -1,7 +1,7 @@
-"""Judging one day of a table by the rules of its contract.
+"""Checks of the tables: measuring each day, comparing with expectations, recording verdicts.
 
 `measure` has the engine compute the numbers, `evaluate` says which numbers are expected,
 `expectations` lets Great Expectations compare the two, `inspect` does all three for a day,
-`verdicts` remembers the outcome and `asset_checks` tells Dagster. `log_files` judges the files
-that days are read from. Not here: the rules themselves (`contracts`).
+`verdicts` records the outcome and `asset_checks` reports it to Dagster. `log_files` checks the
+files that days are read from. Not here: the rules themselves (`contracts`).
 """

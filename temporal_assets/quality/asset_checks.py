@@ -1,4 +1,7 @@
-"""Findings as Dagster's asset check results. Metadata is capped: it lives in the event log."""
+"""Findings of checks as Dagster's asset check results, with limited metadata.
+
+Metadata live in Dagster's event log.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ from temporal_assets.quality.wording import number, told_apart
 from temporal_assets.reports.text import shown
 
 MAX_DAYS_LISTED: Final = 31
-"""Days with a finding that one result lists: a month, the size of one backfill run."""
+"""Largest number of days with a finding in one result: a month, the size of one backfill run."""
 
 _HIDDEN: Final = frozenset({"client"})
-"""Columns kept out of samples: who visited what is nobody's business in the UI."""
+"""Columns left out of samples for privacy: who visited what."""
 
 
 def described(check: Rule | Drift) -> str:
-    """Return what a check protects, tests of each partition, and asks for when it fails."""
+    """Return the description of a check: what it protects, and what to do when it fails."""
     if isinstance(check, Drift):
         tested = f"`{check.measure}`, compared with the days before it"
     elif check.offenders:
@@ -36,7 +39,7 @@ def described(check: Rule | Drift) -> str:
 def to_check_result(
     asset: str, check: Rule | Drift, findings: Mapping[dt.date, Finding]
 ) -> dg.AssetCheckResult:
-    """Return one result for all days of a run: it passes when every day does."""
+    """Return one result for all days of a run: passed if every day passed."""
     troubled = {day: finding for day, finding in findings.items() if not finding.passed}
     return dg.AssetCheckResult(
         asset_key=asset,
@@ -85,7 +88,7 @@ def _metadata(
 
 
 def _partitions(days: Collection[dt.date]) -> dict[str, str]:
-    """Return the partitions that were judged, which Dagster does not note of a check."""
+    """Return metadata with the checked days, which Dagster does not record for checks."""
     if not days:
         return {}
     first, last = min(days), max(days)

@@ -1,4 +1,4 @@
-"""Every check as a page of documentation (docs/checks.md).
+"""The documentation page of all checks (docs/checks.md).
 
 Not here: the columns of the tables (`contracts.markdown`), judging.
 """
@@ -45,11 +45,11 @@ repeated below.
 
 _HEADER: Final = ("check", "kind", "expects", "protects", "when it fails")
 _MANY: Final = 20
-"""Tables that have the same check, word for word, before it is shown once for all."""
+"""Number of tables with the same check from which on it is described once for all."""
 
 
 def page() -> str:
-    """Return the documentation of all checks."""
+    """Return the page as Markdown."""
     header = ("check", "kind", "expects and protects", "when it fails")
     lines = [_INTRODUCTION, *markdown.grid(header, map(_log_check, LOG_CHECKS)), ""]
     times = Counter(row for table in TABLES for row in markdown.check_rows(table))

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SOURCE: Final = "measured"
-"""The data source: one row of measured numbers for each day."""
+"""Name of the data source with one row of measured numbers for each day."""
 
 ROWS: Final = "tables"
-"""The data source of the tables' own files, for people: the checks do not read it."""
+"""Name of the data source with the tables' own files, for people: the checks do not read it."""
 
 _MINIMUM: Final = " minimum"
 _MAXIMUM: Final = " maximum"
-"""Added to the name of a check for the columns of limits that differ from day to day."""
+"""Ending of a check's name for the columns of limits that differ from day to day."""
 
 Checks = Mapping[str, Mapping[dt.date, Expected]]
 """Numbers and ranges of each check by day."""
@@ -47,7 +47,7 @@ def write_project(
 ) -> Path:
     """Write suites, results and data docs of published days; return the first page.
 
-    A folder that holds such a project gets the days added; its owner's own suites stay.
+    Days are added to an existing project; its owner's own suites stay.
     """
     package = great_expectations()
     folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def write_project(
 
 
 def _judged(inspector: Inspector, table: Table, day: dt.date) -> list[Expected]:
-    """Return measured numbers that have a range."""
+    """Return measured numbers with their ranges, without those that have none."""
     return [expected for expected in inspector.expected(table, day) if expected.can_be_judged]
 
 
@@ -113,7 +113,7 @@ def _by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
 
 
 def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]:
-    """Expect the numbers of a check to be in their range, which may differ from day to day."""
+    """Yield expectations that a check's numbers are within their range, which may vary by day."""
     from great_expectations.expectations.core.expect_column_values_to_be_between import (
         ExpectColumnValuesToBeBetween,
     )
@@ -128,7 +128,7 @@ def _expectations(check: str, days: Mapping[dt.date, Expected]) -> Iterable[Any]
 
 
 def _frame(checks: Checks, day: dt.date) -> pd.DataFrame:
-    """Return a row with the numbers and limits of a day; NaN where nothing is judged."""
+    """Return a data frame of one row with a day's numbers and limits; NaN where there are none."""
     import pandas as pd
 
     row: dict[str, float | None] = {}
@@ -159,7 +159,7 @@ def _add_rows(context: Any, store: Store, table: Table, days: Sequence[dt.date])
 
 
 def _files(context: Any, table: Table, folder: Path) -> Any:
-    """Return the files of a table as the library has them; those of other days stay."""
+    """Return the library's list of a table's files, adding those of a folder."""
     sources = context.data_sources
     source = (
         sources.get(ROWS)
@@ -174,7 +174,7 @@ def _files(context: Any, table: Table, folder: Path) -> Any:
 
 
 class _Quiet:
-    """Keeps the library's own messages from the terminal."""
+    """Hides the library's own messages from the terminal."""
 
     def __enter__(self) -> None:
         os.environ.setdefault("TQDM_DISABLE", "1")

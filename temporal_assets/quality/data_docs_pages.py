@@ -1,9 +1,9 @@
-"""Data docs that need no network.
+"""Data docs of Great Expectations that need no network.
 
-The pages of Great Expectations load styles, scripts and a picture from eleven hosts, and the
-address of the picture holds an identity of the project. Here: the same pages with a style of our
-own and nothing else, and a first page that lists suites and results without a script. Not here:
-suites and results (`data_docs`).
+Its own pages load styles, scripts and a picture from eleven hosts, and the address of the picture
+holds an identity of the project. Here: the same pages with a style of our own and nothing else, and
+a first page that lists suites and results without a script. Not here: suites and results
+(`data_docs`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ul, ol { padding-left: 1.2rem; }
 
 
 def without_network(project: Path, site: Path) -> Path:
-    """Rewrite the pages below `site`, and write the first of them; return it."""
+    """Rewrite the pages below `site` and write a first page; return its path."""
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         if _HEAD not in text:
@@ -74,7 +74,7 @@ def _first(project: Path, site: Path) -> Iterator[str]:
 
 
 def _by_day(file: Path) -> tuple[int, str]:
-    """Sort the newest day first, then by table."""
+    """Return the sort key of a file: the newest day first, then by table."""
     table, day = file.parts[-4:-2]
     return -int(day.replace("-", "")) if day.replace("-", "").isdigit() else 0, table
 

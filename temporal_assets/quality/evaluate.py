@@ -1,4 +1,8 @@
-"""Expectations of a day's numbers, and the meaning of the comparison. Pure functions."""
+"""Comparison of a day's measured numbers with their ranges; pure functions.
+
+A rule has a fixed range (a contract's invariant); a drift has the range that is usual after the
+days before.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +26,22 @@ from temporal_assets.core.traffic.usual_days import (
 )
 
 Measured = Mapping[str, float | None]
-"""Name of a rule or drift -> its number; None where there was nothing to measure."""
+"""Number by name of a rule or drift; None if there was nothing to measure."""
 
 HISTORY_DAYS: Final = 28
-"""Days before that a drift compares with: four of each weekday."""
+"""Number of earlier days that a drift compares with: four of each weekday."""
 
 HISTORY_WEEKS: Final = 8
-"""Weeks before that a drift of weeks compares with."""
+"""Number of earlier weeks that a weekly drift compares with."""
 
 LEAST_WEEKS: Final = 3
-"""Weeks before that it needs; twice as many as those of which it is the sum."""
+"""Least number of earlier weeks for that, and at least twice the number of weeks it sums."""
 
 MOST_WEEKS: Final = 4
-"""Weeks of which a drift is the sum at most."""
+"""Largest number of weeks that a drift sums."""
 
 QUIET_DAYS: Final = 60
-"""Days for which what was told is not told again: as long as it is in windows."""
+"""Number of days for which a reported drift is not reported again: as long as it is in windows."""
 
 _WEEK: Final = 7
 
@@ -48,29 +52,29 @@ NO_REFERRERS: Final = (
     "the log formats of this day have no referrers, so where its visitors came from is unknown:"
     " its transits, and all that is made of them, say nothing about links"
 )
-"""Note of checks that need referrers, for days without any."""
+"""Note on checks that need referrers, for days without any."""
 
 NO_CLIENTS: Final = (
     "the sources of this day count views and name no client, so there are no requests to judge:"
     " `page_views` has the views"
 )
-"""Note of the checks of requests, for days that have counts alone."""
+"""Note on checks of requests, for days that only have counts."""
 
 
 class Status(Enum):
-    """Outcome of one check of one day."""
+    """Outcome of one check on one day."""
 
     HELD = "held"
     BROKEN = "broken"
     NOT_JUDGED = "not judged"
-    """There was nothing to compare; `note` says why."""
+    """There was nothing to compare; `note` has the reason."""
     FAILED = "failed"
-    """The check itself could not be done: says nothing about the data."""
+    """The check itself could not run, which says nothing about the data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A measured number and the range it must lie in; both ends belong to it."""
+    """A measured number and its range, with inclusive limits."""
 
     name: str
     severity: Severity
@@ -80,11 +84,11 @@ class Expected:
     note: str = ""
     """Why there is no value or no range."""
     measured: tuple[tuple[str, float | None], ...] = ()
-    """Numbers of a drift, by name, that the days after it compare with."""
+    """Numbers of a drift, by name, for comparison on later days."""
 
     @property
     def is_outside(self) -> bool:
-        """Return whether the number lies beyond an end of its range."""
+        """True if the number is outside of its range."""
         if self.value is None:
             return False
         low = -inf if self.minimum is None else self.minimum
@@ -92,39 +96,39 @@ class Expected:
 
     @property
     def can_be_judged(self) -> bool:
-        """Return whether there are a number and a range."""
+        """True if there are a number and a range."""
         return self.value is not None and (self.minimum, self.maximum) != (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of comparing one number with its range."""
+    """The result of comparing one number with its range."""
 
     success: bool
     error: str = ""
-    """The comparison itself raised this."""
+    """Message if the comparison itself failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The judgement of one check of one day."""
+    """The result of one check on one day."""
 
     expected: Expected
     status: Status
     note: str = ""
     samples: tuple[Mapping[str, Any], ...] = field(default=())
-    """Rows that break the rule, where there are such rows."""
+    """Rows that break the rule, if it is about rows."""
 
     @property
     def passed(self) -> bool:
-        """Return whether nothing speaks against the day."""
+        """True unless the check failed."""
         return self.status in (Status.HELD, Status.NOT_JUDGED)
 
 
 def evaluate_rules(
     rules: Sequence[Rule], measured: Measured, parameters: Mapping[str, Any]
 ) -> tuple[Expected, ...]:
-    """Return the numbers of a day with the ranges that the rules state."""
+    """Return the numbers of a day with the ranges that rules state."""
     return tuple(
         Expected(
             rule.name,
@@ -140,14 +144,14 @@ def evaluate_rules(
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The days before a day, by the number of days since each."""
+    """Numbers of earlier days, by their age in days."""
 
     measured: Mapping[int, Measured]
     told: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     """Numbers that drifts warned of."""
 
     def known(self, name: str) -> dict[int, float]:
-        """Return numbers of the days to compare with that nobody was warned of, by age."""
+        """Return earlier numbers by age in days, without those that drifts warned of."""
         numbers = {age: self.measured.get(age, {}).get(name) for age in range(1, HISTORY_DAYS + 1)}
         return {
             age: number
@@ -156,20 +160,20 @@ class Past:
         }
 
     def told_of(self, name: str) -> list[float]:
-        """Return numbers that somebody was warned of lately."""
+        """Return numbers that a drift warned of within `QUIET_DAYS`."""
         earlier = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
         return [number for number in earlier if number is not None]
 
 
 def whole_of(name: str) -> str:
-    """Return the name of the number of things that a drift's measure is a share of."""
+    """Return the name of the total that a drift's measure is a share of."""
     return f"{name}_whole"
 
 
 def evaluate_drifts(
     drifts: Sequence[Drift], measured: Measured, past: Past
 ) -> tuple[Expected, ...]:
-    """The numbers of a day with the ranges in which they are usual after the days before it."""
+    """Return the numbers of a day with the ranges that are usual after the days before it."""
     return tuple(
         replace(_expected(drift, measured, past), measured=_numbers(drift, measured))
         for drift in drifts
@@ -184,12 +188,12 @@ def _numbers(drift: Drift, measured: Measured) -> tuple[tuple[str, float | None]
 def evaluate_outcomes(
     expected: Sequence[Expected], outcomes: Mapping[str, Outcome]
 ) -> tuple[Finding, ...]:
-    """Findings from the comparisons, of which there is one for every number that can be judged."""
+    """Return findings from the comparisons, one outcome for every number that can be judged."""
     return tuple(_finding(check, outcomes.get(check.name)) for check in expected)
 
 
 def not_done(check: Rule | Drift, error: Exception) -> Finding:
-    """Return the finding where the number could not even be computed."""
+    """Return the finding for a number that could not be computed."""
     severity = check.severity if isinstance(check, Rule) else Severity.WARN
     return Finding(
         Expected(check.name, severity, None), Status.FAILED, f"{type(error).__name__}: {error}"
@@ -197,7 +201,7 @@ def not_done(check: Rule | Drift, error: Exception) -> Finding:
 
 
 def not_judged(expected: Expected, note: str) -> Expected:
-    """Return the number without a range, and the reason."""
+    """Return a number without a range, with the reason."""
     return replace(expected, minimum=None, maximum=None, note=note)
 
 
@@ -219,7 +223,7 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
 
 
 def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
-    """Return the range in which a number is usual, or why there is none."""
+    """Return the usual range of a drift's number, or the reason why there is none."""
     if drift.weeks:
         before = range(drift.weeks, drift.weeks + HISTORY_WEEKS)
         sums = (_week(drift, measured, past, number) for number in before)
@@ -258,23 +262,20 @@ def _usual_share(
 
 
 def _noise(drift: Drift, reported: float, measured: Measured) -> Usual:
-    """Return what is no more than was told.
-
-    The same number with its noise, and all that is better.
-    """
+    """Return the usual range around a number already reported: no warning within it or below."""
     if drift.whole is not None:
         return share_noise(reported, measured[whole_of(drift.name)] or 1.0)
     return count_noise(reported)
 
 
 def _weeks(drift: Drift, measured: Measured, past: Past) -> float | None:
-    """Return the sum of the weeks that end with this day; None where a day is unknown."""
+    """Return a number summed over the weeks that end with this day; None if a day is unknown."""
     sums = [_week(drift, measured, past, number) for number in range(drift.weeks)]
     return None if None in sums else sum(week for week in sums if week is not None)
 
 
 def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | None:
-    """The sum of the days of a week, counted back from this one; None where one is unknown."""
+    """Return a number summed over one week, counted back; None if a day is unknown."""
     days = [
         (past.measured.get(age, {}) if age else measured).get(drift.name)
         for age in range(number * _WEEK, (number + 1) * _WEEK)
@@ -283,7 +284,7 @@ def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | 
 
 
 def _of(limit: float | None) -> float:
-    """Return the factor of a drift, which those of counts state."""
+    """Return the factor of a drift's limit."""
     return 1.0 if limit is None else limit
 
 

@@ -1,15 +1,14 @@
-"""Great Expectations as the judge of the numbers.
+"""Comparison of numbers with ranges by Great Expectations.
 
-The engine has already reduced every day to one number per check, so Great Expectations sees a
-frame with a row for each number: its own connection to DuckDB fails on every expectation
+The engine has already reduced every day to one number per check, so Great Expectations sees a frame
+with a row for each number: its own connection to DuckDB fails on every expectation
 (great-expectations 1.24), and no rows should leave the engine anyway. It takes about 10 ms per
 expectation whatever the number of rows, so two expectations, that no number is below its minimum
 and none above its maximum, judge all checks and all days of a run at once. A suite with
 expectations of their own for each check is written for people (`data_docs`).
 
 The library and pandas take seconds to import: a quarter of the time of a small log. So they are
-imported when there is something to judge: numbers that lie within their range hold without being
-asked about, and what is outside is theirs to say.
+imported only if a number is outside of its range.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Days = Mapping[dt.date, Sequence[Expected]]
-"""Numbers and ranges of every day."""
+"""Numbers and ranges of each day."""
 
 Outcomes = dict[dt.date, dict[str, Outcome]]
 """Outcomes by day and by name of the check."""
 
 _alone: Final = Lock()
-"""The library keeps its project for the whole process; days may be judged by several threads."""
+"""Lock: the library has one project per process, and several threads may judge days."""
 
 _VALUE: Final = "value"
 _MINIMUM: Final = "minimum"
 _MAXIMUM: Final = "maximum"
-"""Columns of the frame that is judged."""
+"""Name of the frame's column with upper limits."""
 
 
 def judge(name: str, days: Days) -> Outcomes:
-    """Compare every number that can be judged with its range. `name` names the suite."""
+    """Compare every number that can be judged with its range; `name` names the suite."""
     rows = [
         (day, expected)
         for day, numbers in days.items()
@@ -69,19 +68,19 @@ def judge(name: str, days: Days) -> Outcomes:
 
 
 def _is_within(expected: Expected) -> bool:
-    """Return whether a number that can be judged lies within its range, ends included."""
+    """Return True if a number that can be judged lies within its range, limits included."""
     low, value, high = expected.minimum, expected.value, expected.maximum
     return value is not None and (low is None or low <= value) and (high is None or value <= high)
 
 
 def _limits() -> Iterator[Any]:
-    """Expect no value below its minimum, and none above its maximum, where there is one."""
+    """Yield the expectations that no value is below its minimum or above its maximum."""
     for larger, smaller in ((_VALUE, _MINIMUM), (_MAXIMUM, _VALUE)):
         yield no_less(larger, smaller)
 
 
 def no_less(larger: str, smaller: str) -> Any:
-    """Expect every number of a column to be at least that of another, where both are there."""
+    """Return the expectation that each number of a column is at least that of another column."""
     # From its own module: the package does not declare what it exports.
     from great_expectations.expectations.core.expect_column_pair_values_a_to_be_greater_than_b import (  # noqa: E501
         ExpectColumnPairValuesAToBeGreaterThanB,
@@ -96,7 +95,7 @@ def no_less(larger: str, smaller: str) -> Any:
 
 
 def _frame(numbers: Sequence[Expected]) -> pd.DataFrame:
-    """Return a row for each number; NaN, which Great Expectations leaves out, without a limit."""
+    """Return a data frame with a row for each number; NaN, which is ignored, for missing limits."""
     import pandas as pd
 
     columns = {
@@ -108,7 +107,7 @@ def _frame(numbers: Sequence[Expected]) -> pd.DataFrame:
 
 
 def great_expectations() -> Any:
-    """Return the package: it takes a second to import, and is told not to call home before."""
+    """Import the package on first use (it takes a second), with its telemetry disabled."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     with warnings.catch_warnings():
         # It imports PySpark where that is installed, which warns of every pandas from 3 on.
@@ -123,7 +122,7 @@ def _batch(frame: pd.DataFrame) -> Any:
 
 @cache
 def _frames() -> Any:
-    """Return where the library takes frames from; setting it up takes as long as using it."""
+    """Return the library's data source for frames, made once: it takes as long as using it."""
     package = great_expectations()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
@@ -134,7 +133,7 @@ def _frames() -> Any:
 
 
 def _error(result: Any) -> str:
-    """Return what an expectation raised, or nothing.
+    """Return the error that an expectation raised, or nothing.
 
     One that raises reports success=False, as bad data does; the difference is here.
     """
@@ -144,7 +143,7 @@ def _error(result: Any) -> str:
 
 
 def _rows_outside(result: Any) -> Sequence[int]:
-    """Return the rows that an expectation does not hold for."""
+    """Return the numbers of the rows for which an expectation does not hold."""
     if result.success or _error(result):
         return ()
     rows: Sequence[int] = result.result["unexpected_index_list"]

@@ -37,30 +37,31 @@ from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 
 _LOOKS_BACK: Final = max(QUIET_DAYS, (HISTORY_WEEKS + MOST_WEEKS) * 7)
-"""Days before a day whose numbers its drifts may ask for."""
+"""Number of earlier days whose numbers drifts may need."""
 
 MAX_SAMPLES: Final = 20
-"""Rows shown per broken rule: enough to see what they share, small enough for an event log."""
+"""Number of rows shown per broken rule: enough to see what they share, small enough for an event
+log."""
 
 _MOST_COMPARED: Final = 10_000_000
-"""Rows of a window that a rule reads, about. Reading all of the papers' size would take as long as
-making the table (docs/performance.md)."""
+"""Approximate number of a window's rows that a rule reads. Reading all of the papers' size would
+take as long as making the table (docs/performance.md)."""
 
 _OF_CLIENTS: Final = ("requests", "rejects", "transits")
-"""Tables that sources without clients add nothing to, or whose shares are of requests."""
+"""Tables to which sources without clients add nothing, or whose shares are of requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """The numbers that the days after a day compare with."""
+    """Numbers of a day, for comparison on later days."""
 
     measured: Measured
     told: Mapping[str, float]
-    """Numbers that its drifts warned of."""
+    """Numbers that drifts warned of."""
 
 
 class Inspector:
-    """Judges published partitions. Remembers numbers of a day, which the days after it need."""
+    """Runs the checks of published partitions, keeping numbers of a day for the days after it."""
 
     def __init__(self, store: Store, engine: Engine, settings: Settings) -> None:
         self.store = store
@@ -73,7 +74,7 @@ class Inspector:
     def inspect(
         self, table: Table, days: Sequence[dt.date], names: Collection[str] | None = None
     ) -> dict[dt.date, tuple[Finding, ...]]:
-        """Return findings of the checks called `names` (all by default) for published days.
+        """Return findings of the checks `names` (by default all) for published days.
 
         A day that cannot be measured has findings that say so; the others are judged.
         """
@@ -98,7 +99,7 @@ class Inspector:
     def _measured_together(
         self, table: Table, checks: Sequence[Rule | Drift], days: Sequence[dt.date]
     ) -> dict[dt.date, Measured]:
-        """Measure small days. One that fails is measured alone later, which says why."""
+        """Measure small days in one statement. If it fails, each is measured alone later."""
         asked = _asked(table, checks)
         is_together = self.engine.name == "duckdb" and self.store.is_local
         reads_window = any(isinstance(check, Rule) and check.reads_window for check in asked)
@@ -142,7 +143,7 @@ class Inspector:
     def _drifts(
         self, table: Table, drifts: Sequence[Drift], day: dt.date, measured: Measured
     ) -> tuple[Expected, ...]:
-        """Numbers and ranges of drifts; those outside are told, which the days after it know."""
+        """Return numbers and ranges of drifts; remember those outside for the days after."""
         if not drifts:
             return ()
         findings = evaluate_drifts(drifts, measured, self._past(table, day))
@@ -155,7 +156,7 @@ class Inspector:
         return findings
 
     def _past(self, table: Table, day: dt.date) -> Past:
-        """Return what is known of the days before."""
+        """Return the numbers of earlier days."""
         days = {age: self._day(table, day - dt.timedelta(age)) for age in range(1, _LOOKS_BACK + 1)}
         before = {age: earlier for age, earlier in days.items() if earlier is not None}
         return Past(
@@ -164,7 +165,7 @@ class Inspector:
         )
 
     def _day(self, table: Table, day: dt.date) -> _Day | None:
-        """Return what was measured and told of an earlier day; None where it is not there."""
+        """Return numbers of an earlier day, and those drifts warned of; None if it is missing."""
         key = (table.name, day)
         if key not in self._known:
             names = _names(table, table.drifts)
@@ -201,7 +202,7 @@ class Inspector:
         expected: tuple[Expected, ...],
         day: dt.date,
     ) -> tuple[Expected, ...]:
-        """Return the checks without those of referrers, if the day's log formats have none."""
+        """Return checks, with those of referrers marked as not judged if the day has none."""
         if self._has_referrers(table, day):
             return expected
         return tuple(
@@ -212,7 +213,7 @@ class Inspector:
     def _without_clients(
         self, table: Table, expected: tuple[Expected, ...], day: dt.date
     ) -> tuple[Expected, ...]:
-        """Return no check of requests, if the day's sources only count views."""
+        """Return checks, with those of requests marked as not judged if the day only has counts."""
         requests = self.store.manifest("requests", day) if table.name in _OF_CLIENTS else None
         if requests is None or requests.rows or not requests.counts:
             return expected
@@ -270,13 +271,13 @@ class Inspector:
 
 
 def _asked(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:
-    """Return the rules, and all drifts if any is among them: those of the days after need them."""
+    """Return the rules, and all drifts if any is among them: later days need all their numbers."""
     rules = [check for check in checks if isinstance(check, Rule)]
     return [*rules, *(table.drifts if len(rules) < len(checks) else ())]
 
 
 def _compared(window: Sequence[Manifest], day: dt.date) -> list[Manifest]:
-    """Return the days of a window that a rule reads: at most so many rows, evenly spread.
+    """Return the days of a window that a rule reads, evenly spread, up to a number of rows.
 
     The days are counted back from the last, so that each has its turn as it ages.
     """
@@ -285,5 +286,5 @@ def _compared(window: Sequence[Manifest], day: dt.date) -> list[Manifest]:
 
 
 def _names(table: Table, checks: Sequence[Rule | Drift]) -> set[str]:
-    """Return the tables that the checks read."""
+    """Return the names of the tables that checks read."""
     return {table.name, *(name for check in checks for name in check.reads)}

@@ -1,6 +1,7 @@
-"""Judging the log files themselves: are they there, were they read, whole, as what they look like?
+"""Checks of log files: are they present, complete, read, and in the expected format?
 
-Pure: records of files in, findings out. Not here: the lines in the files (`rejects` has those).
+Pure functions: records of files in, findings out. Not here: the lines in the files (`rejects` has
+those).
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from temporal_assets.contracts import Severity
 from temporal_assets.landing.inventory import LandedFile
 
 Troubles = Sequence[tuple[str, str]]
-"""(file, what is wrong with it)"""
+"""Pairs of (file, what is wrong with it)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """Facts about the log files."""
+    """Facts about the log files of an installation."""
 
     files: Sequence[LandedFile]
     missing: Sequence[str] = ()
-    """Faults of sources in the settings that lead to no file."""
+    """Sources in the settings that match no file, with the reason."""
     expected: dt.date | None = None
-    """The day that they must reach; None where nobody waits for one."""
+    """Day that the logs must reach; None without such an expectation."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """A question about the log files, answered with those in trouble."""
+    """A check of log files: its question, and a function that finds the files in trouble."""
 
     name: str
     severity: Severity
@@ -39,12 +40,12 @@ class LogCheck:
     """Sentence on what to do about it."""
     troubles: Callable[[Logs], Iterable[tuple[str, str]]]
     not_judged: Callable[[Logs], str] = lambda _: ""
-    """Why there is no answer; empty where there is one."""
+    """Why the check cannot be judged; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFinding:
-    """The answer to one question."""
+    """The result of one check."""
 
     check: LogCheck
     troubles: Troubles
@@ -53,12 +54,12 @@ class LogFinding:
 
     @property
     def passed(self) -> bool:
-        """Return whether nothing is in trouble."""
+        """True if no file is in trouble."""
         return not self.troubles
 
     @property
     def message(self) -> str:
-        """Return what is wrong in one line, or why nothing was judged; empty when all is well."""
+        """One line on what is wrong, or why nothing was judged; empty if all is well."""
         if self.passed:
             return self.note
         name, trouble = self.troubles[0]
@@ -121,7 +122,7 @@ LOG_CHECKS: Final = (
 
 
 def evaluate_logs(logs: Logs, checks: Sequence[LogCheck] = LOG_CHECKS) -> tuple[LogFinding, ...]:
-    """Return one finding per check, with files in the order of their names."""
+    """Return one finding per check, with files sorted by name."""
     return tuple(
         LogFinding(check, sorted(check.troubles(logs)), check.not_judged(logs)) for check in checks
     )

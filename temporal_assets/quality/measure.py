@@ -1,8 +1,8 @@
-"""Having the engine compute numbers: those of a day in one scan, of many days in one statement.
+"""Measuring the numbers of checks with the engine: of a day in one scan, or of many days.
 
-A statement for a small day takes longer to prepare than to run. `measure_days` asks for all of
-them at once: every measure is a subquery over the rows of one day, which the engine turns into
-joins and groups.
+A statement for a small day takes longer to prepare than to run. `measure_days` asks for all of them
+at once: every measure is a subquery over the rows of one day, which the engine turns into joins and
+groups.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def measure(
     inputs: Inputs,
     values: Parameters,
 ) -> dict[str, float | None]:
-    """Return the number of every check. `inputs` are the table and whatever else the rules read."""
+    """Return the number of every check by name. `inputs`: the table and others that rules read."""
     if not checks:
         return {}
     asked = _asked(checks)
@@ -67,7 +67,7 @@ def measure_days(
     inputs: Sequence[Inputs],
     values: Sequence[Parameters],
 ) -> list[dict[str, float | None]]:
-    """Return the numbers of `measure` for each of several days, from local files.
+    """Return what `measure` does for each of several days, from local files in one statement.
 
     Only for DuckDB, and for days whose rows all fit into memory.
     """
@@ -95,14 +95,14 @@ def measure_days(
 
 
 def _of_one_day(measure: str, table: str, names: Sequence[str]) -> str:
-    """Return a subquery with a measure of the day of the row of `sets` around it."""
+    """Return SQL of a measure as a subquery over the day of the outer row of `sets`."""
     text = _PARAMETER.sub(lambda match: f"sets.parameter_{match[1]}", measure)
     query = f"SELECT {text} AS number, count(*) AS {_ALL} FROM {table}"  # noqa: S608 - names and measures are the contract's
     return f"SELECT number FROM ({of_one_set(query, names)}) AS measured"  # noqa: S608 - as above
 
 
 def _asked(checks: Sequence[Rule | Drift]) -> dict[str, str]:
-    """Return the measures by name, with the wholes of which drifts are shares."""
+    """Return the SQL measures by name, including the totals that drifts are shares of."""
     wholes = {
         whole_of(check.name): check.whole
         for check in checks
@@ -114,7 +114,7 @@ def _asked(checks: Sequence[Rule | Drift]) -> dict[str, str]:
 def offenders(
     engine: Engine, rule: Rule, inputs: Inputs, values: Parameters, limit: int
 ) -> tuple[Mapping[str, Any], ...]:
-    """Return up to `limit` rows that break a rule; none where the rule is not about rows."""
+    """Return up to `limit` rows that break a rule; none if the rule is not about rows."""
     if rule.offenders is None:
         return ()
     return tuple(engine.rows(_fill(rule.offenders, values), inputs, limit))

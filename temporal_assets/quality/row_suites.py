@@ -1,4 +1,4 @@
-"""Suites of Great Expectations for the rows of a published table, made from its contract.
+"""Suites of Great Expectations for the rows of a table, made from its contract.
 
 Here: what of a contract can be said of rows without SQL: columns in their order, values that are
 never missing, unique keys, ranges and sets of values. Opened by people, with the library's own
@@ -34,7 +34,7 @@ def row_suite(table: Table) -> Any:
 
 
 def _library() -> Any:
-    """Return the library's expectations, by name: the package does not declare what it exports."""
+    """Return library's expectation classes by name; the package does not declare its exports."""
     great_expectations()
     return import_module("great_expectations.expectations")
 
@@ -56,7 +56,7 @@ def _expectations(table: Table) -> Iterator[Any]:
 
 
 def _of_rule(table: Table, rule: Rule) -> Iterator[Any]:
-    """Yield what a rule says of single values; the rest of it stays with the checks."""
+    """Yield expectations on single values that follow from a rule; checks hold the rest."""
     gxe = _library()
 
     for part in _alternatives(rule.offenders or "", table.name):
@@ -72,7 +72,7 @@ def _of_rule(table: Table, rule: Rule) -> Iterator[Any]:
 
 
 def _ends(comparison: str, value: float) -> dict[str, Any]:
-    """Return the range of values that a comparison with a wrong value leaves."""
+    """Return the range of right values, given a comparison that holds for wrong ones."""
     return {
         "<": {"min_value": value},
         "<=": {"min_value": value, "strict_min": True},
@@ -82,7 +82,7 @@ def _ends(comparison: str, value: float) -> dict[str, Any]:
 
 
 def _alternatives(offenders: str, table: str) -> Iterator[str]:
-    """Conditions of which each alone makes a row wrong: `a < 0 OR b > 1`, outside of brackets."""
+    """Split a condition at its outer OR: `a < 0 OR b > 1` into `a < 0` and `b > 1`."""
     head = f"SELECT * FROM {table} WHERE "  # noqa: S608 - compared, never run
     if not offenders.startswith(head) or "CASE" in offenders:
         return

@@ -1,11 +1,11 @@
-"""The last judgement of every partition, kept beside the data.
+"""Verdicts: the last result of each check on each partition, as files of the state folder.
 
     verdicts/<asset>/<day>.json     in the state folder
 
-Dagster keeps one result per check and run, and a run may hold thirty days. Whether one day may
-be built upon, and what `status` shows of it, is kept here. A verdict counts for the content that
-was judged and no other: a partition published since has none. Nor has one whose check asks another
-question since, or is gone: it is judged again before anything is built upon it.
+Dagster keeps one result per check and run, and a run may hold thirty days. Whether one day may be
+built upon, and what `status` shows of it, is kept here. A verdict holds for the content that was
+judged and no other: a partition published since has none. It is void, too, if its check has changed
+or is gone: the partition is judged again before anything is built upon it.
 """
 
 from __future__ import annotations
@@ -31,25 +31,24 @@ from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, uns
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The outcome of one check, of one day where the asset has days."""
+    """The recorded result of one check, of one day where the asset has days."""
 
     asset: str
     check: str
     day: dt.date | None
     passed: bool
     blocking: bool
-    """True if nothing may be built on the data while the check fails."""
+    """True if a failure forbids to build on the data."""
     message: str
-    """Sentence on what is wrong and what to do, or why nothing could be judged; empty when all is
-    well."""
+    """What is wrong and what to do, or why nothing could be judged; empty if all is well."""
     value: float | None = None
-    """The number that a drift has judged."""
+    """The number judged, for a drift."""
     measured: tuple[tuple[str, float | None], ...] = ()
-    """Numbers that it was computed from, by name: the days after compare with them."""
+    """Numbers that it was computed from, by name, for comparison on later days."""
 
 
 def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -> Judgement:
-    """Return a finding in words."""
+    """Convert a finding to a judgement."""
     return Judgement(
         asset=asset,
         check=check.name,
@@ -63,7 +62,7 @@ def judgement(asset: str, day: dt.date, check: Rule | Drift, finding: Finding) -
 
 
 def is_blocking(check: Rule | Drift) -> bool:
-    """Return whether the check states an invariant."""
+    """Return True if a check states an invariant."""
     return isinstance(check, Rule) and check.severity is Severity.ERROR
 
 
@@ -73,10 +72,10 @@ def record(
     judgements: Sequence[Judgement],
     scratch: Path | None = None,
 ) -> None:
-    """Keep judgements of a partition; checks that were not repeated keep theirs.
+    """Write judgements of a partition; checks that were not repeated keep theirs.
 
-    Who keeps many gives a `scratch` folder of the state for all of them. Those are not flushed to
-    the disk: a day whose verdict a crash of the machine has damaged is judged again.
+    For many partitions, pass a `scratch` folder of the state. The files are not flushed to the disk
+    then: a day whose verdict a crash of the machine has damaged is judged again.
     """
     path = _path(state, manifest.asset, manifest.day)
     by_check = {judgement.check: judgement for judgement in read(state, manifest)}
@@ -93,7 +92,7 @@ def record(
 
 
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
-    """Return what was found in this very content; nothing when it has not been judged."""
+    """Return the judgements of exactly this content; none if it has not been judged."""
     try:
         fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
         if fields["digest"] != manifest.digest:
@@ -109,35 +108,35 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
 
 
 def missing(state: Path, manifest: Manifest) -> frozenset[str]:
-    """Return the names of the checks that this very content has no judgement of."""
+    """Return the names of the checks that have no judgement of exactly this content."""
     judged = {judgement.check for judgement in read(state, manifest)}
     return frozenset(_rules(manifest.asset).keys() - judged)
 
 
 def damaged(state: Path) -> list[Path]:
-    """Return files of judgements that are not what was written."""
+    """Return files of judgements whose digest does not match."""
     files = sorted((state / "verdicts").glob("*/*.json"))
     return [file for file in files if not is_as_written(file.read_bytes())]
 
 
 def forget(state: Path, asset: str, day: dt.date) -> None:
-    """Remove what was found of a day that is removed."""
+    """Remove the judgements of a removed day."""
     _path(state, asset, day).unlink(missing_ok=True)
 
 
 def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return broken invariants: while there are any, nothing may be built on the data."""
+    """Return the broken invariants, which forbid to build on the data."""
     return [judgement for judgement in judgements if judgement.blocking and not judgement.passed]
 
 
 def is_accepted(checks: Iterable[Rule | Drift], judgements: Iterable[Judgement]) -> bool:
-    """Return whether every invariant among `checks` was judged and holds."""
+    """Return True if every invariant among `checks` was judged and holds."""
     held = {judgement.check for judgement in judgements if judgement.passed}
     return all(check.name in held for check in checks if is_blocking(check))
 
 
 def _rules(asset: str) -> dict[str, str]:
-    """Return what the checks of an asset ask, as digests by name."""
+    """Return digests of the definitions of an asset's checks, by name."""
     return {check.name: _question(check) for check in contracts.table(asset).checks}
 
 
@@ -147,14 +146,14 @@ def _question(check: Rule | Drift) -> str:
 
 
 def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
-    """Return whether a judgement answers what its check asks now; takes what says so out of it."""
+    """Return True if a judgement is of its check's present definition; pops the digest of it."""
     if "rule" not in fields:  # of a release that did not keep it
         return bool(fields["passed"])
     return bool(fields.pop("rule") == rules.get(fields["check"]))
 
 
 def _fields(judgement: Judgement) -> Mapping[str, Any]:
-    """Return what is kept: the file's name says the asset and the day."""
+    """Return the fields of a judgement in the file, whose name has the asset and the day."""
     names = ("check", "passed", "blocking", "message")
     measured = ("value", "measured") if judgement.measured else ()
     return {name: getattr(judgement, name) for name in (*names, *measured)}

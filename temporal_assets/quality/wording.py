@@ -1,18 +1,18 @@
-"""Measured numbers and their limits in words. Not here: what a check protects (`contracts`)."""
+"""Measured numbers and their limits as text. Not here: what a check protects (`contracts`)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 _DIGITS: Final = (6, 9, 12, 17)
-"""Digits of a number that is not whole; more if it reads like a limit that it is not."""
+"""Digits of numbers that are not whole; more if one would look equal to its limit."""
 
 _LARGEST: Final = 1e15
-"""Number from which on floats are not known to the last digit: powers of ten say as much."""
+"""Number from which on floats are not exact to the last digit, and are written as powers."""
 
 
 def number(value: float, digits: int = _DIGITS[0]) -> str:
-    """Write a whole number with all its digits, others with `digits` and at least two decimals."""
+    """Return a whole number with all digits, others with `digits` and at least two decimals."""
     if not abs(value) < _LARGEST:
         return f"{value:.{digits}g}"
     if float(value).is_integer():
@@ -21,7 +21,7 @@ def number(value: float, digits: int = _DIGITS[0]) -> str:
 
 
 def told_apart(*values: float | None) -> tuple[str, ...]:
-    """Write numbers with as many digits as tell them apart; an unknown one is empty."""
+    """Return numbers as text with enough digits to differ; an unknown one is empty."""
     different = {value for value in values if value is not None}
     digits = next(
         (

@@ -1,1 +1,1 @@
-"""Partitioned Parquet: atomic publish, manifests, windows, the landing zone, the catalogue."""
+"""Storage of tables and state: atomic publication, manifests, buckets, digests and seals."""

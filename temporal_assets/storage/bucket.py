@@ -1,9 +1,9 @@
-"""The objects below the root of a store: listed together, changed one by one, guarded.
+"""Listing, reading and conditionally replacing objects of a store in object storage.
 
 A listing costs one request for a thousand objects, a question about a single one costs as much. So
 all are listed at once, and asked for again after some seconds; this process's own changes are known
-without. The pointer of a partition is replaced only if it still is the one that was seen, where the
-store can be told so (`If-Match`, `If-None-Match`, the generation of Google's).
+without. A partition's manifest is replaced only if it is still the version that was seen, where the
+store supports conditions (`If-Match`, `If-None-Match`, the generation of Google's).
 
 Here: requests. Not here: what the objects mean (`store`).
 """
@@ -23,47 +23,46 @@ from urllib.parse import quote
 from temporal_assets.machine.object_cache import DiskCache, expect, is_kept
 
 _FRESH_SECONDS: Final = 5
-"""Age up to which a listing is taken for true. Work of other processes is seen a little later:
-nothing but when it begins depends on that, for pointers are guarded."""
+"""Age in seconds up to which a listing is used. Other processes' work is seen a little later; only
+when work begins depends on that, since manifests are replaced conditionally."""
 
 _WITHOUT_FOLDERS: Final = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory"})
-"""Protocols of stores that have no folders to be made, and can create an object only if there is
-none."""
+"""Protocols of stores without folders, where an object can be created only if there is none."""
 
 _S3: Final = frozenset({"s3", "s3a"})
 _GOOGLE: Final = frozenset({"gs", "gcs"})
 _AZURE: Final = frozenset({"az", "abfs", "abfss"})
-"""Protocols of stores that can be told to replace a version and no other."""
+"""Protocols of stores that can replace an object only if it has a given version."""
 
 _CREATE: Final = {"mode": "create"}
-"""Option by which fsspec writes an object only if there is none."""
+"""Option of fsspec to write an object only if there is none."""
 
 _CONFLICTS: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 
 _UNGUARDED: Final = frozenset({"NotImplemented", "501"})
-"""Answers of servers that speak S3 and know no conditions."""
+"""Error codes of S3 servers that support no conditions."""
 
 
 class ReplacedMeanwhileError(Exception):
-    """An object is not the version that was seen, so it was not replaced."""
+    """Error: an object is not the version that was seen, so it was not replaced."""
 
 
 class Seen(NamedTuple):
-    """An object as it was listed."""
+    """An object as it was listed: size and version."""
 
     size: int
     etag: str
-    """Version that the store names; empty of our own writes where it does not answer with it."""
+    """Version named by the store; empty after own writes if the store does not return it."""
     mtime: float
 
     @property
     def version(self) -> tuple[int, str, float]:
-        """Whatever changes when the object is replaced."""
+        """A text that changes when the object is replaced."""
         return self.size, self.etag, 0.0 if self.etag else self.mtime
 
 
 class Bucket:
-    """The objects below a root. Threads may share it."""
+    """The objects below a root, with a listing kept in memory. Threads may share it."""
 
     def __init__(self, fs: Any, root: str) -> None:
         self.fs = fs
@@ -76,7 +75,7 @@ class Bucket:
         self._names: dict[str, set[str]] = {}
 
     def forget(self) -> None:
-        """List again the next time anybody asks."""
+        """Discard the listing, so that the next question lists again."""
         self._listed = float("-inf")
 
     def names(self, folder: str) -> list[str]:
@@ -86,13 +85,13 @@ class Bucket:
             return sorted(posixpath.join(folder, name) for name in self._names.get(folder, ()))
 
     def seen(self, path: str) -> Seen | None:
-        """Return the object of a path; None if there is none."""
+        """Return the listed object at a path, or None."""
         with self._lock:
             self._refresh()
             return self._objects.get(path)
 
     def read(self, path: str, seen: Seen, cache: DiskCache) -> bytes:
-        """The content of an object in the version that was seen, from the disk if it was read."""
+        """Return content of an object in the version seen, from the local cache if it was read."""
         key = _key(path, seen)
         if (kept := cache.open(key)) is not None:
             with kept:
@@ -104,7 +103,7 @@ class Bucket:
         return content
 
     def put(self, file: Path, path: str, cache: DiskCache) -> None:
-        """Write a local file, whose name says its content; small ones are kept beside."""
+        """Upload a local file with a digest in its name; small ones are kept in the local cache."""
         size = file.stat().st_size
         if self.has_folders:
             self.fs.makedirs(posixpath.dirname(path), exist_ok=True)
@@ -115,7 +114,7 @@ class Bucket:
         self._note(path, Seen(size, "", time.time()))
 
     def replace(self, path: str, content: bytes, before: Seen | None, cache: DiskCache) -> None:
-        """Write an object, if it is still as it was seen. Raises `ReplacedMeanwhileError`."""
+        """Write an object if it is the version `before`. Raises `ReplacedMeanwhileError`."""
         if self.has_folders:
             self.fs.makedirs(posixpath.dirname(path), exist_ok=True)
         try:
@@ -144,7 +143,7 @@ class Bucket:
             return False
 
     def _write(self, path: str, content: bytes, before: Seen | None) -> Any:
-        """Write an object if it is the version that was seen, as far as the store can be told."""
+        """Write an object if it is the version `before`, where the store supports conditions."""
         if self._protocols & _GOOGLE:
             return self._write_to_google(path, content, before)
         if before is None:
@@ -159,7 +158,7 @@ class Bucket:
         return self.fs.pipe_file(path, content, **condition)
 
     def _write_to_google(self, path: str, content: bytes, before: Seen | None) -> Any:
-        """Write an object of Google's store if its generation is the one that was seen.
+        """Write an object of Google's store if its generation is that of `before`.
 
         gcsfs has no option for the condition, so the upload is a request of our own: one part with
         the name of the object, and one with its content.
@@ -230,12 +229,12 @@ def _key(path: str, seen: Seen) -> str:
 
 
 def _version_of(info: dict[str, Any]) -> str:
-    """Return the version of a listed or written object: Google's generation, or an ETag."""
+    """Return the version in the description of an object: Google's generation, or an ETag."""
     return str(info.get("generation") or info.get("ETag") or info.get("etag") or "").strip('"')
 
 
 def _code(error: BaseException) -> str | None:
-    """Return the code by which a store says what is wrong."""
+    """Return the error code of a store's answer."""
     if status := getattr(error, "status_code", None):
         return str(status)
     response = getattr(error.__cause__, "response", None)
@@ -247,5 +246,5 @@ _buckets: dict[tuple[int, str], Bucket] = {}
 
 
 def bucket_of(fs: Any, root: str) -> Bucket:
-    """Return the objects below a root, as all stores of this process know them."""
+    """Return the `Bucket` of a root, shared by all stores of this process."""
     return _buckets.setdefault((id(fs), root), Bucket(fs, root))

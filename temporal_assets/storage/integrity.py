@@ -1,11 +1,11 @@
-"""True if files are still the bytes that were written, asked before something is built on them.
+"""Digests of files, compared before something is computed from them.
 
-Nothing in Parquet as it is written here betrays a flipped bit: a reader may get another number
-instead of an error. So what is built upon is compared with the digest it was published under.
-A process reads each file once for that; a disk gives less per second than the digest takes.
+Nothing in Parquet as it is written here reveals a flipped bit: a reader may get another number
+instead of an error. So inputs are compared with the digest they were published under. A process
+reads each file once for that; a disk gives less per second than the digest takes.
 
-A file that is found damaged by those who build is set aside under another name: then it is
-missing, which is seen without reading it, and the next run makes it again.
+A damaged file that a run finds is renamed: then it is missing, which is seen without reading it,
+and the next run makes it again.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ DIGITS: Final = 16
 SET_ASIDE: Final = ".damaged"
 
 _MOST_KNOWN: Final = 50_000
-"""Digests that a process remembers; a long-lived one begins anew after as many files."""
+"""Largest number of digests kept in memory; beyond it the memory is cleared."""
 
 _known: dict[tuple[int, ...], str] = {}
-"""(device, inode, size, time of change) -> digest of the content. Hard links share an entry."""
+"""Digest by (device, inode, size, time of change). Hard links share an entry."""
 
 
 class DamagedFile(Exception):
-    """A stored file is missing or not what was written; the message names it and what to do."""
+    """Error: a stored file is missing or changed; the message names it and the remedy."""
 
 
 def digest_of_file(path: Path) -> str:
-    """Return the digest of a file's bytes, read anew."""
+    """Return the digest of a file's bytes, read again."""
     return blake3(max_threads=1).update_mmap(path).hexdigest()[:DIGITS]
 
 
 def fault_of(path: Path, size: int | None, digest: str) -> str | None:
-    """Return what is wrong with a file, in words; None if it is what was written.
+    """Return what is wrong with a file in words, or None if it has the size and digest.
 
-    `size` is None where only the digest was noted.
+    `size` is None where only the digest was recorded.
     """
     try:
         stat = path.stat()
@@ -59,6 +59,6 @@ def fault_of(path: Path, size: int | None, digest: str) -> str | None:
 
 
 def set_aside(path: Path) -> None:
-    """Give a damaged file another name, where that is allowed; it stays for who wants to look."""
+    """Rename a damaged file, where permitted; it stays for inspection."""
     with contextlib.suppress(OSError):
         path.replace(path.with_name(f"{path.name}{SET_ASIDE}"))

@@ -1,9 +1,7 @@
-"""The days from which on tables are kept: a day before was removed, one after is missing.
+"""The record `kept.json` of the state folder: from which day on tables are kept.
 
-    kept.json    in the state folder
-
-Written before anything is removed, so that nothing makes a removed day again. Not here: which
-days to remove (`retention`).
+Days before were removed; days after may be missing. It is written before anything is removed, so
+that nothing makes a removed day again. Not here: which days to remove (`retention`).
 """
 
 from __future__ import annotations
@@ -22,16 +20,16 @@ from temporal_assets.storage.sealed import sealed, unsealed
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """First days that are kept; None where nothing was ever removed."""
+    """First days that are kept; None if nothing was ever removed."""
 
     requests: dt.date | None = None
-    """First kept day of log lines and of what is made from them alone."""
+    """First kept day of log lines and of what is computed from them alone."""
     daily: dt.date | None = None
     """First kept day of views and transits."""
 
     @classmethod
     def load(cls, state: Path) -> Kept:
-        """Return what was removed in this state folder."""
+        """Read the record of a state folder."""
         try:
             fields = unsealed(_file(state).read_text("utf-8"))
             return cls(**{name: day and dt.date.fromisoformat(day) for name, day in fields.items()})
@@ -45,16 +43,16 @@ class Kept:
             ) from None
 
     def has_requests(self, day: dt.date) -> bool:
-        """Return whether the lines of a day are still there, if there ever were any."""
+        """Return True if the lines of a day have not been removed."""
         return self.requests is None or day >= self.requests
 
     def has_daily(self, day: dt.date) -> bool:
-        """Return True if the views and transits of a day are kept, should it have any."""
+        """Return True if the views and transits of a day have not been removed."""
         return self.daily is None or day >= self.daily
 
 
 def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
-    """Note that days before these are gone, for good: the days never go back."""
+    """Record that days before these are removed; the recorded days never go back."""
     (state / "locks").mkdir(parents=True, exist_ok=True)
     with FileLock(state / "locks" / "kept.lock"), scratch_folder(state / "tmp") as scratch:
         before = Kept.load(state)

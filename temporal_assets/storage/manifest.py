@@ -1,7 +1,7 @@
-"""The manifest of a published partition: its files and its inputs.
+"""The manifest of a published partition: a JSON file with its data files and its inputs.
 
-A manifest is the pointer that makes a partition visible (see `store`). It holds nothing that
-differs between two identical builds: no clock, no host, no process.
+It makes a partition visible (see `store`). It holds nothing that differs between two identical
+builds: no clock, no host, no process.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any, Final
 from temporal_assets.storage.sealed import digest_of, sealed, unsealed
 
 _DATA_FILE: Final = re.compile(r"part-[0-9a-f]{16}\.parquet")
-"""A manifest names files of its own folder and no other, whoever wrote it."""
+"""Expression for valid file names: only files of the manifest's own folder."""
 
 
 class ManifestError(ValueError):
-    """A text is no manifest; the message goes on from the name of its file."""
+    """Error: a text is no manifest; the message is a continuation of the file's name."""
 
 
 _REMEMBERED: Final = 1 << 15
-"""Digests of partitions kept: each look at what is stale asks for those of all days."""
+"""Number of partition digests kept in memory: each search for stale partitions needs all."""
 
 
 @lru_cache(_REMEMBERED)
@@ -51,7 +51,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A partition of `asset` for `day`."""
+    """The description of a published partition of `asset` for `day`."""
 
     asset: str
     day: dt.date
@@ -60,30 +60,30 @@ class Manifest:
     inputs: tuple[Input, ...]
     settings_digest: str
     extra: dict[str, Any] = field(default_factory=dict)
-    """Facts about the content that are costly to recompute (rejects by reason, has_referrers)."""
+    """Facts about the content that are costly to compute (rejects by reason, has_referrers)."""
     beside: tuple[DataFile, ...] = ()
-    """Files of the URLs that the rows name by number."""
+    """Files of the URLs that rows refer to by number."""
     counts: tuple[DataFile, ...] = ()
-    """Files of counts of views without clients, which the rows do not have."""
+    """Files of views without clients, which are not among the rows."""
 
     @property
     def stored(self) -> tuple[DataFile, ...]:
-        """All files there must be."""
+        """All files of the partition."""
         return (*self.files, *self.beside, *self.counts)
 
     @property
     def rows(self) -> int:
-        """Rows of all files."""
+        """Number of rows of all files."""
         return sum(file.rows for file in self.files)
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Number of bytes of all files."""
         return sum(file.bytes for file in self.stored)
 
     @property
     def digest(self) -> str:
-        """Identity of the content; equal data has an equal digest."""
+        """Digest of the content; equal data has an equal digest."""
         return _digest(tuple(file.digest for file in self.stored))
 
     def to_json(self) -> str:
@@ -96,7 +96,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
-        """Return the manifest of such a text. Raises `ManifestError`."""
+        """Parse the text of a manifest file. Raises `ManifestError`."""
         try:
             fields = unsealed(text)
             fields["day"] = dt.date.fromisoformat(fields["day"])

@@ -1,9 +1,8 @@
-"""Small files of a folder that this process has read before, and that are as they were then.
+"""A cache of the small files of a folder, read again only after they change.
 
 There may be a hundred thousand of them, and they are asked for again and again: by every step of a
-night, by a sensor every minute. To see that one is the same takes an eighth of reading it.
-
-Not here: what they say (`inventory`).
+night, by a sensor every minute. To see that one is the same takes an eighth of reading it. Not
+here: their content (`inventory`).
 """
 
 from __future__ import annotations
@@ -18,28 +17,28 @@ from typing import Final, Generic, TypeVar
 Said = TypeVar("Said")
 
 _SETTLED_NS: Final = 2_000_000_000
-"""Times of change are no finer than a tick of the clock, two seconds on some disks: of a younger
-file the next version might not look like another."""
+"""Age in nanoseconds below which a file is read again: times of change are as coarse as two seconds
+on some disks, so a new version might look the same."""
 
 MOST_KEPT: Final = 20_000
-"""Most records of logs that are kept in memory, each of 6 kB: any more are read each time."""
+"""Largest number of records kept in memory, each of 6 kB; beyond it they are read each time."""
 
 _Version = tuple[int, int, int]
-"""Inode, size, time of change."""
+"""Inode, size and time of change of a file."""
 
 
 class Remembered(Generic[Said]):
-    """A cache of small files in the folder that was asked for last. Threads may share it."""
+    """A cache of the small files of one folder, the last one asked for. Threads may share it."""
 
     def __init__(self, read: Callable[[Path], Said | None]) -> None:
-        """`read` returns None where a file says nothing, and is asked again the next time."""
+        """Take `read`, which returns None for a file without content and is then called again."""
         self._read = read
         self._last: tuple[Path, dict[str, tuple[_Version, Said]]] = (Path(), {})
 
     def all_of(self, folder: Path, ending: str) -> dict[Path, Said | None]:
-        """Return the content by file, in the order of their names.
+        """Return the content of each file of a folder with an ending, in the order of names.
 
-        A file that goes meanwhile is left out.
+        A file that is removed meanwhile is left out.
         """
         last, before = self._last
         known_records = before if last == folder else {}

@@ -16,13 +16,13 @@ _SEAL: Final = "record_digest"
 
 
 def digest_of(value: Any) -> str:
-    """Return a short stable digest of anything JSON can hold."""
+    """Return a short stable digest of any JSON value."""
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def sealed(fields: Mapping[str, Any]) -> str:
-    """Return the text of a record. Raises `ValueError` for a field with the name of the seal."""
+    """Return the text of a record with its digest. Raises `ValueError` for a field of that name."""
     if _SEAL in fields:
         raise ValueError(f"a record has no field {_SEAL!r} of its own")
     # As they will be read: keys of objects become texts, and are then sorted as such.
@@ -31,10 +31,7 @@ def sealed(fields: Mapping[str, Any]) -> str:
 
 
 def is_as_written(text: str | bytes) -> bool:
-    """Return whether a record is, to the last byte, what `sealed` gave.
-
-    One without a seal is believed.
-    """
+    """Return True if a text is, to the last byte, what `sealed` returned; True without a digest."""
     given = text.encode() if isinstance(text, str) else text
     try:
         fields = json.loads(given)
@@ -51,7 +48,7 @@ def _is_damaged_seal(name: str) -> bool:
 
 
 def unsealed(text: str | bytes) -> dict[str, Any]:
-    """Return the fields of a record. Raises `ValueError` where they are not what was written."""
+    """Return the fields of a record. Raises `ValueError` if its digest does not match."""
     fields = json.loads(text)
     if not isinstance(fields, dict):
         raise ValueError("it is no record")

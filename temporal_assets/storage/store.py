@@ -1,13 +1,13 @@
-"""The truth: Parquet partitions, one per asset and day, each seen whole or not at all.
+"""The store of published tables: Parquet partitions per asset and day, replaced atomically.
 
     tables/page_views/day=2026-01-31/manifest.json            the pointer, replaced atomically
     tables/page_views/day=2026-01-31/part-<digest>.parquet    the data, never changed
 
-A publish writes data under a name made from its content, then replaces the manifest; readers
-go through the manifest. So a reader sees the old partition or the new one whatever is killed
-when, publishing the same content twice is a no-op, and the last publisher of a day wins. In a
-bucket the manifest is replaced only if nobody has replaced it meanwhile (`bucket`). The generation
-before the current one stays until the next one of other content, for readers under way.
+Publishing writes data under a name made from its content, then replaces the manifest; readers go
+through the manifest. So a reader sees the old partition or the new one whatever is killed when,
+publishing the same content twice is a no-op, and the last publisher of a day wins. In a bucket the
+manifest is replaced only if nobody has replaced it meanwhile (`bucket`). The generation before the
+current one stays until the next one of other content, for readers under way.
 
 Not here: what a partition holds (`contracts`) and how it is computed (`engines`).
 """
@@ -49,56 +49,55 @@ from temporal_assets.storage.integrity import (
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
 
 MANIFEST: Final = "manifest.json"
-"""Name of the pointer that makes a partition visible."""
+"""Name of a partition's manifest file."""
 CACHE: Final = "cache"
-"""Name of the folder of the state for what is kept of a bucket on this machine."""
+"""Name of the state folder's folder for local copies of a bucket's files."""
 _PREFIX = "day="
 
 Parts = Sequence[tuple[Path, DataFile]]
-"""Files to be published, and what they will be."""
+"""Local files to be published, with their descriptions."""
 
 _VERIFIED_AT_ONCE: Final = 4
-"""Partitions whose files are read at once: enough for a disk to be the limit."""
+"""Number of partitions whose files are read at once: enough for a disk to be the limit."""
 
 
 _SETTLED_NS: Final = 2_000_000_000
 _MOST_MANIFESTS: Final = 20_000
-"""Manifests that are kept in memory, each of a few kB; a long-lived process begins anew then."""
+"""Largest number of manifests kept in memory, each of a few kB; beyond it they are cleared."""
 
 _manifests: dict[str, tuple[tuple[float | str, ...], Manifest]] = {}
-"""Path -> inode, size and time of change (etag, of an object), and what was read then."""
+"""Manifest by path, with its inode, size and time of change (or etag) when it was read."""
 
 _YOUNG_SECONDS: Final = 3600
-"""Age below which an object that no manifest names may be of a publication under way."""
+"""Age in seconds below which an unreferenced object may belong to a running publication."""
 
 _COPIED_AT_ONCE: Final = 1 << 20
 
 _TRIES: Final = 5
-"""Publications of one day that may come in between."""
+"""Number of attempts to publish when others publish the same day meanwhile."""
 
 
 class MissingPartition(LookupError):
-    """A partition that was asked for does not exist; the message names it and says what to do."""
+    """Error: a partition does not exist; the message names it and the remedy."""
 
 
 class DamagedPartition(DamagedFile):
-    """The error of a published day that cannot be read; the message says how to make it again."""
+    """Error: a published day cannot be read; the message says how to make it again."""
 
 
 class ShortWindow(MissingPartition):
-    """Too few days of a window exist."""
+    """Error: too few days of a window exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The days of a trailing window: which are there and which files hold them."""
+    """The days of a trailing window: which are present, and their files."""
 
     present: tuple[dt.date, ...]
     missing: tuple[dt.date, ...]
     files: tuple[str, ...]
     manifests: tuple[Manifest, ...]
-    """Manifests of the days that are present; `files` are theirs, whatever is published
-    meanwhile."""
+    """Manifests of the days present. Their files stay readable, whatever is published meanwhile."""
 
 
 class Store:
@@ -109,12 +108,12 @@ class Store:
         self.state = state
         self.is_local = "file" in _protocols(self.fs)
         self._bucket = bucket_of(self.fs, self.root)
-        """The bucket of a store that is not local; no other store asks it."""
+        """The bucket, for a store that is not local."""
         self._cache = use(state / CACHE) if not self.is_local else DiskCache(state / CACHE)
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Return the store of an installation; nothing is created before the first publish."""
+        """Return the store of some settings; nothing is created before the first publication."""
         return cls(settings.storage or settings.state / "tables", settings.state)
 
     # Reading ---------------------------------------------------------------------------------
@@ -128,12 +127,12 @@ class Store:
         return [day for day in self.folders(asset) if self._is_there(asset, day)]
 
     def folders(self, asset: str) -> list[dt.date]:
-        """Days that take up space, ascending: published ones, and remains of removed ones."""
+        """Return days that take up space, ascending: published ones and leftovers."""
         names = (posixpath.basename(path) for path in self._ls(self._join(asset)))
         return sorted(day for name in names if (day := _day_of(name)))
 
     def size(self, asset: str, day: dt.date) -> int:
-        """Return bytes that a day takes up, with what is no longer part of it.
+        """Return the bytes of a day's folder, including files no longer in use.
 
         A file that several partitions link counts as an equal part in each.
         """
@@ -141,16 +140,16 @@ class Store:
         return sum(share(path) or 0 for path in self._ls(self._join(asset, day)))
 
     def manifest(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return what is published for a day, or None. Raises `DamagedPartition`.
+        """Return the manifest of a day, or None. Raises `DamagedPartition`.
 
-        A partition of another schema version is not there: its columns are not those of the
+        A partition of another schema version counts as missing: its columns are not those of the
         contract. `outdated` has it.
         """
         stored = self.stored(asset, day)
         return stored if stored and _is_current(stored) else None
 
     def outdated(self) -> list[Manifest]:
-        """Return partitions of another schema version than their contract's, in its order."""
+        """Return partitions of another schema version than that of their contract."""
         return [
             manifest
             for table in contracts.TABLES
@@ -159,7 +158,7 @@ class Store:
         ]
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return the manifest whatever its schema version, unlike `manifest`."""
+        """Return the manifest of a day whatever its schema version."""
         path = self._join(asset, day, MANIFEST)
         try:
             manifest = self._read_manifest(path)
@@ -173,7 +172,7 @@ class Store:
         return manifest
 
     def _read_manifest(self, path: str) -> Manifest:
-        """Read a manifest, or remember it: every step and every look at the state asks for all."""
+        """Return a manifest from its file or from memory: every step asks for all of them."""
         if not self.is_local:
             return self._read_object(path)
         stat = Path(path).stat()
@@ -188,7 +187,7 @@ class Store:
         return manifest
 
     def _read_object(self, path: str) -> Manifest:
-        """Read a manifest in a bucket, or remember it in the version that was listed."""
+        """Return a manifest from a bucket, or from memory if the listed version was read."""
         seen = self._bucket.seen(path)
         if seen is None:
             raise FileNotFoundError(path)
@@ -202,11 +201,9 @@ class Store:
         return manifest
 
     def intact(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return what is published for a day, if its files are there and of their size.
+        """Return the manifest of a day if its files exist and have their sizes; reads no data.
 
-        Nothing is read.
-
-        For those who decide what is to be made again: what is damaged counts as not there.
+        For deciding what is to be made again: what is damaged counts as missing.
         """
         try:
             manifest = self.manifest(asset, day)
@@ -219,19 +216,18 @@ class Store:
     def verify(self, manifest: Manifest) -> None:
         """Raise `DamagedPartition` unless the files hold the bytes that were published.
 
-        Behind other file systems than local ones only the size is compared: object stores keep
-        digests of their own.
+        In buckets only the size is compared: object stores keep digests of their own.
         """
         for path, fault in self._faults(manifest):
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def verify_all(self, manifests: Sequence[Manifest]) -> None:
-        """The same of several partitions, several at a time."""
+        """Verify several partitions in parallel."""
         with ThreadPoolExecutor(_VERIFIED_AT_ONCE) as pool:
             deque(pool.map(self.verify, manifests), maxlen=0)
 
     def verified(self, manifest: Manifest) -> Manifest:
-        """The same for those who build on a day, whose damaged files are set aside.
+        """Verify a partition for use as an input, renaming damaged files.
 
         So the next run makes the day again.
         """
@@ -241,7 +237,7 @@ class Store:
         return manifest
 
     def _faults(self, manifest: Manifest, *, contents: bool = True) -> Iterator[tuple[str, str]]:
-        """Yield paths that are not as they were published, and what is wrong with each."""
+        """Yield each path that is not as it was published, with what is wrong."""
         for file in manifest.stored:
             path = self._join(manifest.asset, manifest.day, file.name)
             if contents and self.is_local:
@@ -266,11 +262,11 @@ class Store:
         return self._paths(manifest, manifest.files)
 
     def paths_beside(self, manifest: Manifest) -> list[str]:
-        """Return paths of the files of URLs that its rows name by number, if they do."""
+        """Return paths of the files of URLs, if rows refer to them by number."""
         return self._paths(manifest, manifest.beside)
 
     def paths_of_counts(self, manifest: Manifest) -> list[str]:
-        """Return paths of the files of counts without clients, if there are any."""
+        """Return paths of the files of views without clients."""
         return self._paths(manifest, manifest.counts)
 
     def _paths(self, manifest: Manifest, files: Sequence[DataFile]) -> list[str]:
@@ -282,7 +278,7 @@ class Store:
         return [self._url(path) for path in paths]
 
     def require(self, asset: str, day: dt.date) -> Manifest:
-        """Return what is published for a day; `MissingPartition` if nothing is."""
+        """Return the manifest of a day. Raises `MissingPartition`."""
         manifest = self.stored(asset, day)
         if manifest is None:
             raise MissingPartition(
@@ -298,15 +294,15 @@ class Store:
         return manifest
 
     def verify_sizes(self, manifest: Manifest) -> None:
-        """Raise `DamagedPartition` unless the files are there and of their size."""
+        """Raise `DamagedPartition` unless the files exist and have their sizes."""
         for path, fault in self._faults(manifest, contents=False):
             raise _damaged(path, fault, manifest.asset, manifest.day)
 
     def damaged(self, *, contents: bool = False) -> list[str]:
-        """Published files that are missing, of a size that their manifest does not say, no Parquet.
+        """Return published files that are missing, of another size, or no Parquet.
 
-        With `contents` every byte is read and compared with the digest it was published under, but
-        for stores that are not local, as in `verify`.
+        With `contents` every byte is read and compared with the published digest, except in
+        buckets, as in `verify`.
         """
         self._bucket.forget()
         return [
@@ -331,7 +327,7 @@ class Store:
             yield from (path for path in paths if path not in wrong and not _opens(path))
 
     def _misses(self, manifest: Manifest, file: DataFile) -> str | None:
-        """Return what is wrong with a file, as far as its name and size tell."""
+        """Return what is wrong with a file, judged by its name and size."""
         path = self._join(manifest.asset, manifest.day, file.name)
         size = self._size(path)
         if size is None:
@@ -348,7 +344,7 @@ class Store:
             return None
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
-        """The `days` days that end with `day`; too few present is an error, never silence."""
+        """Return window of `days` days ending with `day`. Raises `ShortWindow` below `min_days`."""
         wanted = [day - dt.timedelta(days=back) for back in reversed(range(days))]
         manifests = [manifest for d in wanted if (manifest := self.manifest(asset, d)) is not None]
         present = tuple(manifest.day for manifest in manifests)
@@ -367,7 +363,7 @@ class Store:
         days: dt.date | Sequence[dt.date],
         columns: Sequence[str] | None = None,
     ) -> pa.Table:
-        """Return one or more partitions as an Arrow table, in the order of `days`, verified."""
+        """Return partitions as an Arrow table, in the order of `days`, verified."""
         chosen = [days] if isinstance(days, dt.date) else list(days)
         while True:
             manifests = [self.require(asset, day) for day in chosen]
@@ -395,7 +391,7 @@ class Store:
         return pa.concat_tables(tables)
 
     def _with_urls(self, rows: pa.Table, manifest: Manifest) -> pa.Table:
-        """Return rows with URLs where they are stored as numbers."""
+        """Return rows with URLs in place of their numbers."""
         named = [name for name in rows.column_names if name in _numbered(manifest)]
         if named:
             parts = [self._table(path, ["url"]) for path in self.paths_beside(manifest)]
@@ -406,14 +402,14 @@ class Store:
         return rows
 
     def _table(self, path: str, columns: Sequence[str] | None) -> pa.Table:
-        """Read a file. Not as a data set: PyArrow imports pandas for those, which takes seconds."""
+        """Return some columns of a file. Data sets are avoided: PyArrow imports pandas for them."""
         source, fs = (path, self.fs) if self.is_local else (opened(path), None)
         with pq.ParquetFile(source, filesystem=fs, pre_buffer=True) as file:
             rows: pa.Table = file.read(None if columns is None else list(columns))
         return rows if columns is None else rows.select(list(columns))
 
     def fetch(self, asset: str, day: dt.date, folder: Path) -> None:
-        """Copy a partition into a folder that is not there yet, as a local store has it."""
+        """Copy a partition into a new local folder, laid out as in a local store."""
         manifest = self.require(asset, day)
         folder.mkdir(parents=True)
         for url in self._paths(manifest, manifest.stored):
@@ -421,10 +417,7 @@ class Store:
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
     def linked(self, manifest: Manifest, folder: Path) -> list[Path]:
-        """Return the files of a partition in a local folder, to be published beside other rows.
-
-        They are hard links where the file system has them, and take up no space.
-        """
+        """Return hard links (or copies) to a partition's files in a folder, for publication."""
         files = [(url, folder / posixpath.basename(url)) for url in self.paths(manifest)]
         for url, file in files:
             if self.is_local:
@@ -441,7 +434,7 @@ class Store:
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        """A private local folder on the state's file system, for data not published yet."""
+        """Yield a private local folder on the state's file system, for data not published yet."""
         with scratch_folder(self.state / "tmp") as folder:
             yield folder
 
@@ -459,9 +452,9 @@ class Store:
     ) -> Manifest:
         """Make local Parquet `files` the partition of `asset` for `day`, atomically.
 
-        The files are moved (or uploaded) and must lie in a `scratch` folder of this store; so must
-        those `beside` them, of the URLs that their rows name by number, and `counts` without
-        clients.
+        The files are moved (or uploaded) and must be in a `scratch` folder of this store; so must
+        `beside`, the files of URLs that rows refer to by number, and `counts`, the files of views
+        without clients.
         """
         parts = [(path, _describe(path)) for path in (*files, *beside, *counts)]
         described = tuple(part for _, part in parts)
@@ -481,7 +474,7 @@ class Store:
         return manifest
 
     def _show(self, manifest: Manifest, parts: Parts) -> None:
-        """Put the files in their place, then the pointer to them."""
+        """Move the files into place, then replace the manifest."""
         asset, day = manifest.asset, manifest.day
         if not self.is_local:
             self._upload(manifest, parts)
@@ -497,7 +490,7 @@ class Store:
             self._drop_replaced(manifest, before)
 
     def _upload(self, manifest: Manifest, parts: Parts) -> None:
-        """The same in a bucket, which others may publish into who do not see our locks.
+        """Publish in a bucket, where other machines that do not see our locks may publish too.
 
         What they have made visible meanwhile is replaced, as the last publisher wins. Their files
         that are not visible yet are too young to be removed.
@@ -520,7 +513,7 @@ class Store:
         raise TimeoutError(f"{pointer} is replaced by others again and again: run it again")
 
     def _drop_replaced(self, manifest: Manifest, before: Manifest | None) -> None:
-        """Remove what no reader may have any more."""
+        """Remove files of generations that no reader may still use."""
         if before is None or before.stored != manifest.stored:
             self._drop_old(manifest.asset, manifest.day, [manifest, before])
         else:  # of no generation that readers may have
@@ -533,17 +526,14 @@ class Store:
             return True  # to be met where it is read, not to be overlooked
 
     def _readable(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return the manifest as `stored` does.
-
-        A damaged one counts as none, because replacing it is the remedy.
-        """
+        """Return the manifest of a day, or None if it is damaged: replacing it is the remedy."""
         try:
             return self.stored(asset, day)
         except DamagedPartition:
             return None
 
     def remove(self, asset: str, day: dt.date) -> None:
-        """Remove a partition: its pointer first, so that no reader meets half of it."""
+        """Remove a partition: its manifest first, so that no reader finds half of it."""
         with self._publish_lock(asset):
             paths = self._ls(self._join(asset, day))
             for path in sorted(paths, key=lambda path: posixpath.basename(path) != MANIFEST):
@@ -605,15 +595,15 @@ class Store:
 
 
 class LookingStore(Store):
-    """A store for those who only look: what is damaged is noted, and counts as not readable."""
+    """A store for display: damage is recorded and counts as missing instead of raising."""
 
     def __init__(self, root: str | os.PathLike[str], state: Path) -> None:
         super().__init__(root, state)
         self.damages: dict[tuple[str, dt.date], str] = {}
-        """Days whose manifests were asked for and cannot be read, and what to do about each."""
+        """Damaged days that were asked for, and what to do about each."""
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return the manifest as any store does; None, too, where it is damaged."""
+        """Return the manifest, or None if it is missing or damaged."""
         try:
             return super().stored(asset, day)
         except DamagedPartition as error:
@@ -625,7 +615,7 @@ class LookingStore(Store):
 
 
 def _day_of(name: str) -> dt.date | None:
-    """Whose folder it is; None for what is not ours, like a copy that somebody made of a day."""
+    """Return the day in the name of a folder, or None for others, like a copy somebody made."""
     try:
         day = dt.date.fromisoformat(name.removeprefix(_PREFIX))
     except ValueError:
@@ -648,7 +638,7 @@ def _is_current(manifest: Manifest) -> bool:
 
 
 def _disk_share(path: str) -> int | None:
-    """Return the bytes of a file over its hard links; None if it is gone."""
+    """Return the bytes of a file divided by its hard links; None if it is gone."""
     try:
         stat = Path(path).stat()
     except FileNotFoundError:
@@ -665,7 +655,7 @@ def _protocols(fs: Any) -> tuple[str, ...]:
 
 
 DAMAGED: Final = "cannot be used: make it again"
-"""End of every message of a damaged partition, also through a view."""
+"""Last words of every message on a damaged partition, also through a view."""
 
 
 def _damaged(path: str, fault: str, asset: str, day: dt.date) -> DamagedPartition:

@@ -1,7 +1,7 @@
-"""`SHA256SUMS` of a folder: what its files were when they were written, as `sha256sum -c` reads it.
+"""`SHA256SUMS` of a folder: digests of its files, in the format of `sha256sum -c`.
 
-For files that say nothing of their own content: pages and lists. Not here: tables, whose
-manifests have digests (`manifest`), and records, which are sealed (`sealed`).
+For files without a digest of their own: pages and lists. Not here: tables, whose manifests have
+digests (`manifest`), and records, which are sealed (`sealed`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ def sum_of(path: Path) -> str:
 
 
 def text_of(folder: Path, names: Iterable[str]) -> str:
-    """Return the sums of some files of a folder, as they are now."""
+    """Return the text of SHA256SUMS for some files of a folder."""
     return _text({name: sum_of(folder / name) for name in names})
 
 
 def note(folder: Path, names: Iterable[str], locks: Path) -> None:
-    """Keep the sums of files that were just written; those of other files stay.
+    """Record the digests of files that were just written; those of other files stay.
 
-    Killed between writing a file and this, the file counts as damaged until it is written again.
+    If the process is killed between writing a file and this, the file counts as damaged until it is
+    written again.
     """
     from temporal_assets.machine.locks import brief  # crawlers, who only look, need no filelock
 
@@ -46,7 +47,7 @@ def note(folder: Path, names: Iterable[str], locks: Path) -> None:
 
 
 def noted(folder: Path) -> dict[str, str]:
-    """Return the sums of the files that have one, by name."""
+    """Return the recorded digests by file name."""
     try:
         text = (folder / NAME).read_text("utf-8", "replace")
     except FileNotFoundError:
@@ -56,7 +57,7 @@ def noted(folder: Path) -> dict[str, str]:
 
 
 def faults(folder: Path) -> list[Path]:
-    """Return files that are missing or not what was written; none where none are noted.
+    """Return names of files that are missing or changed; none if there is no SHA256SUMS.
 
     The list itself is among them where it cannot be read in full.
     """

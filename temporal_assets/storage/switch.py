@@ -1,8 +1,8 @@
-"""Changing a folder as a whole: readers find the old files or the new ones, never some of each.
+"""Replacing a folder as a whole: readers find the old files or the new ones, never a mixture.
 
-The changed folder is made beside the old one and takes its place in one step of the file system,
-whatever is killed when. Files that nobody changes are the same files, by hard links. Not here:
-single files (`durable`), tables (`store`).
+The changed folder is made beside the old one and takes its place in one step of the file system.
+Files that nobody changes are the same files, by hard links. Not here: single files (`durable`),
+tables (`store`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from temporal_assets.machine.durable import link, make_folder, sync
 
 _ENDING: Final = ".switch"
 _ABANDONED_SECONDS: Final = 3600
-"""No living process takes so long to change a folder."""
+"""Age in seconds of leftovers to be removed: no living process takes so long."""
 
 _HERE: Final = -100
-"""`AT_FDCWD`: paths are as the process sees them."""
+"""`AT_FDCWD` of Linux: paths are relative to the working folder."""
 _EXCHANGE: Final = 2
-"""`RENAME_EXCHANGE` of Linux."""
+"""`RENAME_EXCHANGE` of Linux: exchange two names."""
 _UNKNOWN: Final = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP))
-"""A system or file system that cannot exchange two names."""
+"""Error numbers of systems that cannot exchange two names."""
 
 
 @contextmanager
 def switched(folder: Path) -> Iterator[Path]:
-    """Give a copy of a folder to change; at the end it takes the folder's place.
+    """Yield a copy of a folder to change; at the end it takes the folder's place.
 
-    Where the body raises, nothing is changed. Raises `OSError` for a folder that cannot be
-    switched, such as the one that this process is in.
+    If the body raises, nothing is changed. Raises `OSError` for a folder that cannot be replaced,
+    such as the working folder.
     """
     folder = folder.resolve()
     if Path.cwd().is_relative_to(folder):
@@ -74,7 +74,7 @@ def _take_place(beside: Path, folder: Path) -> None:
 
 
 def _exchange(first: Path, other: Path) -> bool:
-    """Return exchange two names in one step. Return False where the system cannot."""
+    """Exchange two names in one step; return False where the system cannot."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
@@ -87,7 +87,7 @@ def _exchange(first: Path, other: Path) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed processes left. By age: another machine's process cannot be asked."""
+    """Remove leftovers of killed processes, by age: other machines' processes cannot be checked."""
     limit = time.time() - _ABANDONED_SECONDS
     for left in folder.parent.glob(f".{folder.name}.*{_ENDING}"):
         with suppress(FileNotFoundError):

@@ -1,9 +1,8 @@
-"""Publishing small days together: each is there whole or not at all, and they share the waiting.
+"""Publishing many small days together: each atomically, with one wait for the disk.
 
 Flushing the files of a small day to the disk takes several times as long as making them. Here the
-files of all days are flushed side by side, then renamed, and their folders are flushed once.
-
-Not here: which days are published together (`defs.days`), a single publication (`store`).
+files of all days are flushed side by side, then renamed, and their folders are flushed once. Not
+here: which days are published together (`defs.days`), a single publication (`store`).
 """
 
 from __future__ import annotations
@@ -21,20 +20,21 @@ from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import MANIFEST, Parts, Store
 
 _FLUSHED_AT_ONCE: Final = 16
-"""A file system writes its journal once for all that wait: 16 took a twelfth of one by one."""
+"""Number of files flushed in parallel: 16 took a twelfth of the time of one by one, since a file
+system writes its journal once for all that wait."""
 
 
 class _Waiting(NamedTuple):
-    """A publication that nobody sees yet."""
+    """A publication that is not visible yet."""
 
     manifest: Manifest
     parts: Parts
     text: Path
-    """Manifest as it will be, in the scratch folder."""
+    """Path of the manifest in the scratch folder."""
 
 
 class BatchStore(Store):
-    """A store that keeps publications back until `flush`. Threads may share it."""
+    """A store that holds publications back until `flush`. Threads may share it."""
 
     def __init__(self, store: Store, scratch: Path) -> None:
         super().__init__(store.root, store.state)
@@ -43,11 +43,11 @@ class BatchStore(Store):
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        """Yield a folder for a day; what it holds is needed until `flush`."""
+        """Yield a folder for a day; its files are needed until `flush`."""
         yield Path(tempfile.mkdtemp(dir=self._scratch))
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return what will be published, or else what is."""
+        """Return the manifest that will be published, or the published one."""
         waiting = self._waiting.get(asset, {}).get(day)
         return waiting.manifest if waiting else super().stored(asset, day)
 
@@ -58,7 +58,7 @@ class BatchStore(Store):
         waiting[manifest.day] = _Waiting(manifest, parts, text)
 
     def flush(self) -> None:
-        """Publish what waits, one asset after the other in the order of their first day."""
+        """Publish everything held back, asset by asset in the order of their first day."""
         waiting, self._waiting = self._waiting, {}
         every = [partition for days in waiting.values() for partition in days.values()]
         _each(
@@ -93,10 +93,10 @@ class BatchStore(Store):
 
 @contextmanager
 def together(store: Store) -> Iterator[Store]:
-    """Yield a store for small days, whose publications all appear at the end.
+    """Yield a store for small days whose publications all become visible at the end.
 
-    Where the body raises, none does. A store that is not local publishes one after the other: it
-    has nothing to flush.
+    If the body raises, none does. A store that is not local publishes one after the other: it has
+    nothing to flush.
     """
     if not store.is_local:
         yield store
