@@ -44,8 +44,8 @@ class Cleaning(Section):
     """Images, scripts, style sheets, downloads, feeds; robots.txt, sitemaps and their like."""
 
     bots: Literal["drop", "keep"] = "drop"
-    """Programs, by their agent and by their behaviour: more than 60 pages in a minute, or 100 pages
-    in a day without a referrer, where the format logs referrers."""
+    """Programs, by their agent and by their behaviour: more than 60 pages in a minute of
+    the clock, or 100 pages in a day without a referrer, where the format logs referrers."""
 
     scheme: Literal["https", "http", "keep"] = "https"
     """Scheme under which all URLs are stored: a page reached over both is one page."""
