@@ -1,9 +1,8 @@
-"""Putting the code location together, anew at every call.
+"""Building Dagster's definitions from the settings, anew at every call.
 
-The daemon, the web server, every run, the command line and the tests each build their own.
-Building reads the settings and which days the logs span; it creates nothing.
-
-Not here: any asset, check, job or sensor (`defs`).
+The daemon, the web server, every run, the command line and the tests each build their own. Building
+reads the settings and which days the logs span; it creates nothing. Not here: any asset, check, job
+or sensor (`defs`).
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ def build_defs(
     settings: Settings | SettingsResource | None = None,
     resources: Mapping[str, Any] | None = None,
 ) -> dg.Definitions:
-    """Return all definitions, but no executor, for settings; by default those of the state folder.
+    """Return all definitions except the executor, for settings (default: the state folder's).
 
-    `resources` replace those of the same name: `store` and `engine` wherever they are used.
-    Merge them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
+    `resources` replace those of the same name: `store` and `engine` wherever they are used. Merge
+    them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
     """
     given = dict(resources or {})
     chosen: Any = given.setdefault("settings", settings or SettingsResource())

@@ -1,4 +1,4 @@
-"""Dagster's entry point. Everything is put together in `build`; nothing happens at import."""
+"""Dagster's entry point: the definitions are made by `build`; nothing happens at import."""
 
 from __future__ import annotations
 

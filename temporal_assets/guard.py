@@ -1,9 +1,9 @@
-"""Dagster's web server behind a guard: only this machine's own pages are answered.
+"""Dagster's web server behind a filter that only answers requests from its own pages.
 
 Dagster's server has no log-in, takes changes by GET as well as by POST, and from any origin. So a
 page that somebody has open in a browser could start runs by a link, by a request of its own, or
-under a name that it lets lead here (DNS rebinding). The guard looks at what browsers cannot be
-made to leave out or to forge: `Host`, `Origin` and `Sec-Fetch-Site`.
+under a name that it lets lead here (DNS rebinding). The guard looks at headers that browsers always
+send and pages cannot forge: `Host`, `Origin` and `Sec-Fetch-Site`.
 
 Here: the guard, the pages of the report below `/report/`, and `python -m temporal_assets.guard`,
 which takes the arguments of `dagster-webserver`. Not here: a log-in. Programs of other users of the
@@ -22,12 +22,12 @@ Channel = Callable[..., Awaitable[Any]]
 App = Callable[[Scope, Channel, Channel], Awaitable[None]]
 
 _OURS: Final = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
-"""Names of this machine for itself. The port is free: `ssh -L` may bring another."""
+"""Expression for this machine's own names with any port: `ssh -L` may use another one."""
 
 _GRAPHQL: Final = "/graphql"
 _LOOKING: Final = frozenset({"GET", "HEAD"})
 _OWN_SITES: Final = frozenset({"same-origin", "none"})
-"""`none` is an address that a person typed."""
+"""Accepted values of Sec-Fetch-Site; `none` is an address that a person typed."""
 
 
 _REPORTS: Final = "/report/"
@@ -35,14 +35,14 @@ _REPORT: Final = re.compile(r"evaluation(-[0-9]{4}-[0-9]{2}-[0-9]{2})?\.html")
 
 
 class Guard:
-    """An application that answers for another one, or refuses."""
+    """An ASGI application that passes requests on to another one, or refuses them."""
 
     def __init__(self, app: App, reports: Path | None = None) -> None:
-        """`reports` is the folder whose pages are shown below `/report/`."""
+        """Take the application and `reports`, the folder of pages shown below `/report/`."""
         self._app, self._reports = app, reports
 
     async def __call__(self, scope: Scope, receive: Channel, send: Channel) -> None:
-        """Let a request through or say why not."""
+        """Pass a request on, or answer why not."""
         why = refusal(scope) if scope["type"] in ("http", "websocket") else None
         page = self._page(scope) if why is None else None
         if page is not None:
@@ -56,7 +56,7 @@ class Guard:
             await _answer(send, 403, b"text/plain", text)
 
     def _page(self, scope: Scope) -> bytes | None:
-        """Return the page of the report that is asked for; None of anything else."""
+        """Return the requested page of the report, or None for other requests."""
         if self._reports is None or scope["type"] != "http" or scope["method"] not in _LOOKING:
             return None
         path: str = scope["path"]
@@ -81,7 +81,7 @@ async def _answer(send: Channel, status: int, kind: bytes, body: bytes) -> None:
 
 
 def refusal(scope: Scope) -> str | None:
-    """Return why a request is not let through; None if it is."""
+    """Return why a request is refused, or None if it is not."""
     headers: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

@@ -1,4 +1,7 @@
-"""Reading artifacts without Dagster: `temporal_assets.open(state).read("page_views", day)`."""
+"""Reading published tables without Dagster, from notebooks and programs.
+
+temporal_assets.open(state).read("page_views", day)
+"""
 
 from __future__ import annotations
 
@@ -23,20 +26,20 @@ from temporal_assets.storage.store import MissingPartition, Store
 Day = dt.date | str
 
 _ROWS_AT_ONCE: Final = 20_480
-"""Rows of a large result that are in memory."""
+"""Number of rows of a large result in memory at once."""
 
 
 class NoSelect(ValueError):
-    """The error of a statement that does more than read; the message names it."""
+    """Error: a statement does more than read; the message names it."""
 
 
 class Artifacts:
-    """The published artifacts of one state folder. Reading never changes anything."""
+    """The published tables of one state folder. Reading never changes anything."""
 
     def __init__(self, state: str | os.PathLike[str] | None = None, *, verify: bool = True) -> None:
         self.settings = load_settings(state)
         self.verify = verify
-        """True if queries compare the files that they name with what was published."""
+        """True if queries compare the files that they name with the published digests."""
         if not self.settings.state.is_dir():
             raise FileNotFoundError(
                 f"there is no state folder {self.settings.state}; `temporal-assets ingest PATH` or "
@@ -50,13 +53,13 @@ class Artifacts:
         self.store = Store.open(self.settings)
 
     def __repr__(self) -> str:
-        """Return the folder, and the days of every asset that is there."""
+        """Return the folder, and the days of every asset."""
         days_of_asset = {name: self.store.folders(name) for name in self.store.assets()}
         lines = [f"{name}: {_span(days)}" for name, days in days_of_asset.items() if days]
         return "\n  ".join([f"artifacts of {self.settings.state}", *(lines or ["none yet"])])
 
     def assets(self) -> list[str]:
-        """Return names that `read` takes."""
+        """Return the names that `read` takes."""
         return sorted(table.name for table in contracts.TABLES)
 
     def days(self, asset: str) -> list[dt.date]:
@@ -89,7 +92,7 @@ class Artifacts:
                     raise
 
     def query(self, sql: str) -> pa.Table:
-        """The result of a SELECT over all assets. Whole sums are integers, decimals are floats.
+        """Return the result of a SELECT over all assets, with sums as integers or floats.
 
         It cannot change anything: other statements raise `NoSelect`, and DuckDB is kept from files
         outside of the tables where those are local.
@@ -102,7 +105,7 @@ class Artifacts:
 
     @contextmanager
     def large_query(self, sql: str) -> Iterator[pa.Table]:
-        """The same while its rows are in a file: they may be more than there is memory for.
+        """Yield the result of a SELECT as a table that stays in a file, for more rows than memory.
 
         Sums stay the decimals that they are in SQL.
         """
@@ -126,7 +129,7 @@ class Artifacts:
         )
 
     def _lock(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Keep queries from other files than those of the tables, and from settings."""
+        """Restrict queries to the files of the tables, and forbid changes of settings."""
         if self.store.is_local:
             tables = literal(str(Path(self.store.root).absolute()) + os.sep)
             connection.execute(f"SET allowed_directories = [{tables}]")  # SQL: a literal
@@ -148,7 +151,7 @@ def refuse_changes(sql: str) -> None:
 
 
 def _is_state(settings: Settings) -> bool:
-    """Return whether anything of ours lies there, or the tables are named elsewhere."""
+    """Return True if a folder holds files of ours, or the tables are elsewhere by settings."""
     parts = (SETTINGS_FILE, "landing", "tables", "dagster")
     return settings.storage is not None or any((settings.state / part).exists() for part in parts)
 
@@ -160,7 +163,7 @@ def _span(days: Sequence[dt.date]) -> str:
 
 
 def _with_numbers(table: pa.Table) -> pa.Table:
-    """Decimals, which SQL makes of sums of integers, as numbers that pandas sorts and adds."""
+    """Convert decimals, which SQL makes of sums of integers, to integers or floats."""
     for index, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
             numbers = _as_numbers(table.column(index), field.type.scale)
@@ -186,7 +189,7 @@ def _in_file(relation: duckdb.DuckDBPyRelation, path: Path) -> pa.Table:
 
 
 def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pa.Table]) -> pa.Table:
-    """Return what `ask` gets. The database does not hear of Ctrl-C by itself while it works."""
+    """Return the result of `ask`, interrupting the database on Ctrl-C, which it does not notice."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(ask)
         try:

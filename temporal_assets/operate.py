@@ -1,7 +1,7 @@
-"""Running the project from a program: the command line goes through here.
+"""Running the pipeline from a program or the command line, in this process, through Dagster.
 
-Everything happens in this process, and through Dagster: runs, metadata and checks are in the UI
-afterwards as if they had been started there. Not here: what is run (`defs`).
+Runs, metadata and checks are in the UI afterwards as if they had been started there. Not here: the
+definitions of assets, checks and jobs (`defs`).
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ _QUIET: Final[Mapping[str, Any]] = {
 }
 
 _SMALL_RUNS: Final = 12
-"""Runs whose days are made in one where they are small."""
+"""Number of runs whose days are made in one run if they are small."""
 
 _FEW_ROWS: Final = 20_000
-"""Rows of a small day: making them takes less than everything around it."""
+"""Largest number of rows of a small day, which takes less time to make than a run to start."""
 
 _MADE_TOGETHER: Final = frozenset({"requests", "rejects"})
 
@@ -99,7 +99,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An asset that could not be made for some days; none where it has no days."""
+    """An asset that could not be made, for some days if it has any."""
 
     asset: str
     days: tuple[dt.date, ...]
@@ -108,7 +108,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A day that was asked for and was left out, or some of it."""
+    """A day that was asked for and was left out, in whole or in part."""
 
     day: dt.date
     reason: str
@@ -116,18 +116,18 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of `materialize`."""
+    """The result of `materialize`."""
 
     materialized: tuple[Published, ...] = ()
     failures: tuple[Failed, ...] = ()
     checks: tuple[Judgement, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     run_ids: tuple[str, ...] = ()
-    """Dagster's runs, to be looked up in the UI."""
+    """Ids of Dagster's runs, to be looked up in the UI."""
 
     @property
     def ok(self) -> bool:
-        """Everything was made and no invariant is broken. Warnings do not count."""
+        """True if everything was made and no invariant is broken. Warnings do not count."""
         return not self.failures and not verdicts.blockers(self.checks)
 
     def then(self, later: Outcome) -> Outcome:
@@ -142,10 +142,10 @@ class Outcome:
 
 
 def prepare_home(settings: Settings) -> Path:
-    """Return the folder to use as DAGSTER_HOME, and make it with its `dagster.yaml` if missing.
+    """Return the folder to use as DAGSTER_HOME, making it with its `dagster.yaml` if missing.
 
-    A `dagster.yaml` that is there is left alone: it is the operator's to change. But where it names
-    the folder of a state that has been moved or copied since, it would write there.
+    An existing `dagster.yaml` is left alone: it is the operator's to change. But where it names the
+    folder of a state that has been moved or copied since, it would write there.
     """
     settings.make_state()
     home = settings.state / "dagster"
@@ -165,7 +165,10 @@ def prepare_home(settings: Settings) -> Path:
 
 
 def make_history(home: Path) -> None:
-    """Make Dagster's databases, which it does when it opens a home without any."""
+    """Create Dagster's databases.
+
+    Dagster does so when it opens a home without any.
+    """
     dg.DagsterInstance.from_config(str(home)).dispose()
 
 
@@ -210,9 +213,9 @@ def materialize(
 
 
 def finish(settings: Settings, on_event: Callable[[Event], None] | None = None) -> Outcome | None:
-    """End runs whose process is gone, and finish what they began; `materialize` does it as well.
+    """End runs whose process is gone and finish what they began; return None if there is nothing.
 
-    Return None where there is nothing to finish.
+    `materialize` does this as well.
     """
     if not unfinished(settings):
         return None
@@ -225,12 +228,12 @@ def finish(settings: Settings, on_event: Callable[[Event], None] | None = None) 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Work that killed runs have begun and not finished; any next run finishes it."""
+    """Work that killed runs have left unfinished; the next run finishes it."""
 
     days: Mapping[str, tuple[dt.date, ...]]
     """Days by asset that are published and not judged, or judged and not released."""
     runs: int
-    """Runs of Dagster whose process is gone, and that nobody has ended."""
+    """Runs of Dagster whose process is gone and that were not ended."""
     catalogue: bool
     """True if `catalogue.duckdb` does not show what is published."""
 
@@ -239,7 +242,7 @@ class Unfinished:
 
 
 def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
-    """Return what killed runs have begun and not finished. Changes nothing."""
+    """Return what killed runs have left unfinished; changes nothing."""
     store = store or Store.open(settings)
     days = registry.unfinished(store, settings)
     is_shown = catalogue.is_moved(store) or catalogue.is_current(store)
@@ -248,7 +251,7 @@ def unfinished(settings: Settings, store: Store | None = None) -> Unfinished:
 
 
 def forgettable_runs(settings: Settings) -> list[str]:
-    """Return ids of runs older than `retention.runs_days` that made nothing that is there now."""
+    """Return ids of runs older than `retention.runs_days` that made nothing still published."""
     days = settings.retention.runs_days
     if days is None:
         return []
@@ -266,7 +269,7 @@ def forget_runs(settings: Settings, runs: Sequence[str]) -> None:
 
 
 def switched_on(settings: Settings) -> tuple[str, ...]:
-    """Return the sensors and schedules that are switched on. Makes no Dagster home."""
+    """Return the names of sensors and schedules that are switched on; makes no Dagster home."""
     home = Path(os.environ.get("DAGSTER_HOME") or settings.state / "dagster")
     if not (home / _CONFIG).is_file() and not (home / "schedules").is_dir():
         return ()
@@ -282,18 +285,18 @@ def switched_on(settings: Settings) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Home and database of Dagster's runs, events and schedules."""
+    """Location of Dagster's runs, events and schedules."""
 
     home: Path
     """$DAGSTER_HOME, or the folder in the state folder."""
     database: str
-    """Words for the database, without a password."""
+    """The database in words, without a password."""
     is_current: bool
-    """False if `dagster instance migrate` has its tables to change."""
+    """False if its tables have to be changed by `dagster instance migrate`."""
 
 
 def history(settings: Settings) -> History:
-    """Return where Dagster's history lies, having opened it. Makes the home where there is none."""
+    """Open Dagster's history and return its location; makes the home if there is none."""
     home = _home(settings)
     with _instance(settings) as instance:
         storage = instance.event_log_storage
@@ -313,9 +316,9 @@ def _database(address: str | None) -> str:
 def last_checks(
     settings: Settings, inventory: Inventory | None = None, store: Store | None = None
 ) -> tuple[Judgement, ...]:
-    """Return the last judgements of all published partitions, and of the log files.
+    """Return the last judgements of all published partitions and of the log files.
 
-    A caller that has read the inventory passes it: reading thousands of files takes a second.
+    Pass an inventory that was read before: reading thousands of files takes a second.
     """
     store = store or Store.open(settings)
     judgements = [
@@ -331,7 +334,7 @@ def last_checks(
 
 @dataclass
 class _Operation:
-    """A call of `materialize` and what has happened so far."""
+    """The state of one call of `materialize`: what has happened so far."""
 
     settings: Settings
     on_event: Callable[[Event], None] | None
@@ -358,7 +361,7 @@ class _Operation:
     def kept(
         self, assets: Sequence[str], days: Sequence[dt.date]
     ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
-        """Yield assets with the days to make them for, but for what `doctor clean` has removed."""
+        """Yield assets with their days, leaving out what `doctor clean` has removed."""
         kept = Kept.load(self.settings.state)
         gone = [day for day in days if not kept.has_daily(day)]
         alone = [asset for asset in assets if asset not in DERIVED]
@@ -399,9 +402,9 @@ class _Operation:
     def make_windows(
         self, instance: dg.DagsterInstance, assets: Sequence[str], days: Sequence[dt.date]
     ) -> None:
-        """Make the windows that end with contiguous days, and what they lack to be made from.
+        """Make the windows that end with contiguous days, and their missing inputs.
 
-        Where one stops the run, each of the others goes on alone.
+        Where one stops the run, each of the others is made alone.
         """
         before = len(self.events)
         wanted = registry.needed(Store.open(self.settings), self.settings, assets, days)
@@ -425,7 +428,7 @@ class _Operation:
             self.make_windows(instance, wanted, [due.day])
 
     def finish(self, instance: dg.DagsterInstance) -> None:
-        """Judge what is there and was not judged, and release what was not released."""
+        """Judge what was published and not judged, and release what was not released."""
         store = Store.open(self.settings)
         is_alone = not lifelines.are_others_running(self.settings.state)
         left = registry.unfinished(store, self.settings) if is_alone else {}
@@ -442,7 +445,7 @@ class _Operation:
         assets: Sequence[str],
         days: Sequence[dt.date],
     ) -> bool:
-        """Make assets in one run, or what finishes them. Returns whether it succeeded."""
+        """Make assets in one run of a job; return whether it succeeded."""
         before = len(self.events)
         installation = Installation.of(self.settings, self._report, refreshes_catalogue=False)
         # Built anew for every run: reading logs may have brought earlier days.
@@ -478,7 +481,7 @@ class _Operation:
         return result.success
 
     def _refresh_catalogue(self) -> None:
-        """Show what a run has published to SQL clients, or say why that is not possible."""
+        """Rebuild the catalogue after a run, or report why that is not possible."""
         try:
             catalogue.refresh(Store.open(self.settings))
         except Exception as error:
@@ -553,7 +556,7 @@ def _alike(
     days: Sequence[dt.date],
     late: Mapping[str, Collection[dt.date]] | None,
 ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
-    """Yield the assets to make, with the contiguous days that need exactly these."""
+    """Yield groups of assets, each with the contiguous days that need exactly these."""
     if late is None:
         yield assets, days
         return
@@ -593,7 +596,7 @@ def _failures(events: Sequence[Event]) -> Iterator[Failed]:
 
 
 def _error(result: dg.ExecuteInProcessResult) -> str:
-    """Return why a run failed though no day did: the innermost error of its first failed step."""
+    """Return the innermost error of the first failed step of a run in which no day failed."""
     for event in result.all_events:
         if event.is_failure and event.is_step_event:
             error = event.step_failure_data.error
@@ -606,7 +609,7 @@ def _error(result: dg.ExecuteInProcessResult) -> str:
 
 @contextmanager
 def _ended_as_before() -> Iterator[None]:
-    """SIGTERM does after a run what it did before.
+    """Restore the handler of SIGTERM after a run.
 
     Dagster leaves it to the handler of Ctrl-C, which is to be ignored in the background.
     """
@@ -654,11 +657,11 @@ compute_logs:
     base_dir: ".*"
 """,
 )
-"""Pattern of the places where Dagster keeps things, as `dagster.yaml` has it."""
+"""Expression for a `dagster.yaml` as we write it, with the folders it names."""
 
 
 def _is_elsewhere(config: str, home: Path) -> bool:
-    """Return whether it names the home of a state folder that was moved or copied to this one."""
+    """Return True if a `dagster.yaml` names the home of another state folder, moved or copied."""
     home_setting = _PLACES.search(config)
     if home_setting is None:
         return False

@@ -76,7 +76,7 @@ TABLES: Final[tuple[Table, ...]] = (
     TIMELY_SIMULATION,
     EVALUATION_REPORT,
 )
-"""All tables, in the order the data flows."""
+"""All tables, in the order in which they are computed."""
 
 _BY_NAME: Final = {table.name: table for table in TABLES}
 

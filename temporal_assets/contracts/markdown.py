@@ -41,7 +41,7 @@ def document(table: Table) -> str:
 
 
 def check_rows(table: Table) -> list[tuple[str, ...]]:
-    """Return the documentation of the checks of one table, a row each."""
+    """Return a row of documentation for each check of a table."""
     return [*map(_rule, table.rules), *map(_drift, table.drifts)]
 
 
@@ -57,7 +57,7 @@ def _rule(rule: Rule) -> tuple[str, ...]:
 
 
 def expected(rule: Rule) -> str:
-    """Return in words what the measure of a rule must be."""
+    """Return the range of a rule's measure in words."""
     if rule.offenders:
         return "no such row"
     if rule.maximum_parameter:
@@ -85,7 +85,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return lines of a table."""
+    """Return the lines of a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 

@@ -17,21 +17,21 @@ from enum import Enum
 from typing import Final
 
 AT_FAULT: Final = "The transformation is at fault: report it with the rows shown here."
-"""The remedy of most invariants: nothing that a user did can break them."""
+"""The remedy of most invariants: the program is at fault, not the user."""
 
 MIN_CLIENTS_CHANGED: Final = (
     f"`privacy.min_clients` has changed, or: {AT_FAULT[0].lower()}{AT_FAULT[1:]}"
 )
-"""The remedy where a list names what fewer clients know than may be named."""
+"""The remedy where a list names something that fewer than `min_clients` clients know."""
 
 
 class Severity(Enum):
     """The meaning of a broken rule."""
 
     ERROR = "error"
-    """An invariant: the data is wrong, and nothing downstream may be built on it."""
+    """The data is wrong, and nothing downstream may be built on it: an invariant."""
     WARN = "warn"
-    """Unusual: the data may be right, somebody should look."""
+    """The data is unusual and may be right; somebody should look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Rule:
 
     name: str
     measure: str
-    """SQL aggregate over the table; one number."""
+    """SQL aggregate over the table that gives one number."""
     protects: str
     """Sentence on what goes wrong downstream when the rule is broken."""
     remedy: str = AT_FAULT
@@ -53,12 +53,13 @@ class Rule:
     offenders: str | None = None
     """SQL SELECT of the rows that break the rule, where there are such rows."""
     reads: tuple[str, ...] = ()
-    """Further tables that `measure` reads, of the same day."""
+    """Further tables of the same day that `measure` reads."""
     reads_window: tuple[str, ...] = ()
-    """Daily tables of whose days in the window it reads those that are there, as `<name>_window`.
+    """Daily tables that `measure` reads for all days of the window, as `<name>_window`.
+
     Of large windows it reads some days, and others on the next night (`quality.inspect`)."""
     needs_referrers: bool = False
-    """Says nothing about days whose log formats do not have referrers."""
+    """True if the rule says nothing about days whose log formats lack referrers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +76,21 @@ class Drift:
     protects: str
     remedy: str
     whole: str | None = None
-    """SQL aggregate: how many things the measure is a share of; a count has none."""
+    """SQL aggregate of which the measure is a share; None for a count."""
     largest_factor: float | None = None
-    """The day may be this many times larger or smaller than expected, whatever the noise."""
+    """Factor by which the day may differ from what is expected, whatever the noise."""
     largest_difference: float | None = None
-    """A share may differ from the expected one by this much, whatever the noise."""
+    """Difference of a share from the expected one that is allowed, whatever the noise."""
     least: float | None = None
-    """The day must have so much, unless a day with nothing is nothing unusual."""
+    """Least amount for a day to be judged, unless an empty day would be usual."""
     weeks: int = 0
-    """Judges the sum of so many weeks that end with the day, and compares it with weeks before."""
+    """Number of weeks up to the day whose sum is judged, against earlier weeks."""
     reads: tuple[str, ...] = ()
     """Further tables that `measure` reads, of the same day."""
     needs_referrers: bool = False
-    """Says nothing about days whose log formats do not have referrers."""
+    """True if the drift says nothing about days whose log formats lack referrers."""
     needs_past: bool = False
-    """Says nothing about the first day: a small site never has what it looks for."""
+    """True if the first day is not judged: a small site never has what it looks for."""
 
     def __post_init__(self) -> None:
         limits = (self.largest_factor, self.largest_difference, self.least)
@@ -114,7 +115,7 @@ def no_rows(
 
 
 def rules_of_shape(table: str, columns: Sequence[str], key: Sequence[str]) -> tuple[Rule, ...]:
-    """The invariants that follow from a table's shape: its `columns` without NULLs and its key."""
+    """Return the invariants from a table's shape: values in all `columns`, a unique key."""
     rules = (_not_null(table, columns), _day_is_partition(table))
     return (*rules, _unique(table, key)) if key else rules
 
@@ -174,7 +175,7 @@ def has_rows(what: str) -> Rule:
 
 
 def has_rows_as_usual(what: str) -> Drift:
-    """Return a warning about an empty day, where the days before had too many rows for chance."""
+    """Return a warning about an empty day, if earlier days had too many rows for chance."""
     return Drift(
         name="has_rows",
         measure="count(*)",
@@ -185,7 +186,7 @@ def has_rows_as_usual(what: str) -> Drift:
 
 
 def has_rows_as_before(what: str) -> Drift:
-    """A warning about an empty table of a window, where those before had too much for chance."""
+    """Return a warning about an empty table, if earlier ones had too many rows for chance."""
     return replace(has_rows_as_usual(what), needs_past=True)
 
 

@@ -1,4 +1,7 @@
-"""The shape of a contract. Not here: any particular table, and how rules are judged."""
+"""The classes of a contract: `Table`, its columns and types.
+
+Not here: any particular table, and how rules are judged.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from temporal_assets.contracts.rules import Drift, Rule, rules_of_shape
 
 
 class Type(Enum):
-    """The few column types in use. The value is the SQL type, which DuckDB and Spark share."""
+    """A column type. The value is the SQL type, which DuckDB and Spark share."""
 
     DATE = "DATE"
     TIMESTAMP = "TIMESTAMP"
-    """UTC, microseconds, without a zone: the zone of a day is a setting, not data."""
+    """UTC time in microseconds, without a zone: the zone of a day is a setting, not data."""
     INTEGER = "INTEGER"
     BIGINT = "BIGINT"
     DOUBLE = "DOUBLE"
@@ -30,11 +33,11 @@ class Type(Enum):
     """A list of 32-bit integers."""
     BIGINTS = "BIGINT[]"
     LINKS = "STRUCT(page INTEGER, transits BIGINT)[]"
-    """Other ends of links, by number, and how often each was followed; ascending."""
+    """A list of (page number, how often the link was followed), ascending."""
 
     @property
     def arrow(self) -> pa.DataType:
-        """The type in memory and in Parquet."""
+        """The Arrow type in memory and in Parquet."""
         return _ARROW[self]
 
 
@@ -54,7 +57,7 @@ _ARROW = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """A column of a table."""
+    """The name, type and meaning of a column."""
 
     name: str
     type: Type
@@ -79,7 +82,7 @@ class Table:
 
     name: str
     version: int
-    """Raised when a column changes its name, type or meaning."""
+    """Number that is raised when a column changes its name, type or meaning."""
     description: str
     grain: str
     """Meaning of one row."""
@@ -87,13 +90,13 @@ class Table:
     key: tuple[str, ...] = ()
     """Columns that together are unique within a day; empty where rows may repeat."""
     own_rules: tuple[Rule, ...] = ()
-    """Rules beside those that follow from the shape; judged on one day at a time."""
+    """Rules besides those that follow from the shape; judged on one day at a time."""
     drifts: tuple[Drift, ...] = ()
-    """Measures of a day that are compared with the days before."""
+    """Measures of a day that are compared with earlier days."""
     is_read_often: bool = False
-    """Windows read all of it several times: reading must be fast, even if it is larger on disk."""
+    """True if windows read all of it several times: compressed for fast reading."""
     is_passing: bool = False
-    """It is gone before anybody counts its bytes: both ways must be fast."""
+    """True for an intermediate table that is soon removed: compressed for fast writing."""
 
     def __post_init__(self) -> None:
         names = [*self.column_names, *self.check_names]
@@ -110,18 +113,18 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def taken(self, *names: str) -> tuple[ColumnSpec, ...]:
-        """Return columns of this table, for the contract of another that takes them over."""
+        """Return columns of this table, for the contract of another that copies them."""
         by_name = {column.name: column for column in self.columns}
         return tuple(replace(by_name[name], sources=(f"{self.name}.{name}",)) for name in names)
 
     @property
     def numbered(self) -> tuple[str, ...]:
-        """Return the names of the columns that are stored as numbers of URLs."""
+        """Names of the columns that are stored as numbers of URLs."""
         return tuple(column.name for column in self.columns if column.number)
 
     @cached_property
     def stored(self) -> Table:
-        """The same table as its files have it: numbers instead of URLs."""
+        """The table as its files have it: numbers instead of URLs."""
         columns = (
             replace(column, type=column.number) if column.number else column
             for column in self.columns
@@ -138,17 +141,17 @@ class Table:
 
     @property
     def checks(self) -> tuple[Rule | Drift, ...]:
-        """All that is checked: rules, then drifts."""
+        """All checks: rules, then drifts."""
         return (*self.rules, *self.drifts)
 
     @property
     def check_names(self) -> tuple[str, ...]:
-        """Names of all that is checked, in the order of `checks`."""
+        """Names of all checks, in the order of `checks`."""
         return tuple(check.name for check in self.checks)
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """Nullability is left to the rules: engines do not write it into Parquet alike."""
+        """The Arrow schema; columns may be null, since engines write nullability differently."""
         return pa.schema([pa.field(column.name, column.type.arrow) for column in self.columns])
 
 
@@ -158,7 +161,7 @@ _COLUMN: Final = re.compile(
 
 
 def columns(text: str) -> tuple[ColumnSpec, ...]:
-    """Return the columns that a text declares, as SQL would, each with its meaning.
+    """Return the columns declared in a text, one a line as in SQL, each with its meaning.
 
     A column is `name TYPE [NULL] [from table.column, ...]: meaning`. Lines below it that are
     indented further go on with it.
@@ -180,10 +183,10 @@ def _column(declared: str) -> ColumnSpec:
 
 
 def passing(name: str, *columns: str | ColumnSpec) -> Table:
-    """Return the shape of a table that lives within one build or command, and is published by none.
+    """Return the contract of an intermediate table, which is not published.
 
-    Columns are those of published tables, or texts as SQL has them: `url VARCHAR, views BIGINT`.
-    What they mean, the statement says that makes them.
+    Columns are those of published tables, or texts as in SQL: `url VARCHAR, views BIGINT`. Their
+    meaning is in the statement that makes them.
     """
     specs = list[ColumnSpec]()
     for given in columns:

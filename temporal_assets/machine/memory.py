@@ -1,10 +1,9 @@
-"""Settings by which Arrow, DuckDB and Python keep memory instead of returning it.
+"""Environment variables by which Arrow and DuckDB keep memory instead of returning it.
 
 A page of memory that is given back has to be cleared when it is asked for again, and under a
 virtual machine to be found by the host: a quarter of the processor time of a window. By default
-Arrow and DuckDB give back within a second. The settings are environment variables, because there is
-no other way, and child processes inherit them. Also here: less frequent garbage collection. Not
-here: limits of memory (`settings.Engine.memory_limit`).
+Arrow and DuckDB give back within a second. There is no other way to set this, and child processes
+inherit it. Not here: limits of memory (`settings.Engine.memory_limit`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The read-only catalogue: every asset as a SQL view of its own name.
+"""The catalogue, a read-only DuckDB database: a SQL view for every asset, named after it.
 
-`catalogue.duckdb` is for people with a SQL prompt. It holds views over the Parquet files and is
-rebuilt whole, in a scratch folder, after every publish; nobody writes to it.
+`catalogue.duckdb` is for people with a SQL prompt. Its views are over the Parquet files and it is
+rebuilt whole, in a scratch folder, after every publication; nobody writes to it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 CATALOGUE: Final = "catalogue.duckdb"
 
 _RECORD: Final = "catalogue.json"
-"""Says what the catalogue was when it was written, and what was published then."""
+"""Name of the file with the catalogue's digest and what was published when it was written."""
 
 
 Published = Mapping[str, Sequence[Manifest] | str]
@@ -43,11 +43,11 @@ def asked(
     ask: Callable[[duckdb.DuckDBPyConnection], Answer],
     verified: Collection[str] = (),
 ) -> Answer:
-    """Return what `ask` gets from a fresh connection with a view for every asset.
+    """Return the result of `ask` on a new connection that has a view for every asset.
 
-    The files of the assets `verified` are compared with the digests they were published under,
-    once a process. Raises `DamagedPartition` where one is not as it was published. Where files that
-    were removed meanwhile, or replaced twice, are missed, it asks again.
+    The files of the assets `verified` are compared with the digests they were published under, once
+    a process. Raises `DamagedPartition` where one differs. If files were removed or replaced
+    meanwhile, it starts again.
     """
     while True:
         seen = _published(store)
@@ -65,7 +65,7 @@ def asked(
 
 
 def named(sql: str) -> list[str]:
-    """Return the assets whose names are words of a statement: it may read them."""
+    """Return the assets that a statement may read: those whose names are among its words."""
     words = set(re.findall(r"[a-z_]+", sql.lower()))
     if contracts.COUNTS.name in words:  # they lie beside requests
         words.add(contracts.REQUESTS.name)
@@ -73,7 +73,7 @@ def named(sql: str) -> list[str]:
 
 
 def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -> None:
-    """Create a view for every asset; one without partitions is an empty view."""
+    """Create a view for every asset; empty for one without partitions."""
     for name, published in seen.items():
         if isinstance(published, str):
             # The other tables can be asked, and who asks this one learns what to do.
@@ -89,7 +89,7 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
 def _with_counts(
     connection: duckdb.DuckDBPyConnection, store: Store, published: Sequence[Manifest] | str
 ) -> None:
-    """Create the view of counts without clients, which lie beside the requests of a day."""
+    """Create the view of counts without clients, whose files lie beside those of `requests`."""
     name, days = contracts.COUNTS.name, () if isinstance(published, str) else published
     files = [path for manifest in days for path in store.paths_of_counts(manifest)]
     if files:
@@ -105,7 +105,7 @@ def _with_files(
     files: Sequence[str],
     urls: Sequence[str],
 ) -> None:
-    """Create a view over files; one that cannot be opened must not keep other views from work."""
+    """Create a view over files; if one cannot be opened, its view raises the error instead."""
     try:
         if urls:
             _with_urls(connection, name, files, urls)
@@ -122,7 +122,7 @@ def _with_files(
 def _with_urls(
     connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[str], urls: Sequence[str]
 ) -> None:
-    """Create a view that shows URLs where its files have their numbers."""
+    """Create a view that shows URLs in place of the numbers in its files."""
     table = contracts.table(name)
     shown = ", ".join(
         f"{c.name}.url AS {c.name}" if c.number else f"stored.{c.name}" for c in table.columns
@@ -140,7 +140,7 @@ def _with_urls(
 
 
 def _id(day: str, number: str) -> str:
-    """Return SQL for day and number as one integer, so that no join is by days alone."""
+    """Return SQL of day and number as one integer, so that no join is by days alone."""
     return f"date_diff('day', DATE '1970-01-01', {day}) * 4294967296 + {number}"
 
 
@@ -199,25 +199,25 @@ def refresh(store: Store) -> Path:
 
 
 def follow(store: Store) -> None:
-    """Rebuild a catalogue that came with a copied or moved state folder: views name files whole."""
+    """Rebuild the catalogue of a state folder that was copied or moved: views have full paths."""
     if (store.state / CATALOGUE).exists() and _record(store).get("root") != str(store.root):
         with contextlib.suppress(OSError):  # of somebody who may only look
             refresh(store)
 
 
 def is_moved(store: Store) -> bool:
-    """Return whether the catalogue came with a copied or moved state folder; queries rebuild it."""
+    """Return True if the catalogue's state folder was copied or moved; queries then rebuild it."""
     return bool(_record(store).get("root", str(store.root)) != str(store.root))
 
 
 def is_current(store: Store) -> bool:
-    """Return whether the catalogue shows what is published now, and is as it was written."""
+    """Return True if the catalogue is undamaged and shows what is published now."""
     record = _record(store)
     return record.get("published") == _identity(store) and not faults(store)
 
 
 def faults(store: Store) -> list[Path]:
-    """Return what of the catalogue and its record is not as it was written."""
+    """Return what of the catalogue and its record is damaged."""
     target, record = store.state / CATALOGUE, store.state / _RECORD
     if not record.exists():
         return []
@@ -235,7 +235,7 @@ def _record(store: Store) -> dict[str, Any]:
 
 
 def _identity(store: Store) -> str:
-    """Return what tells the files that views are over from others."""
+    """Return a text that changes with the files under the views."""
     return digest_of(
         {
             name: published

@@ -1,9 +1,9 @@
-"""Every byte of a state folder against what was written: `doctor --contents`.
+"""Comparison of every byte of a state folder with what was written (`doctor --contents`).
 
-Each kind of file says in its own way what it was: a digest in a manifest or a record, a seal, the
-name of a folder, a list of sums. Dagster's databases have none: SQLite looks at their structure.
-Not covered are files that people write (`settings.toml`, `dagster.yaml`), the demo's corpus, and
-trials of `what_if`, which are state folders of their own. Not here: mending what is damaged.
+Each kind of file has its own digest: in a manifest or a record, in the file itself, in the name of
+a folder, or in a list of digests. Dagster's databases have none: SQLite checks their structure. Not
+covered are files that people write (`settings.toml`, `dagster.yaml`), the demo's corpus, and trials
+of `what_if`, which are state folders of their own. Not here: mending what is damaged.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from temporal_assets.windows.report import evaluation_report
 _NEXT_RUN: Final = "any next run makes it again (temporal-assets materialize)"
 
 _READ_VERSION: Final = 19
-"""Place in the header of a SQLite file of the version to read it by; that to write it by stands
-before it. Both are 1, or 2 with a write-ahead log."""
+"""Position in a SQLite file of the version needed to read it, after that to write it. Both are 1,
+or 2 with a write-ahead log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file that is not what was written."""
+    """A file that is not as it was written, and why."""
 
     path: str
     remedy: str
 
 
 def damages(settings: Settings) -> Iterator[Damage]:
-    """Yield every file of a state folder that is not what was written."""
+    """Yield every damaged file of a state folder."""
     state, store = settings.state, Store.open(settings)
     for path in store.damaged(contents=True):
         yield Damage(path, "make the day again (temporal-assets materialize --day DAY)")
@@ -106,9 +106,9 @@ def _databases(home: Path) -> Iterator[Damage]:
 
 
 def _is_sound(file: Path) -> bool:
-    """Return whether SQLite finds nothing wrong with the structure of a database.
+    """Return True if SQLite finds nothing wrong with the structure of a database.
 
-    It does not mind a version that says how to write which it does not know, and then only reads.
+    It accepts an unknown version for writing, and then only reads.
     """
     with file.open("rb") as content:
         versions = content.read(_READ_VERSION + 1)[_READ_VERSION - 1 :]

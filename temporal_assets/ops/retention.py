@@ -36,7 +36,7 @@ _ONE: Final = dt.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """Days of one kind that may go."""
+    """Days of one kind that may be removed."""
 
     name: str
     """An asset, or `landing` (lines of log files), `policy` or `report` (pages)."""
@@ -46,19 +46,19 @@ class Old:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan of removal: first days that stay; None where all stay."""
+    """What a removal would remove: first days that stay; None where all stay."""
 
     requests: dt.date | None
     daily: dt.date | None
     windows: dt.date | None
     old: tuple[Old, ...]
     unmade: tuple[dt.date, ...] = ()
-    """Days whose views or transits stay and are missing or out of date: without their lines they
+    """Days whose views or transits stay but are missing or out of date; without their lines they
     cannot be made again."""
 
     @property
     def bytes(self) -> int:
-        """Return the bytes that would be free."""
+        """Number of bytes that would be freed."""
         return sum(asset_days.bytes for asset_days in self.old)
 
 
@@ -88,7 +88,7 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
 
 
 def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings) -> None:
-    """Remove it. Killed half-way, the same call goes on; readers see a day whole or not at all."""
+    """Remove what a plan says; if killed, the same call goes on, and days are seen whole."""
     keep(settings.state, plan.requests, plan.daily)
     for asset_days in plan.old:
         for day in asset_days.days:
@@ -105,7 +105,7 @@ def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings
 
 
 def _refuse_too_short(settings: Settings) -> None:
-    """Windows read views and transits; their evaluation reads lists of earlier windows."""
+    """Raise an error for settings that would remove what windows or their evaluation read."""
     today = dt.date.max
     back = max(((today - day).days for day in learned_days(settings, today).values()), default=0)
     needs = {"daily_days": settings.window.days + back, "windows_days": 1 + back}
@@ -163,14 +163,14 @@ def _old_policies(state: Path, kept: dt.date | None) -> Old:
 
 
 def _old_pages(settings: Settings, kept: dt.date | None) -> Old:
-    """Pages of reports that have a day of their own; that of the latest has another name, too."""
+    """Return the days of old pages of reports with their size in bytes."""
     folder = settings.state / REPORTS
     old = sorted(day for path in folder.glob("*") if (day := day_of(path)) and kept and day < kept)
     return Old("report", tuple(old), sum(page_of_day(settings, day).stat().st_size for day in old))
 
 
 def _policies(state: Path, day: dt.date | None = None) -> Sequence[Path]:
-    """Folders of policies, of a day or of all; never the one that crawlers are told to load."""
+    """Return folders of policies, of a day or all, without the one that `latest` names."""
     root = state / "policy"
     loaded = latest_of(root)
     folders = sorted(root.glob(f"{day or '????-??-??'}-*"))

@@ -1,11 +1,10 @@
-"""Partitions that an earlier release wrote, whose schema has changed since, and what to do.
+"""Partitions written under another schema version of their contract, and their migration.
 
-A partition says which version of its contract it was written under. Of another version than that
-of now, it is not there for readers: columns may be missing or mean something else. It stays on
-disk until it is made again, which needs what it was made from, or until it is migrated by a file
-`sql/migrations/migrate_<asset>_from_<version>.sql` that gives the columns of now (of `transits`,
-requests to make them from). Such a file is written for what cannot be made again, or not cheaply,
-and where the old columns suffice.
+Such a partition is not there for readers: columns may be missing or mean something else. It stays
+on disk until it is made again, which needs what it was made from, or until it is migrated by a file
+`sql/migrations/migrate_<asset>_from_<version>.sql` that returns the present columns (for
+`transits`, requests to make them from). Such a file is written for what cannot be made again, or
+not cheaply, and where the old columns suffice.
 
 Here: finding them, and migrating. Not here: making them again (`operate`), Dagster's own storage.
 """
@@ -48,14 +47,14 @@ class Way(Enum):
     MIGRATE = "migrate"
     REBUILD = "rebuild"
     LOST = "lost"
-    """No way: what they were made from is gone, and no migration is known."""
+    """None: what they were made from is gone, and no migration is known."""
     NEWER = "newer"
-    """A later release wrote them."""
+    """A later release wrote them; that release can read them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """Days of one asset that are of the same version, which is not that of now."""
+    """Days of one asset with the same other version."""
 
     asset: str
     version: int
@@ -64,7 +63,7 @@ class Outdated:
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
-    """Return everything of another version, in the order the data flows."""
+    """Return all partitions of other versions, in the order in which assets are computed."""
     held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
     outdated_days: dict[tuple[str, int, Way], list[dt.date]] = {}
     for manifest in store.outdated():
@@ -78,9 +77,9 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdat
 def migrate(
     store: Store, engine: Engine, settings: Settings, outdated: Iterable[Outdated]
 ) -> tuple[Judgement, ...]:
-    """Rewrite what can be migrated, day by day, and say which checks it does not pass.
+    """Rewrite what can be migrated, day by day; return the checks that days fail.
 
-    Killed half-way, the same call goes on: a day is of the old version or of the new one.
+    If killed, the same call goes on: a day is of the old version or of the new one.
     """
     judged: list[Judgement] = []
     inspector = Inspector(store, engine, settings)
@@ -102,7 +101,7 @@ def migrate(
 
 
 def statement(asset: str, version: int) -> str:
-    """Return name of the file of `sql/` that migrates partitions of a version, if there is one."""
+    """Return the name of the SQL file that migrates partitions of a version, if there is one."""
     return f"migrate_{asset}_from_{version}"
 
 
@@ -145,14 +144,14 @@ def _migrated(store: Store, engine: Engine, outdated_asset: Outdated, day: dt.da
 
 
 def _views(store: Store, day: dt.date) -> Manifest | None:
-    """Return the pages of a day, without which the URLs of its transits are not all known."""
+    """Return the manifest of a day's page views, which hold URLs that its transits lack."""
     return store.intact("page_views", day)
 
 
 def _transits(
     store: Store, engine: Engine, name: str, files: Sequence[str], day: dt.date, out: Path
 ) -> tuple[list[Path], list[Path]]:
-    """Return files of transits that named URLs, and of these by number."""
+    """Return files of migrated transits, and of their URLs by number."""
     views = store.paths(store.verified(store.require("page_views", day)))
     inputs = {"transits": files, "page_views": views}
     requests = engine.query(name, inputs, {}, _EARLIER_REQUESTS, out)

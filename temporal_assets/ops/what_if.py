@@ -1,12 +1,10 @@
-"""Making the latest window under other settings, beside what is published.
+"""Trials: the latest window computed under other settings, beside what is published.
 
-A trial is a state folder of its own, `what_if/<settings>` in the one it asks about. Whatever the
-other settings do not change is linked from there; what they change, and what is made from it, is
-made anew. So a trial costs what a change of the settings would cost, and every command that looks
-at a state folder can look at it. Nothing of the real one is written to.
-
-Not here: settings that change how logs are read. They need the logs read again, into a state
-folder of their own.
+A trial is a state folder of its own, `what_if/<settings>` in the one it asks about. Tables that the
+other settings do not affect are linked from there; the others are computed anew. So a trial costs
+what a change of the settings would cost, and every command that looks at a state folder can look at
+it. Nothing of the real one is changed. Not here: settings that change how logs are read. They need
+the logs read again, into a state folder of their own.
 """
 
 from __future__ import annotations
@@ -35,40 +33,40 @@ from temporal_assets.windows import registry
 from temporal_assets.windows.frame.asset import build
 
 Sections = Mapping[str, Any]
-"""Settings by section and name; of a file, also what is in no section."""
+"""Settings by section and name; those of a file without section are on the top level."""
 
 FOLDER: Final = "what_if"
 
 OF_READING: Final = frozenset(
     {"state", "storage", "sources", "reading", "cleaning", "privacy", "orchestration", "retention"}
 )
-"""Settings of which the daily tables are made, or none at all."""
+"""Sections of settings that affect daily tables, or no table at all; not for trials."""
 
 _STILL_ALLOWED: Final = frozenset({"privacy.min_clients"})
-"""To be raised alone: a trial's folder is looked at as any other, and what few clients know is in
-no table that the published settings would not show."""
+"""Settings of these that may be raised but not lowered: names that few clients know must stay
+hidden in a trial, too."""
 
 MOST_NAMES: Final = 1000
-"""Entries of the policy that are named for each kind of change; more is another policy."""
+"""Number of entries of the policy that are named for each kind of change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference that settings make to one table."""
+    """Numbers of rows of one table that differ between published and trial."""
 
     asset: str
     before: int
-    """Rows that are published."""
+    """Number of published rows."""
     after: int
     added: int
     removed: int
     changed: int
-    """Rows of the same key, with another value somewhere."""
+    """Number of rows with the same key and another value somewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyChange:
-    """The difference that settings make to a policy."""
+    """Entries of a policy that differ in the same way."""
 
     kind: str
     """`site`, `hub`, `prefix` or `pattern`."""
@@ -86,14 +84,14 @@ class Trial:
     settings: Settings
     """Settings of the trial; its `state` is the folder to look at."""
     differences: tuple[Difference, ...]
-    """Differences of the tables that the settings make anew, in the order they were made."""
+    """Differences of the tables that were computed anew, in order."""
     policy: tuple[PolicyChange, ...]
     outdated: tuple[str, ...]
-    """Published tables that are older than what they are made from, or than the settings: they
-    would differ without the trial's settings, too."""
+    """Published tables that are older than their inputs or the settings: they would differ without
+    the trial's settings, too."""
 
     def warning(self, command: Callable[[str], str] = "temporal-assets {}".format) -> str | None:
-        """Return what is to be said of those, with the command that makes them again."""
+        """Return a warning on outdated tables, with the command that makes them again."""
         if not self.outdated:
             return None
         make = command(f"materialize {' '.join(self.outdated)} --day {self.day}")
@@ -110,7 +108,7 @@ def what_if(
     day: dt.date | None = None,
     on_built: Callable[[str, int, int], None] = lambda _asset, _done, _all: None,
 ) -> Trial:
-    """Make the window of `day` (the latest that is there) with `changes`, such as `labels.q: 0.8`.
+    """Compute the window of `day` (default: the latest) with `changes` like `labels.q: 0.8`.
 
     Equal trials are made one after the other: they have one folder. Raises `SettingsError` for
     changes that are none, or none a trial can make.
@@ -137,7 +135,7 @@ def _tried(
     chosen: dt.date,
     on_built: Callable[[str, int, int], None],
 ) -> Trial:
-    """Return the trial, made anew in its folder."""
+    """Return the trial, computed anew in its folder."""
     late = registry.stale(store, settings, chosen)
     trial = _sandbox(settings, nested, folder)
     # Files beside the tables, as the policy's, are made in the trial's folder though none differs.
@@ -166,7 +164,7 @@ def _tried(
 
 
 def _nested(changes: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Return values by section and name, as `settings.toml` would have them."""
+    """Return dotted names and values as nested tables, as in `settings.toml`."""
     nested: dict[str, dict[str, Any]] = {}
     for dotted, text in changes.items():
         section, _, name = dotted.partition(".")
@@ -193,13 +191,13 @@ def _value(text: str) -> Any:
 
 
 def _folder(settings: Settings, changes: Mapping[str, str]) -> Path:
-    """Return where the trial of these changes is."""
+    """Return the folder of a trial with these changes."""
     label = re.sub(r"[^A-Za-z0-9._=-]+", "_", ",".join(f"{k}={v}" for k, v in changes.items()))
     return settings.state / FOLDER / f"{label[:80]}-{digest_of(dict(changes))[:8]}"
 
 
 def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
-    """Return the settings of a fresh state folder for the trial."""
+    """Return the settings of a new state folder for the trial."""
     file = settings.state / SETTINGS_FILE
     written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
     shutil.rmtree(folder, ignore_errors=True)
@@ -220,7 +218,7 @@ def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
 
 
 def _written(folder: Path, before: Sections, changes: Sections) -> Settings:
-    """The settings of a folder into which `before` is written with `changes`."""
+    """Return the settings of a folder after writing settings `before` with `changes` into it."""
     own = {name: value for name, value in before.items() if name != "storage"}
     (folder / SETTINGS_FILE).write_text(tomlkit.dumps(_merged(own, changes)), "utf-8")
     # Given as arguments as well, because variables of the environment are stronger than a file.
@@ -244,9 +242,9 @@ def _named(trial: Settings, state: Path) -> dict[str, dict[str, str]]:
 
 
 def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str], days: int) -> None:
-    """Everything published, but for what is made anew: a link is never published into.
+    """Link everything published into the trial, except what is computed anew.
 
-    Of a bucket the window is fetched instead of linked.
+    Links are never published into. From a bucket the window is copied instead.
     """
     for asset in store.assets():
         source, target = Path(store.root) / asset, Path(own.root) / asset
@@ -264,7 +262,7 @@ def _link_tables(store: Store, own: Store, day: dt.date, anew: Sequence[str], da
 def _difference(
     engine: Engine, store: Store, own: Store, asset: str, day: dt.date
 ) -> Difference | None:
-    """Return how the rows of both states differ; None for a table without a key to join by."""
+    """Return how many rows of a table differ; None for a table without a key to join by."""
     table = contracts.table(asset)
     if not table.key:
         return None
@@ -291,7 +289,7 @@ def _difference(
 
 
 def _shown(side: str, table: contracts.Table) -> str:
-    """Return SQL for the rows of a side, with URLs where they are stored as numbers."""
+    """Return SQL for the rows of a side, with URLs in place of their numbers."""
     if not table.numbered:
         return side
     (numbered,) = table.numbered  # of window tables, which alone are made anew

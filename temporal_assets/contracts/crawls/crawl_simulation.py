@@ -1,4 +1,4 @@
-"""The contract of `crawl_simulation`."""
+"""Contract of `crawl_simulation`: traffic covered by simulated crawls in different orders."""
 
 from __future__ import annotations
 

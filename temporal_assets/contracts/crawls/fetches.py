@@ -1,4 +1,4 @@
-"""The contract of `fetches`."""
+"""Contract of `fetches`: fetches that crawls made on a day."""
 
 from __future__ import annotations
 

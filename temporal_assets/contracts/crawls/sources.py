@@ -1,4 +1,4 @@
-"""The contract of `sources`."""
+"""Contract of `sources`: feeds, sitemaps and hubs, and what visits to them brought."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `timely_simulation`."""
+"""Contract of `timely_simulation`: interest that simulated crawls miss by fetching late."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from temporal_assets.contracts.table import Table, columns
 _INTEREST: Final = "interest_curves.mu, interest_curves.sigma, interest_curves.amplitude"
 
 _LEAST_LEAD: Final = 0.005
-"""Share of the interest below which one strategy is as good as another."""
+"""Share of the interest up to which two strategies count as equally good."""
 
 TIMELY_SIMULATION: Final = Table(
     name="timely_simulation",

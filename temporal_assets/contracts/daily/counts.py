@@ -1,4 +1,4 @@
-"""Counts of views that come without clients, which lie beside the rows of `requests`."""
+"""Contract of views without clients, in files beside the rows of `requests`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ COUNTS: Final = Table(
     key=("day", "url", "referrer"),
     is_read_often=True,
 )
-"""Published within the partitions of `requests`, and by number within those of `transits`."""
+"""Table with URLs, as it is published with `requests`."""
 
 NUMBERED_COUNTS: Final = replace(
     COUNTS.stored, columns=tuple(c for c in COUNTS.stored.columns if c.name != "site")
 )
-"""The same with the numbers of the day's URLs, as it lies beside the rows of `transits`."""
+"""The same table with the numbers of the day's URLs, as it is published with `transits`."""

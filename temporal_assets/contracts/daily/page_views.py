@@ -1,4 +1,4 @@
-"""The contract of `page_views`."""
+"""Contract of `page_views`: distinct clients of each page on a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `rejects`."""
+"""Contract of `rejects`: numbers of log lines that are not requests, by reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `requests`."""
+"""Contract of `requests`: the page requests of a day after cleaning."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from temporal_assets.contracts.rules import (
 from temporal_assets.contracts.table import Table, columns
 
 _AUTHORITY: Final = "split_part(url, '/', 3)"
-"""Host and port of a canonical URL: it has neither credentials nor an empty path."""
+"""SQL: host and port of a canonical URL, which has no credentials."""
 
 _TELLING: Final = 500
-"""Requests of a day from which shares of clients say something."""
+"""Least number of a day's requests for checks of the clients' shares."""
 
 REQUESTS: Final = Table(
     name="requests",

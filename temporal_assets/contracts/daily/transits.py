@@ -1,4 +1,4 @@
-"""The contract of `transits`."""
+"""Contract of `transits`: distinct steps (referrer, target, client) of a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The URLs of a day with their numbers, which lie beside the rows of `transits`."""
+"""Contract of the URLs of a day with their numbers, in files beside the rows of `transits`."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ URLS: Final = Table(
     key=("day", "url"),
     is_read_often=True,
 )
-"""Published within the partitions of `transits`: rows and the URLs that they number change at once,
-or not at all."""
+"""Table that is published with `transits`: rows and the URLs that they number change at once, or
+not at all."""

@@ -1,4 +1,4 @@
-"""The contract of `hub_evaluation`."""
+"""Contract of `hub_evaluation`: temporal pages that the first K seeds lead to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HUB_LISTS: Final = ("baseline", "paper", "greedy", "clicks", "recent", "ours")
 ENDING_LISTS: Final = ("greedy", "ours")
 """Lists that end where a further hub adds nothing."""
 SIMPLE_LISTS: Final = ("clicks", "recent")
-"""Lists that anybody can write down."""
+"""Lists that need no learning."""
 
 
 HUB_EVALUATION: Final = Table(

@@ -1,4 +1,4 @@
-"""The contract of `seed_evaluation`."""
+"""Contract of `seed_evaluation`: temporal pages and news that lists cover."""
 
 from __future__ import annotations
 

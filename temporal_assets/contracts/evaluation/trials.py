@@ -17,7 +17,7 @@ SITE_SHARE: Final = ColumnSpec(
 
 
 def sites_are_a_share(table: str) -> Rule:
-    """`SITE_SHARE` is one."""
+    """Return the rule that `SITE_SHARE` of a table is a share."""
     return no_rows(
         "sites_are_a_share",
         table,

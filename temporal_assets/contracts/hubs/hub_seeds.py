@@ -1,4 +1,4 @@
-"""The contract of `hub_seeds`."""
+"""Contract of `hub_seeds`: pages to start crawling from, with visit intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `calibration`."""
+"""Contract of `calibration`: performance of thresholds on annotated pages."""
 
 from __future__ import annotations
 

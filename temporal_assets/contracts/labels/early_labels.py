@@ -1,4 +1,4 @@
-"""The contract of `early_labels`."""
+"""Contract of `early_labels`: probability that a young page turns out temporal."""
 
 from __future__ import annotations
 

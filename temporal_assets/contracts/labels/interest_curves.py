@@ -1,4 +1,4 @@
-"""The contract of `interest_curves`."""
+"""Contract of `interest_curves`: the fitted curve of each reliable page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `page_labels`."""
+"""Contract of `page_labels`: whether each reliable page is temporal or news."""
 
 from __future__ import annotations
 

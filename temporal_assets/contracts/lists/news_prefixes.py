@@ -1,4 +1,4 @@
-"""The contract of `news_prefixes`."""
+"""Contract of `news_prefixes`: folders whose new pages are mostly temporal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `page_flow`."""
+"""Contract of `page_flow`: pages born in the window and their labels."""
 
 from __future__ import annotations
 

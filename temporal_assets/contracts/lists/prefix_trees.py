@@ -1,4 +1,4 @@
-"""The contract of `prefix_trees`."""
+"""Contract of `prefix_trees`: counts of pages for every folder and program."""
 
 from __future__ import annotations
 

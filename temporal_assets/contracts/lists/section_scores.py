@@ -1,4 +1,4 @@
-"""The contract of `section_scores`."""
+"""Contract of `section_scores`: how temporal each folder is, and the ranked list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `site_changes`."""
+"""Contract of `site_changes`: sites that entered, left or moved in the list."""
 
 from __future__ import annotations
 

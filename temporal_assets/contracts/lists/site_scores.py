@@ -1,4 +1,4 @@
-"""The contract of `site_scores`."""
+"""Contract of `site_scores`: how temporal each site is, and the ranked list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of `page_histories`."""
+"""Contract of `page_histories`: views by day of each reliable page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from temporal_assets.contracts.rules import Drift, Rule, has_rows_as_before, no_
 from temporal_assets.contracts.table import Table, columns
 
 _BIRTH: Final = "date_diff('day', $window_first, birth) + 1"
-"""Position of the birth among the days of the window, from 1."""
+"""SQL: index of the day of birth in the window, from 1."""
 
 _AGAIN: Final = "Materialise `page_totals` and `page_histories` of the day again, in this order."
 

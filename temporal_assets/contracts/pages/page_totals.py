@@ -1,4 +1,4 @@
-"""The contract of `page_totals`."""
+"""Contract of `page_totals`: views and birth of every page of the window."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from temporal_assets.contracts.rules import Rule, has_rows, no_rows, rows_drift
 from temporal_assets.contracts.table import Table, columns
 
 SEEN_BITS: Final = 63
-"""Days of a window that `seen` tells: the bits of a signed integer but for its sign."""
+"""Largest number of days that the bit mask `seen` holds: a signed integer without its sign."""
 
 _BORN: Final = (
     # A birth outside the window has a check of its own and must not end this one.
     "(CAST(1 AS BIGINT) << CAST(greatest(0, least("
     f"{SEEN_BITS - 1}, date_diff('day', $window_first, birth))) AS INTEGER))"
 )
-"""The bit of the day of birth."""
+"""SQL: the bit of the day of birth."""
 
 PAGE_TOTALS: Final = Table(
     name="page_totals",

@@ -1,4 +1,4 @@
-"""The contract of `behaviour_graph`."""
+"""Contract of `behaviour_graph`: transits between patterns of a site."""
 
 from __future__ import annotations
 

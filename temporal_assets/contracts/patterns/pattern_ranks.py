@@ -1,4 +1,4 @@
-"""The contract of `pattern_ranks`."""
+"""Contract of `pattern_ranks`: value and urgency of each URL pattern."""
 
 from __future__ import annotations
 

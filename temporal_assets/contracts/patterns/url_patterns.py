@@ -1,4 +1,4 @@
-"""The contract of `url_patterns`."""
+"""Contract of `url_patterns`: the nodes of each site's pattern tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from temporal_assets.contracts.table import Table, columns
 
 
 def _divides(flag: str) -> str:
-    """SQL: sites whose flagged nodes do not hold every URL of the site once."""
+    """Return SQL for sites whose flagged nodes do not hold every URL of the site once."""
     return (
         f"(SELECT count(*) FROM (SELECT site, sum(CASE WHEN {flag} THEN volume ELSE 0 END)"  # noqa: S608 - names and numbers of the contract
         " AS volume FROM url_patterns GROUP BY site) AS found"

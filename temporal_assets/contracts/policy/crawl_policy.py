@@ -1,4 +1,4 @@
-"""The contract of `crawl_policy`."""
+"""Contract of `crawl_policy`: decision and tier of every entry of the policy."""
 
 from __future__ import annotations
 

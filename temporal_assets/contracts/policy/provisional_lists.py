@@ -1,4 +1,4 @@
-"""The contract of `provisional_lists`."""
+"""Contract of `provisional_lists`: estimates for sites without labels."""
 
 from __future__ import annotations
 

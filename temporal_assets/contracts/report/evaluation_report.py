@@ -1,4 +1,4 @@
-"""The contract of `evaluation_report`."""
+"""Contract of `evaluation_report`: the sections of the report as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from temporal_assets.contracts.rules import Rule, Severity, no_rows
 from temporal_assets.contracts.table import Table, columns
 
 MOST_BYTES: Final = 2_000_000
-"""Most bytes of all sections: the page adds as much again and more, and has to stay below 5 MB."""
+"""Largest size of all sections in bytes: the page is twice as large and more, and has to stay below
+5 MB."""
 
 EVALUATION_REPORT: Final = Table(
     name="evaluation_report",

@@ -1,4 +1,4 @@
-"""The contract of `page_traffic`."""
+"""Contract of `page_traffic`: clients that came to each page, and went from it."""
 
 from __future__ import annotations
 
