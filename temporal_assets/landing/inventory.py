@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets.landing.listings import Listings
-from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST, METHOD
+from temporal_assets.logs.clean.cleaning import AHEAD, DEFAULT_SCHEME, EARLIEST, METHOD
 from temporal_assets.logs.privacy.key_periods import had_one_key
+from temporal_assets.logs.privacy.pseudonyms import ipv6_bits_of
 from temporal_assets.logs.read.objects import LogPath, ObjectFile, root_of
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found, sort_key
 from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.machine.durable import make_folder, replace_text, sync
-from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings import REJECT_SAMPLES, SHOWN_STATUSES, LogSource, Settings
 from temporal_assets.settings.sources import is_url
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
@@ -677,7 +678,9 @@ _FIXED: Final = {
     "earliest": EARLIEST.isoformat(),
     "future_hours": AHEAD / dt.timedelta(hours=1),
     "max_expansion": MAX_EXPANSION,
+    "sample_lines": REJECT_SAMPLES,
 }
+_FIXED_CLEANING: Final = {"methods": [METHOD.decode()], "statuses": [*SHOWN_STATUSES]}
 """Constants that affect reading, under the names that they had as settings."""
 
 
@@ -686,10 +689,11 @@ def options_digest(source: LogSource, settings: Settings) -> str:
     return digest_of(
         {
             "reader": READER_VERSION,
-            "source": source.model_dump(mode="json", exclude=_apart(source)),
+            "source": source.model_dump(mode="json", exclude=_apart(source))
+            | {"scheme": DEFAULT_SCHEME},
             "reading": settings.reading.model_dump(mode="json", exclude={"max_reject_share"})
             | _FIXED,
-            "cleaning": settings.cleaning.model_dump(mode="json") | {"methods": [METHOD.decode()]},
+            "cleaning": settings.cleaning.model_dump(mode="json") | _FIXED_CLEANING,
             "privacy": _privacy(settings),
             "timezone": settings.orchestration.timezone,
         }
@@ -712,6 +716,7 @@ def _privacy(settings: Settings) -> dict[str, Any]:
     is not read again (`key_periods`).
     """
     given = settings.privacy.model_dump(mode="json", exclude={"min_clients"})
+    given["mask_ipv6_bits"] = ipv6_bits_of(settings.privacy.mask_ipv4_bits)
     if had_one_key(settings.state / "secrets"):
         given["rotation_days"] = 0
     return given

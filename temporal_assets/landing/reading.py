@@ -42,7 +42,7 @@ from temporal_assets.logs.read.records import Block, Records, Reject, remedy
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 from temporal_assets.logs.tables import parquet
 from temporal_assets.machine.transient import is_transient
-from temporal_assets.settings import Settings
+from temporal_assets.settings import REJECT_SAMPLES, Settings
 from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.sealed import digest_of
 
@@ -382,7 +382,7 @@ class LogReader:
             if streams.first_record(stream.head) != head:
                 raise _ReplacedError
             fmt = _format(item, stream)
-            content = _Content(self._folder(item), self.settings.reading.sample_lines)
+            content = _Content(self._folder(item), REJECT_SAMPLES)
             cleaner = self._cleaner(item)
             for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool, share):
                 content.add(cleaned, holds)

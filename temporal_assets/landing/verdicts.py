@@ -195,7 +195,7 @@ def _rejected(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -
 _NO_PAGES: Final = {
     "bot_agent": "All are of programs that say so: is it the log of a site that people visit?",
     "static": "All ask for images, styles and scripts: is it the log of a host of static files?",
-    "status": "No answer has a status of `cleaning.statuses`: is the right field taken for it?",
+    "status": "No answer has the status 200, 206 or 304: is the right field taken for it?",
     "method": "No request has the method GET: is the right field taken for it?",
 }
 """Questions to the user if nothing is kept although every line is complete."""

@@ -211,6 +211,8 @@ def _sandbox(settings: Settings, nested: Sections, folder: Path) -> Settings:
             )
         rotation = settings.privacy.rotation_days
         key_periods.hand_on(settings.state / "secrets", folder / "secrets", rotation)
+        if mirror.identity(settings.state / mirror.FOLDER):
+            (folder / mirror.FOLDER).symlink_to((settings.state / mirror.FOLDER).absolute())
         return _written(folder, written, _merged(nested, _named(trial, settings.state)))
     except SettingsError as error:
         shutil.rmtree(folder)
@@ -232,11 +234,9 @@ def _merged(before: Sections, changes: Sections) -> dict[str, Any]:
 
 def _named(trial: Settings, state: Path) -> dict[str, dict[str, str]]:
     """Return the paths in a trial's settings, relative to the folder it asks about."""
-    stored = mirror.FOLDER if mirror.identity(state / mirror.FOLDER) else None
     listed: tuple[tuple[str, str, Path | str | None], ...] = (
         ("baseline", "path", trial.baseline.path),
         ("calibration", "annotated", trial.calibration.annotated),
-        ("simulation", "mirror", trial.simulation.mirror or stored),
     )
     return {section: {name: str(state / path)} for section, name, path in listed if path}
 

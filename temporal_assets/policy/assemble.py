@@ -238,7 +238,7 @@ def tiers_of(values: ArrayLike, first: int, last: int) -> list[int]:
 def on_ladder(seconds: int) -> int:
     """Return the shortest interval of LADDER that is at least `seconds`, or whole weeks.
 
-    Shorter ones would exceed `hubs.visits_per_day` and `hubs.shortest_minutes`.
+    Shorter ones would exceed `hubs.visits_per_day` and the shortest interval.
     """
     whole_weeks = -(-seconds // WEEK) * WEEK
     return min((step for step in LADDER if step >= seconds), default=whole_weeks)

@@ -24,10 +24,12 @@ from temporal_assets.settings.operation import (
     Retention,
     Spark,
 )
-from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
+from temporal_assets.settings.policy import Baseline, Crawls, Evaluation
 from temporal_assets.settings.reading import (
+    REJECT_SAMPLES,
     ROBOT_PAGES_PER_MINUTE,
     ROBOT_PAGES_WITHOUT_REFERRER,
+    SHOWN_STATUSES,
     VIEWS_PER_CLIENT,
     Cleaning,
     Privacy,
@@ -37,9 +39,11 @@ from temporal_assets.settings.sources import LogSource
 
 __all__ = [
     "DEFAULT_STATE",
+    "REJECT_SAMPLES",
     "ROBOT_PAGES_PER_MINUTE",
     "ROBOT_PAGES_WITHOUT_REFERRER",
     "SETTINGS_FILE",
+    "SHOWN_STATUSES",
     "STATE_VARIABLE",
     "VIEWS_PER_CLIENT",
     "Alerts",
@@ -56,14 +60,12 @@ __all__ = [
     "MailServer",
     "Orchestration",
     "Patterns",
-    "Policy",
     "Prefixes",
     "Privacy",
     "Reading",
     "Retention",
     "Settings",
     "SettingsError",
-    "Simulation",
     "Sites",
     "Spark",
     "Window",

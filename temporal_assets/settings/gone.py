@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 _FIXED: Final = {
+    "reading.sample_lines": "3",
     "reading.earliest": "1993-01-01",
     "reading.future_hours": "24",
     "reading.max_expansion": "1000",
@@ -17,7 +18,9 @@ _FIXED: Final = {
     "cleaning.bot_pages_per_minute": "60",
     "cleaning.bot_pages_without_referrer": "100",
     "cleaning.methods": "GET",
+    "cleaning.statuses": "200, 206 and 304",
     "curves.base": "false",
+    "calibration.hit_weight": "1",
     "calibration.min_pages": "50",
     "calibration.n": "1, 2, 3, 4, 5, 7, 10 and 14 days",
     "calibration.q": "0.05 to 0.95 in steps of 0.05",
@@ -32,6 +35,7 @@ _FIXED: Final = {
     "patterns.site_memory_mib": "4096",
     "patterns.site_seconds": "120",
     "sites.confidence": "0.95",
+    "sites.min_pages": "5",
     "sites.young": "expect",
     "sites.quiet_days": "3",
     "sites.quiet_share": "0.05",
@@ -40,8 +44,10 @@ _FIXED: Final = {
     "prefixes.min_pages": "3",
     "prefixes.quiet": "drop",
     "hubs.search_engines": "drop",
+    "hubs.shortest_minutes": "10",
     "hubs.external": "drop",
     "policy.confidence": "0.95",
+    "policy.skip_share": "0.01",
     "policy.most_rules": "1000000",
     "evaluation.most_pages": "2000000",
     "simulation.learn_share": "0.5",
@@ -70,7 +76,11 @@ _FOLDED: Final = {
     "alerts.smtp_port": _MAIL,
     "alerts.smtp_security": f"{_MAIL}, with `smtps`, `smtp+starttls` or `smtp+none`",
     "alerts.smtp_user": _MAIL,
-    "sites.page_share_weight": "multiply `sites.alpha` by it",
+    "sites.beta": "write 5 · alpha / (alpha + beta) as `sites.alpha`, and no beta",
+    "sites.page_share_weight": "write 5 · w · alpha / (w · alpha + beta) as `sites.alpha`",
+    "sources.scheme": 'write `cleaning.scheme = "http"` if no page is reached over https',
+    "privacy.mask_ipv6_bits": "it follows from `privacy.mask_ipv4_bits`; remove it",
+    "simulation.mirror": "it is the one that `temporal-assets evaluate mirror` stores; remove it",
     "hubs.half_life_days": "it is learned in every window; remove it",
     "policy.urgent_share": "it follows from the flow of the window; remove it",
     "patterns.processes": "`engine.threads` sites are learned at once",
@@ -87,8 +97,8 @@ def instead_of(name: str) -> str | None:
         return f"this is no setting any more: write {_MOVED[name]} in [spark.config]"
     if name in _FOLDED:
         return f"this is no setting any more: {_FOLDED[name]}"
-    within = [gone for gone in _FIXED if gone.startswith(f"{name}.")]
-    if within:
-        fixed = ", ".join(f"{gone} at {_FIXED[gone]}" for gone in within)
-        return f"this section is gone: {fixed} is fixed; remove it"
+    fixed = [f"{gone} is fixed at {_FIXED[gone]}" for gone in _FIXED if gone.startswith(f"{name}.")]
+    folded = [f"{gone}: {_FOLDED[gone]}" for gone in _FOLDED if gone.startswith(f"{name}.")]
+    if fixed or folded:
+        return f"this section is gone; remove it: {'; '.join([*fixed, *folded])}"
     return None

@@ -70,12 +70,10 @@ class Calibration(Section):
     annotated: Path | None = None
     """CSV of annotated pages (URL, label); relative to the state folder. Unset: none."""
 
-    hit_weight: float = Field(1.0, ge=0)
-    """A of performance = A · hit - B · miss - C · false alarm (TW 5.2). The defaults of the three
-    are the paper's objective, the number of pages labelled right."""
-
     miss_weight: float = Field(0.0, ge=0)
-    """B: what a temporal page costs that is not labelled so."""
+    """B of performance = hit - B · miss - C · false alarm (TW 5.2; A is 1, because only the ratio
+    of the three matters): what a temporal page costs that is not labelled so. The defaults are the
+    paper's objective, the number of pages labelled right."""
 
     false_alarm_weight: float = Field(0.0, ge=0)
     """C: what a page costs that is labelled temporal and is not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 
 from temporal_assets.settings.section import Section
 
@@ -16,31 +16,19 @@ class Sites(Section):
     """Unit of a site in `site_scores`: a host, or all hosts of a registrable domain (by the public
     suffix list, as installed). Sections and prefixes always belong to a host."""
 
-    alpha: float = Field(3.0, ge=0)
-    """Weight of the share of pages that are temporal (TW 4.3: alpha to beta as 3 to 2). Hot events
-    are reported by everybody, so that views speak against pages that nobody else has: TW 5.2's
-    additional weight of the share of pages is a factor of it."""
-
-    beta: float = Field(2.0, ge=0)
-    """Weight of the share of views that temporal pages have."""
+    alpha: float = Field(3.0, ge=0, le=5)
+    """Weight of the share of pages that are temporal, out of 5; the rest is beta, that of the share
+    of views that temporal pages have (TW 4.3: 3 to 2). Hot events are reported by everybody, so
+    that views speak against pages that nobody else has: TW 5.2's additional weight of the share of
+    pages is more of it."""
 
     rule: Literal["flow", "confident", "paper"] = "flow"
     """`flow` ranks by the new temporal pages to expect, less those that a list pays for with others
     (docs/sites-and-prefixes.md). The other two rank by the stock of all pages: `confident` by a
-    lower bound of the score, with `min_pages`; `paper` by the score."""
-
-    min_pages: int = Field(5, ge=1)
-    """Reliable pages of a site that `confident` ranks: with fewer, chance decides."""
+    lower bound of the score, of five reliable pages at least; `paper` by the score."""
 
     top_k: int = Field(100, ge=1)
     """Length of the list (TW 4.3)."""
-
-    @field_validator("beta")
-    @classmethod
-    def _some_weight(cls, value: float, info: ValidationInfo) -> float:
-        if value == 0 and info.data.get("alpha") == 0:
-            raise ValueError("alpha and beta cannot both be 0: there would be no score")
-        return value
 
 
 class Prefixes(Section):
@@ -71,9 +59,6 @@ class Hubs(Section):
     """Budget: visits a day to all seeds together. Seeds that it could not visit even every
     `longest_hours` are left out. Unset: as many as are worth it, each a two-hundredth of the
     interest in a new page that no better seed leads to (docs/hubs.md)."""
-
-    shortest_minutes: int = Field(10, ge=1)
-    """No hub is visited more often: servers are not ours."""
 
     longest_hours: float = Field(168.0, gt=0)
     """No hub is visited less often than every week: an interval learned once must be able to

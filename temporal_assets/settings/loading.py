@@ -23,7 +23,7 @@ from temporal_assets.settings.gone import instead_of
 from temporal_assets.settings.labels import Calibration, Curves, Labels, Window
 from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
-from temporal_assets.settings.policy import Baseline, Crawls, Evaluation, Policy, Simulation
+from temporal_assets.settings.policy import Baseline, Crawls, Evaluation
 from temporal_assets.settings.reading import Cleaning, Privacy, Reading
 from temporal_assets.settings.section import Section
 from temporal_assets.settings.sources import LogSource, full_path
@@ -68,11 +68,9 @@ class Settings(BaseSettings):
     hubs: Hubs = Hubs()
     sites: Sites = Sites()
     prefixes: Prefixes = Prefixes()
-    policy: Policy = Policy()
     crawls: Crawls = Crawls()
     baseline: Baseline = Baseline()
     evaluation: Evaluation = Evaluation()
-    simulation: Simulation = Simulation()
     engine: Engine = Engine()
     spark: Spark = Spark()
     retention: Retention = Retention()
@@ -186,7 +184,7 @@ def _in_words(error: ValidationError, file: Path) -> str:
     problems_of_place: dict[str, list[str]] = {}
     for problem in error.errors():
         is_unknown = problem["type"] == "extra_forbidden"
-        gone = instead_of(".".join(map(str, problem["loc"]))) if is_unknown else None
+        gone = instead_of(_dotted(problem["loc"])) if is_unknown else None
         unknown = gone or _UNKNOWN
         message = unknown if is_unknown else problem["msg"].removeprefix("Value error, ")
         wrong = _sentence(problem["loc"], message, None if is_unknown else problem["input"])
@@ -194,6 +192,11 @@ def _in_words(error: ValidationError, file: Path) -> str:
     return "; ".join(
         f"{place}: {'; '.join(sentences)}" for place, sentences in problems_of_place.items()
     )
+
+
+def _dotted(field: tuple[int | str, ...]) -> str:
+    """Return the name of a setting; the place of a source among the sources is no part of it."""
+    return ".".join(part for part in field if isinstance(part, str))
 
 
 def _place(field: tuple[int | str, ...], file: Path) -> str:

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field, field_validator
 
 from temporal_assets.settings.section import Section
-
-
-class Policy(Section):
-    """Advice to crawlers on URLs that are no hubs (docs/policy.md)."""
-
-    skip_share: float = Field(0.01, ge=0, lt=1)
-    """The least visited patterns of a site are skipped while together they have no larger share of
-    its visits (BB 5.3: few patterns hold nearly all traffic)."""
 
 
 class Crawls(Section):
@@ -55,17 +46,3 @@ class Evaluation(Section):
         if any(days < 1 for days in value):
             raise ValueError("must be numbers of days, each at least 1")
         return value
-
-
-class Simulation(Section):
-    """Simulated crawls (docs/evaluation.md)."""
-
-    mirror: Path | None = None
-    """Folder of a stored mirror, which must be there; relative to the state folder. Unset: the one
-    that `temporal-assets evaluate mirror` stored in the state folder, and without one the transits
-    of the window: every page that was opened, every step of a user a link."""
-
-    most_pages: ClassVar[int] = 5_000_000
-    """Pages in the logs that the sites may have together: one that has more than the sites before
-    it have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a
-    stored mirror; the largest site of BB Table 2 has 1.7 million."""

@@ -15,6 +15,13 @@ ROBOT_PAGES_WITHOUT_REFERRER: Final = 100
 """A client with this many pages in a day and not one referrer follows no links: a script. Applies
 only to formats that log referrers."""
 
+SHOWN_STATUSES: Final = (200, 206, 304)
+"""Statuses of pages that were really shown; 304 means shown from the browser's cache."""
+
+REJECT_SAMPLES: Final = 3
+"""Rejected lines kept per day, file and reason, redacted: enough to see what is wrong with them,
+and few, because a line in an unknown format may hold anything."""
+
 VIEWS_PER_CLIENT: Final = 10
 """Views of a page on a day that vouch for one client, where a source counts views and no visitors:
 such a page is named from `privacy.min_clients` times as many on (docs/counts.md)."""
@@ -30,15 +37,9 @@ class Reading(Section):
     max_reject_share: float = Field(0.2, ge=0, le=1)
     """A day whose rejected lines exceed this share of its lines fails: more is a wrong format."""
 
-    sample_lines: int = Field(3, ge=0, le=100)
-    """Samples kept per day, file and reason."""
-
 
 class Cleaning(Section):
     """Records of the log that are kept, and the URLs that they become (docs/canonical-urls.md)."""
-
-    statuses: tuple[int, ...] = (200, 206, 304)
-    """Pages that were really shown; 304 means shown from the browser's cache."""
 
     static_resources: Literal["drop", "keep"] = "drop"
     """Images, scripts, style sheets, downloads, feeds; robots.txt, sitemaps and their like."""
@@ -48,7 +49,8 @@ class Cleaning(Section):
     the clock, or 100 pages in a day without a referrer, where the format logs referrers."""
 
     scheme: Literal["https", "http", "keep"] = "https"
-    """Scheme under which all URLs are stored: a page reached over both is one page."""
+    """Scheme under which all URLs are stored: a page reached over both is one page. `keep`: that of
+    the line, and https where lines do not say it."""
 
     drop_query_keys: tuple[str, ...] = ()
     """Query keys dropped besides the built-in ones of sessions and tracking
@@ -67,10 +69,7 @@ class Privacy(Section):
 
     mask_ipv4_bits: int = Field(0, ge=0, le=24)
     """Bits of an address removed before the pseudonym is made; 0 keeps visitors apart best.
-    GoAccess's levels are 8, 16 and 24."""
-
-    mask_ipv6_bits: int = Field(0, ge=0, le=96)
-    """The same for IPv6. GoAccess's levels are 64, 80 and 96."""
+    GoAccess's levels are 8, 16 and 24; with them go its levels of IPv6: 64, 80 and 96."""
 
     rotation_days: int = Field(150, ge=0)
     """A new key every so many days; 0 keeps one key. A client counts anew after a rotation. Where

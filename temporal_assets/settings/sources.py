@@ -43,9 +43,6 @@ class LogSource(Section):
     host: str | None = None
     """Host of the site, for formats whose lines do not carry one (combined, common)."""
 
-    scheme: Literal["http", "https"] = "https"
-    """Scheme of the site, for formats whose lines do not carry one. See `cleaning.scheme`."""
-
     timezone: str = "UTC"
     """Zone of timestamps that carry no offset. W3C and CloudFront times are always UTC."""
 

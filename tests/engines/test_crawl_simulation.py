@@ -15,7 +15,7 @@ from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.core.crawls.crawl_policies import BASELINES
 from temporal_assets.crawl import evaluation
-from temporal_assets.crawl.mirror.mirror import MirrorBuilder, NoMirror, save
+from temporal_assets.crawl.mirror.mirror import MirrorBuilder, save
 from temporal_assets.crawl.mirror.traffic import (
     TrafficByPeriod,
     add_transits,
@@ -29,8 +29,9 @@ from temporal_assets.defs.metadata.metadata import of_window
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
-from temporal_assets.settings import Settings, Simulation, load_settings
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.crawls import crawl_simulation
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION, fitting
 from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
@@ -52,7 +53,7 @@ class Site:
 
     def __init__(self, engine: Engine, root: Path) -> None:
         self.engine, self.state = engine, root / "state"
-        self.settings = self.with_settings()
+        self.settings = load_settings(self.state, window={"days": 4, "min_days": 1})
         self.store = Store.open(self.settings)
         for n, day in enumerate(DAYS):
             steps = [(None, HOME, c) for c in range(3)] + [(None, SMALL, 9)]
@@ -61,10 +62,6 @@ class Site:
             self.publish(day, steps)
         self.build(PAGE_TOTALS)
         self.build(CRAWL_SIMULATION)
-
-    def with_settings(self, **simulation: object) -> Settings:
-        window = {"days": 4, "min_days": 1}
-        return load_settings(self.state, window=window, simulation=simulation)
 
     def publish(self, day: dt.date, steps: list[tuple[str | None, str, int]]) -> None:
         names = ("referrer", "target", "client")
@@ -84,8 +81,8 @@ class Site:
     def transits(self, *days: dt.date) -> dict[str, list[str]]:
         return transit_inputs(self.store, [self.store.require("transits", day) for day in days])
 
-    def build(self, asset, settings: Settings | None = None) -> None:
-        build(self.store, self.engine, settings or self.settings, asset, DAYS[-1])
+    def build(self, asset) -> None:
+        build(self.store, self.engine, self.settings, asset, DAYS[-1])
 
     def curve(self, trial: str, scenario: str, order: str) -> list[dict]:
         rows = self.store.read("crawl_simulation", DAYS[-1]).to_pylist()
@@ -233,28 +230,24 @@ def test_everything_promised_holds(site: Site) -> None:
     ] == []
 
 
-def test_a_stored_mirror_takes_the_place_of_the_transits(site: Site, tmp_path: Path) -> None:
+def test_a_stored_mirror_takes_the_place_of_the_transits(site: Site) -> None:
     builder = MirrorBuilder()
     builder.page(HOME, [(url, False) for url in (*NEWS, *OLD[:30])])
     for url in (*NEWS, *OLD[:30]):
         builder.page(url, ())
-    save(builder.build(), tmp_path)
-    stored = site.with_settings(mirror=str(tmp_path / "mirror"))
     assert is_fresh(site.store, site.settings, CRAWL_SIMULATION, DAYS[-1])
-    assert not is_fresh(site.store, stored, CRAWL_SIMULATION, DAYS[-1])
-    with pytest.raises(NoMirror, match="there is no mirror in nowhere"):
-        site.build(CRAWL_SIMULATION, site.with_settings(mirror="nowhere"))
-    site.build(CRAWL_SIMULATION, stored)
+    save(builder.build(), site.state)
+    assert not is_fresh(site.store, site.settings, CRAWL_SIMULATION, DAYS[-1])
+    site.build(CRAWL_SIMULATION)
     try:
         (row, *_) = site.curve("out_of_time", "fetch", "combined")
         assert (row["mirror"], row["pages"], row["visited_pages"]) == ("stored", 51, 21)
     finally:
+        shutil.rmtree(site.state / "mirror")
         site.build(CRAWL_SIMULATION)
 
 
 def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    from temporal_assets.windows.crawls import crawl_simulation
-
     monkeypatch.setattr(crawl_simulation, "FEWEST_PAGES", 62)
     site.build(CRAWL_SIMULATION)
     assert site.store.require("crawl_simulation", DAYS[-1]).rows == 0
@@ -265,10 +258,9 @@ def test_nothing_to_crawl_is_no_failure(site: Site, monkeypatch: pytest.MonkeyPa
 def test_a_site_that_does_not_fit_in_memory_is_left_out(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large = site.with_settings()
-    monkeypatch.setattr(Simulation, "most_pages", 60)
-    assert not is_fresh(site.store, large, CRAWL_SIMULATION, DAYS[-1])
-    site.build(CRAWL_SIMULATION, large)
+    monkeypatch.setattr(crawl_simulation, "MOST_PAGES", 60)
+    assert not is_fresh(site.store, site.settings, CRAWL_SIMULATION, DAYS[-1])
+    site.build(CRAWL_SIMULATION)
     made = site.store.require("crawl_simulation", DAYS[-1])
     assert made.rows == 0
     assert made.extra["cuts"] == [
@@ -281,8 +273,7 @@ def test_a_site_that_does_not_fit_in_memory_is_left_out(
     assert "cuts" not in site.store.require("crawl_simulation", DAYS[-1]).extra
 
 
-def test_sites_have_to_fit_together() -> None:
-    viewed = [("a.example", 5), ("b.example", 9), ("c.example", 2), ("d.example", 2)]
-    assert fitting(viewed, 8) == ["a.example", "c.example"]
-    assert fitting(viewed, 4) == ["c.example", "d.example"]
-    assert fitting(viewed, 1) == []
+@pytest.mark.parametrize(("most", "fit"), [(8, "ac"), (4, "cd"), (1, "")])
+def test_sites_have_to_fit_together(monkeypatch: pytest.MonkeyPatch, most: int, fit: str) -> None:
+    monkeypatch.setattr(crawl_simulation, "MOST_PAGES", most)
+    assert fitting([("a", 5), ("b", 9), ("c", 2), ("d", 2)]) == [*fit]

@@ -26,7 +26,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.evaluation.trials import trials
 from temporal_assets.windows.evaluation.tuning import tune
-from temporal_assets.windows.lists import sections
+from temporal_assets.windows.lists import scored, sections
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.lists.scored import scoring_of
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
@@ -132,7 +132,7 @@ def test_young_pages_count_as_what_they_probably_are(engine: Engine, tmp_path: P
     bound = float(lower_bound(2.025 / 5, 5, 0.95))
     assert (games["rank"], games["bound"]) == (1, pytest.approx(bound))
     assert rows["news.example"]["young_pages"] == 0
-    window, paper = {"days": 8, "min_days": 1}, {"rule": "paper", "min_pages": 1}
+    window, paper = {"days": 8, "min_days": 1}, {"rule": "paper"}
     here.settings = load_settings(tmp_path, window=window, sites=paper)
     here.make(7, [SITE_SCORES])
     rows = {row["site"]: row for row in here.rows("site_scores", 7)}
@@ -277,8 +277,11 @@ def test_the_report_names_the_thresholds_in_use(engine: Engine, tmp_path: Path) 
     assert reader.cuts() == {"q": "0.55 to 0.7", "m": "2 to 3", "p": "1.5 to 1.91"}
 
 
-def test_domains_put_hosts_together(engine: Engine, tmp_path: Path) -> None:
-    here = Labelled(engine, tmp_path, sites={"by": "domain", "min_pages": 1})
+def test_domains_put_hosts_together(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scored, "FEWEST_PAGES", 1)
+    here = Labelled(engine, tmp_path, sites={"by": "domain"})
     pages = {f"https://{host}.a.co.uk/": [5] * 8 for host in ("news", "www")}
     here.write_days(pages)
     here.write_labels(7, pages, {"https://news.a.co.uk/"}, set())
@@ -324,7 +327,8 @@ def test_a_site_comes_and_goes(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sections, "QUIET_DAYS", 2)
-    here = Labelled(engine, tmp_path, days=8, sites={"min_pages": 1})
+    monkeypatch.setattr(scored, "FEWEST_PAGES", 1)
+    here = Labelled(engine, tmp_path, days=8)
     steady = {f"https://news.example/{n}": [9] * 12 for n in range(3)}
     event = {f"https://games.example/{n}": [0] * 3 + [9] * 4 + [0] * 5 for n in range(3)}
     pages = steady | event
@@ -377,7 +381,8 @@ def test_usual_views_are_those_of_the_days_that_are_there_since_the_first(
     """A site, its only section and its prefix go quiet together."""
     monkeypatch.setattr(sections, "QUIET_DAYS", 2)
     monkeypatch.setattr(sections, "QUIET_SHARE", 0.5)
-    here = Labelled(engine, tmp_path, sites={"min_pages": 1})
+    monkeypatch.setattr(scored, "FEWEST_PAGES", 1)
+    here = Labelled(engine, tmp_path)
     steady = {f"https://news.example/{n}": [9] * 8 for n in range(4)}
     over = {f"https://games.example/{n}": views for n in range(4)}
     here.write_days(steady | over, missing=missing)
@@ -519,12 +524,13 @@ def test_sql_is_what_core_says(
     news = {url for url in urls if pages[url][2]}
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sections, "QUIET_SHARE", 0.0)
+        patch.setattr(scored, "FEWEST_PAGES", 2)
         here = Labelled(
             engine,
             Path(folder),
             days=_DAYS,
             privacy={"min_clients": 1},
-            sites={"rule": rule, "min_pages": 2},
+            sites={"rule": rule},
             prefixes={"rule": rule},
         )
         here.write_days({url: views[0] for url, views in pages.items()} | {f"{A}/": [1] * _DAYS})

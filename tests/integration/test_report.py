@@ -28,8 +28,9 @@ from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.document import Table, as_json
 from temporal_assets.reports.report_page import page
-from temporal_assets.settings import Simulation, load_settings
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.crawls import crawl_simulation
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.frame.asset import build, is_fresh, job_of
@@ -123,6 +124,22 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(tmp_path_factory.mktemp("report"))
 
 
+@pytest.mark.slow
+def test_window_tables_made_twice_have_the_same_digests(finished: Made, tmp_path: Path) -> None:
+    state = shutil.copytree(finished.state, tmp_path / "elsewhere", symlinks=True)
+    settings = load_settings(state, engine={"threads": 1})
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    for asset in WINDOW_ASSETS:
+        shutil.rmtree(state / "tables" / asset.name / f"day={LAST}")
+    for asset in WINDOW_ASSETS:
+        build(store, engine, settings, asset, LAST)
+    digests = [
+        {asset.name: here.require(asset.name, LAST).digest for asset in WINDOW_ASSETS}
+        for here in (finished.store, store)
+    ]
+    assert digests[0] == digests[1]
+
+
 def test_everything_promised_holds(finished: Made) -> None:
     inspector = Inspector(finished.store, finished.engine, finished.settings)
     findings = inspector.inspect(EVALUATION_REPORT.table, [LAST])[LAST]
@@ -147,7 +164,7 @@ def test_where_every_site_is_too_large_it_says_so(
     finished: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = shutil.copytree(finished.state, tmp_path / "state")
-    monkeypatch.setattr(Simulation, "most_pages", 5)
+    monkeypatch.setattr(crawl_simulation, "MOST_PAGES", 5)
     settings = load_settings(state)
     store, engine = Store.open(settings), DuckDBEngine(settings)
     for asset in (CRAWL_SIMULATION, TIMELY_SIMULATION, EVALUATION_REPORT):
@@ -262,7 +279,6 @@ def test_settings_make_it_stale(finished: Made) -> None:
     [
         ("alerts", {"webhook": "https://hooks.example/secret", "warnings": True}, False),
         ("retention", {"windows_days": 90, "runs_days": 30}, False),
-        ("policy", {"skip_share": 0.02}, False),
         ("orchestration", {"hour": 4, "docs": "https://docs.example"}, False),
         ("engine", {"threads": 1}, False),
         ("patterns", {"cut": "visit"}, True),

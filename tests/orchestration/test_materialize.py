@@ -6,6 +6,7 @@ import datetime as dt
 import os
 import signal
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import dagster as dg
 import pytest
@@ -141,6 +142,16 @@ def test_the_event_log_is_what_dagster_would_have_written(
     assert answer[0] == answer[1]
     assert "Exception while storing event batch" not in capfd.readouterr().err
     assert "DAGSTER_EVENT_BATCH_SIZE" not in os.environ
+
+
+def test_another_release_of_dagster_is_used_as_it_is() -> None:
+    renamed = SimpleNamespace(conn_string_for_shard=str, run_connection=str)
+    before = dict(vars(renamed))
+    with event_log.kept_open(renamed):
+        assert vars(renamed) == before
+    for fields in ({}, {"remote_job_origin": None}):
+        run = SimpleNamespace(tags={**tags.OF_LOCATION}, run_id="1", job_name="daily", **fields)
+        assert event_log._with_location(run) is run
 
 
 def _versions(instance: dg.DagsterInstance) -> list[tuple[str | None, str]]:

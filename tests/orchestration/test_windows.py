@@ -231,26 +231,26 @@ def test_crawlers_get_no_policy_that_breaks_an_invariant(
 ) -> None:
     day, root = DAY + 4 * ONE, five_days.settings.state / "policy"
 
-    def actual(skip_share: float) -> tuple[bool, str]:
+    def actual(clients: int) -> tuple[bool, int]:
         """Return whether a policy with its own threshold passed, and the threshold of crawlers."""
         five_days.settings = five_days.with_settings(
-            window=WINDOW, policy={"skip_share": skip_share}
+            window=WINDOW, privacy={"min_clients": clients}
         )
         outcome = five_days.materialize([day], ["crawl_policy"])
         assert not outcome.failures
         latest = json.loads((root / "latest" / "policy.json").read_text("utf-8"))
-        return outcome.ok, str(latest["settings"]["policy"]["skip_share"])
+        return outcome.ok, latest["settings"]["policy"]["min_clients"]
 
-    assert actual(0.02) == (True, "0.02")
+    assert actual(5) == (True, 5)
     wrong = {
         "kind": "site", "place": 1, "site": "a.example", "name": "a.example", "decision": "now",
         "tier": 16, "score": None, "interval_seconds": None,
     }  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(crawl_policy, "_rows", lambda _: [wrong])
-        assert actual(0.03) == (False, "0.02")
+        assert actual(6) == (False, 5)
     assert sorted(path.name[:10] for path in root.glob("2*")) == [day.isoformat()] * 2
-    assert actual(0.04) == (True, "0.04")
+    assert actual(7) == (True, 7)
 
 
 def daily_and_then(ticks: Ticks, days: Sequence[dt.date]) -> None:

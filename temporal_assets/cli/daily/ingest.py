@@ -29,7 +29,6 @@ from temporal_assets.cli.sources.source_options import (
     Dates,
     Hosts,
     LogFormat,
-    Scheme,
     Timezone,
     UrlPrefix,
     Yes,
@@ -69,7 +68,6 @@ def run(
     state: State = None,
     log_format: LogFormat = None,
     host: Hosts = None,
-    scheme: Scheme = None,
     timezone: Timezone = None,
     dates: Dates = None,
     address: Address = None,
@@ -98,7 +96,7 @@ def run(
     unchanged files are not read twice. A source that gives nothing is not stored.
     """
     settings = settings_of(state)
-    given = given_options(log_format, scheme, timezone, dates, address, column, url_prefix)
+    given = given_options(log_format, timezone, dates, address, column, url_prefix)
     with _piped(paths, name, None if dry_run else settings) as named:
         sources = named_sources(named, host, given, settings.sources)
         is_well = _ingest(settings, sources, dry_run, yes, as_json, is_stored=named is paths)

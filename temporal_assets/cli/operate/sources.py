@@ -29,7 +29,6 @@ from temporal_assets.cli.sources.source_options import (
     Dates,
     Hosts,
     LogFormat,
-    Scheme,
     Timezone,
     UrlPrefix,
     Yes,
@@ -66,7 +65,6 @@ def run(
     state: State = None,
     log_format: LogFormat = None,
     host: Hosts = None,
-    scheme: Scheme = None,
     timezone: Timezone = None,
     dates: Dates = None,
     address: Address = None,
@@ -96,7 +94,7 @@ def run(
     """
     if action not in _ACTIONS:
         raise CommandError(f"no action {action!r}; there are {', '.join(_ACTIONS)}", USAGE)
-    given = given_options(log_format, scheme, timezone, dates, address, column, url_prefix)
+    given = given_options(log_format, timezone, dates, address, column, url_prefix)
     if action == "list" or not paths:
         if action != "list":
             raise CommandError(f"sources {action}: name a path", USAGE)

@@ -98,11 +98,7 @@ def _row(
 ) -> tuple[Any, ...]:
     hit, miss, false_alarm = counts
     weights = settings.calibration
-    performance = (
-        weights.hit_weight * hit
-        - weights.miss_weight * miss
-        - weights.false_alarm_weight * false_alarm
-    )
+    performance = hit - weights.miss_weight * miss - weights.false_alarm_weight * false_alarm
     days, threshold = cell or ("", "")  # cross-validation chooses anew for every fold
     share = f"{hit / max(sum(counts), 1):.1%}"
     return (name, what, days, threshold, hit, miss, false_alarm, performance, share)
@@ -241,7 +237,7 @@ def html(
             f" {len(looked_up.rare):,} with too few views."
         ),
         html_page.paragraph(
-            f"Performance = {weights.hit_weight:g} · hit − {weights.miss_weight:g} · miss −"
+            f"Performance = hit − {weights.miss_weight:g} · miss −"
             f" {weights.false_alarm_weight:g} · false alarm. Cross-validated: every page is"
             " labelled by thresholds chosen without it."
         ),

@@ -45,10 +45,6 @@ Hosts = Annotated[
         show_default=False,
     ),
 ]
-Scheme = Annotated[
-    str | None,
-    typer.Option(help="https or http, where lines do not say it.", show_default="https"),
-]
 Timezone = Annotated[
     str | None,
     typer.Option(
@@ -94,7 +90,6 @@ Yes = Annotated[
 
 def given_options(
     log_format: str | None,
-    scheme: str | None,
     timezone: str | None,
     dates: str | None,
     address: str | None,
@@ -104,7 +99,6 @@ def given_options(
     """Return the options that the user gave, named as in settings.toml."""
     options = {
         "format": log_format,
-        "scheme": scheme,
         "timezone": timezone,
         "dates": dates,
         "address": address,

@@ -163,7 +163,7 @@ def _advice(tuned: Tuned, best: SiteTrial, rule: PrefixTrial) -> str:
             lines.append('rule = "flow"')
         else:
             lines.append('rule = "confident"')
-            lines += [f"alpha = {best.scoring.alpha}", f"beta = {best.scoring.beta}"]
+            lines.append(f"alpha = {best.scoring.alpha}")
         lines.append(f"top_k = {best.top_k}")
     if rule is not tuned.prefixes[0]:
         lines += ["[prefixes]", f'rule = "{rule.kind}"']

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from temporal_assets.windows.labels.annotated_pages import Found
     from temporal_assets.windows.labels.calibration import Choice
 
-_Hit = Annotated[float | None, typer.Option(min=0, help="A: what a page labelled right is worth.")]
 _Miss = Annotated[
     float | None, typer.Option(min=0, help="B: what a temporal page costs that is not labelled so.")
 ]
@@ -59,7 +58,6 @@ def run(
         str | None,
         typer.Option(help="none, site or section: thresholds of their own.", show_default=False),
     ] = None,
-    hit_weight: _Hit = None,
     miss_weight: _Miss = None,
     false_alarm_weight: _FalseAlarm = None,
     png: Annotated[
@@ -77,8 +75,9 @@ def run(
 ) -> None:
     """Find the thresholds of labels that agree best with pages annotated by people.
 
-    Performance is A times hit, minus B times miss, minus C times false alarm; the weights are
-    those of the settings unless given here. Nothing is published; `--adopt` changes settings.toml.
+    Performance is the pages labelled right, minus B times missed ones, minus C times false alarms;
+    B and C are those of the settings unless given here. Nothing is published; `--adopt` changes
+    settings.toml.
     """
     from temporal_assets.cli.reports import calibration_report as report
     from temporal_assets.reports.charts.picture import as_png
@@ -88,7 +87,6 @@ def run(
         existing_settings(state),
         annotated=file.absolute() if file else None,
         by=by,
-        hit_weight=hit_weight,
         miss_weight=miss_weight,
         false_alarm_weight=false_alarm_weight,
     )
@@ -178,7 +176,6 @@ def _adopt(settings: Settings, choices: Sequence[Choice]) -> None:
             "calibration": {
                 "annotated": str(own.annotated),
                 "by": own.by,
-                "hit_weight": own.hit_weight,
                 "miss_weight": own.miss_weight,
                 "false_alarm_weight": own.false_alarm_weight,
             },

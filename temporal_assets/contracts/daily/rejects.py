@@ -24,7 +24,7 @@ REJECTS: Final = Table(
         reason VARCHAR: Why the lines are not in `requests`.
         lines BIGINT: Number of lines.
         sample_line BIGINT NULL: Number of the first sampled line in the decompressed file, from 1.
-        sample VARCHAR NULL: Up to `reading.sample_lines` lines, redacted, each after its number.
+        sample VARCHAR NULL: Up to three lines, redacted, each after its number.
         """),
     own_rules=(
         no_rows(

@@ -34,7 +34,7 @@ SECTION_SCORES: Final = Table(
             temporal_views BIGINT from prefix_trees.temporal_views: Views of the temporal ones.
             score_1 DOUBLE: Temporal pages / pages.
             score_2 DOUBLE: Views of temporal pages / views.
-            score DOUBLE: Both weighted by `sites.alpha` and `sites.beta`.
+            score DOUBLE: Both, weighted by `sites.alpha` and the rest to 5.
             bound DOUBLE: What `score` is at least.
             """),
         *PREFIX_TREES.taken(

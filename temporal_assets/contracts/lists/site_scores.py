@@ -44,7 +44,7 @@ SITE_SCORES: Final = Table(
                 reliable pages.
             score_2 DOUBLE NULL: Views of temporal pages / views, young ones as expected; NULL
                 without reliable pages.
-            score DOUBLE NULL: Both weighted by `sites.alpha` and `sites.beta`; NULL without
+            score DOUBLE NULL: Both, weighted by `sites.alpha` and the rest to 5; NULL without
                 reliable pages.
             bound DOUBLE NULL: What `score` is at least, with a confidence of 95 %.
             """),

@@ -297,7 +297,7 @@ def _is_copy(folder: Path, new_folder: Path) -> bool:
 
 def mirror_folder(settings: Settings) -> Path:
     """Return where the stored mirror of an installation is, or would be."""
-    return settings.state / (settings.simulation.mirror or FOLDER)
+    return settings.state / FOLDER
 
 
 def identity(folder: Path) -> str | None:

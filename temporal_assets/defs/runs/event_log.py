@@ -3,7 +3,8 @@
 Here: how long a connection to SQLite lives, how many events a transaction stores, where the output
 of steps goes, and which code location a run belongs to. Not here: what an event says, where the log
 lies and how it is read, which is Dagster's. Another release of Dagster may name these methods
-otherwise: then it works as it does by itself, with more time (docs/decisions.md).
+otherwise: then it works as it does by itself, with more time, and the timeline of the UI lacks runs
+of commands (docs/decisions.md).
 
 A run over many days has several events for each of them. Dagster opens up to four connections for
 every event, each with an engine of its own that compiles its statements anew, and writes the last
@@ -14,6 +15,7 @@ a check judges all days of a run at once and is entered once.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -31,6 +33,8 @@ from sqlalchemy.pool import StaticPool
 
 from temporal_assets.defs.runs.tags import OF_LOCATION
 from temporal_assets.machine.database import quiet_attempts
+
+log = logging.getLogger(__name__)
 
 _CONFIG: Final = "dagster.yaml"
 
@@ -54,6 +58,13 @@ _BATCH_SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
 """Dagster's variable for the events of days that are stored together; without it, none are."""
 
 _EVENTS_AT_ONCE: Final = "200"
+
+_UNPROMISED: Final = (
+    *("conn_string_for_shard", "run_connection", "index_connection", "has_table"),
+    *("store_event_batch", "prepare_insert_event", "_event_to_row"),
+    *("_store_asset_event", "_store_asset_event_tags"),
+)
+"""Methods of the event log in SQLite that are used here and that Dagster does not document."""
 
 _INDEX: Final = "index"
 """Dagster's name for the database of all runs, beside one database for each run."""
@@ -118,19 +129,20 @@ def _read(home: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def kept_open(log: Any) -> Iterator[None]:
+def kept_open(event_log: Any) -> Iterator[None]:
     """Keep the databases of Dagster's event log in SQLite open between events.
 
-    The event log in PostgreSQL, which has no databases by run, keeps its own connections.
+    The event log in PostgreSQL, which has no databases by run, keeps its own connections. One that
+    lacks any of the methods is left as it is.
     """
-    if not hasattr(log, "conn_string_for_shard"):
+    if not all(hasattr(event_log, name) for name in _UNPROMISED):
         yield
         return
-    databases = _Databases(log)
-    log.run_connection = databases.connection
-    log.index_connection = lambda: databases.connection(_INDEX)
-    log.has_table = databases.has_table
-    log.store_event_batch = databases.store_batch
+    databases = _Databases(event_log)
+    event_log.run_connection = databases.connection
+    event_log.index_connection = lambda: databases.connection(_INDEX)
+    event_log.has_table = databases.has_table
+    event_log.store_event_batch = databases.store_batch
     is_ours = _BATCH_SIZE not in os.environ
     os.environ.setdefault(_BATCH_SIZE, _EVENTS_AT_ONCE)
     try:
@@ -255,13 +267,22 @@ def _name_location(runs: Any) -> None:
     add_run = runs.add_run
 
     def add_with_location(run: dg.DagsterRun) -> dg.DagsterRun:
-        repository, _, location = run.tags.get(_LABEL, "").partition("@")
-        if run.remote_job_origin is None and location:
-            run = run._replace(remote_job_origin=_origin(location, repository, run.job_name))
-        added: dg.DagsterRun = add_run(run)
+        added: dg.DagsterRun = add_run(_with_location(run))
         return added
 
     runs.add_run = add_with_location
+
+
+def _with_location(run: Any) -> Any:
+    """Return a run with the code location of its tag; as it is where Dagster has no such field."""
+    repository, _, location = run.tags.get(_LABEL, "").partition("@")
+    if not location or getattr(run, "remote_job_origin", location) is not None:
+        return run
+    try:
+        return run._replace(remote_job_origin=_origin(location, repository, run.job_name))
+    except Exception as error:  # whatever another release raises; the run itself must go on
+        log.debug("the timeline will lack run %s: %s", run.run_id, error)
+        return run
 
 
 def _origin(location: str, repository: str, job: str) -> Any:

@@ -50,7 +50,10 @@ from temporal_assets.logs.urls.urls import (
     sure_pages,
     tidied,
 )
-from temporal_assets.settings import LogSource, Settings
+from temporal_assets.settings import REJECT_SAMPLES, SHOWN_STATUSES, LogSource, Settings
+
+DEFAULT_SCHEME: Final = "https"
+"""Scheme of pages and referrers whose lines do not say it."""
 
 EARLIEST: Final = dt.date(1993, 1, 1)
 """Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""
@@ -212,7 +215,7 @@ class Cleaner:
             keep = _flags(records.method, rows, lambda value: value == METHOD, missing=True)
             rows = _sieve(verdict, rows, keep, "method")
         status = records.status[rows]
-        keep = np.isin(status, np.array((0, *self.cleaning.statuses), np.int16))
+        keep = np.isin(status, np.array((0, *SHOWN_STATUSES), np.int16))
         rows = _sieve(verdict, rows, keep, "status")
         target = encode(records.target, rows)
         if self.cleaning.static_resources == "drop":
@@ -250,7 +253,7 @@ class Cleaner:
     def _bases(self, records: Records, rows: Offsets) -> tuple[Codes, list[bytes | None]]:
         """Return `scheme://host` of every row, where the line or the options name it."""
         hosts, host_values = self._or_default(records.host, rows, self.source.host)
-        schemes, scheme_values = self._or_default(records.scheme, rows, self.source.scheme)
+        schemes, scheme_values = self._or_default(records.scheme, rows, DEFAULT_SCHEME)
         codes, keys = encode_keys(hosts.astype(np.int64) << 32 | schemes.astype(np.int64))
         bases: list[bytes | None] = []
         for key in keys.tolist():
@@ -346,7 +349,7 @@ class Cleaner:
     def _tally(
         self, records: Records, verdict: NDArray[np.int16], days: NDArray[np.int32]
     ) -> Tally:
-        tally = Tally(self.settings.reading.sample_lines)
+        tally = Tally(REJECT_SAMPLES)
         for day, lines in zip(*np.unique(days, return_counts=True), strict=True):
             tally.saw(int(day), int(lines))
         lost = np.flatnonzero(verdict)

@@ -191,14 +191,24 @@ def _require_private(path: Path, mode: str) -> None:
         )
 
 
+def ipv6_bits_of(ipv4_bits: int) -> int:
+    """Return the bits that an IPv6 address loses where an IPv4 address loses so many.
+
+    A household has 64 bits or more of its own, so the first level takes these; GoAccess's three
+    levels lie on one line.
+    """
+    return 48 + 2 * ipv4_bits if ipv4_bits else 0
+
+
 class Spelling:
     """Normalisation of clients to one spelling, which is hashed; threads may share it."""
 
     def __init__(self, privacy: Privacy) -> None:
+        ipv6_bits = ipv6_bits_of(privacy.mask_ipv4_bits)
         self._ipv4_mask = _mask(32, privacy.mask_ipv4_bits)
-        self._ipv6_mask = _mask(128, privacy.mask_ipv6_bits)
+        self._ipv6_mask = _mask(128, ipv6_bits)
         self._masks_ipv4 = privacy.mask_ipv4_bits > 0
-        self._masks_ipv6 = privacy.mask_ipv6_bits > 0
+        self._masks_ipv6 = ipv6_bits > 0
 
     def masked(self, client: bytes | None) -> bytes:
         """Return the text that is hashed: the address in one spelling, without the masked bits.

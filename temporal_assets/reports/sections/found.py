@@ -32,7 +32,7 @@ def sites(rows: Sequence[Row], total: int) -> Section:
             "TW 4.3",
             title,
             "no site has temporal pages and enough clients",
-            "read more days or more traffic, or lower `sites.min_pages`",
+            "read more days or more traffic",
         )
     temporal, pages = (sum(row[name] for row in rows) for name in ("temporal_pages", "pages"))
     kept = rows[:MOST_ROWS]

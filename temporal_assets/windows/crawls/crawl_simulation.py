@@ -18,7 +18,6 @@ from temporal_assets.core.crawls.crawl_policies import SCENARIOS
 from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
 from temporal_assets.crawl.mirror.mirror import (
     Mirror,
-    NoMirror,
     identity,
     load,
     mirror_folder,
@@ -42,6 +41,11 @@ Row = dict[str, Any]
 MOST_SITES: Final = 20
 """Sites with the most views that are crawled. BB 5.1 has nine; the average of twenty says as much,
 and the largest logs need no more time than this many sites."""
+
+MOST_PAGES: Final = 5_000_000
+"""Pages in the logs that the sites may have together: one that has more than the sites before it
+have left is left out, and not replaced. Crawls are in memory, a kilobyte a page, as is a stored
+mirror; the largest site of BB Table 2 has 1.7 million."""
 
 LEARN_SHARE: Final = 0.5
 """Part of the days of the window that orders are learned from out of time; the days after them
@@ -77,13 +81,13 @@ def trials(job: Job) -> list[Trial]:
 
 def crawled_sites(job: Job) -> tuple[list[str], int]:
     """Return the most viewed sites that fit into memory, and how many of them do not."""
-    viewed, most = _most_viewed(job), job.settings.simulation.most_pages
-    sites = fitting(viewed, most)
+    viewed = _most_viewed(job)
+    sites = fitting(viewed)
     left_out = len(viewed) - len(sites)
     if left_out:
         job.cut(
             f"{left_out} of the {len(viewed)} most viewed sites are not crawled on"
-            f" paper: {most:,} pages fit in memory"
+            f" paper: {MOST_PAGES:,} pages fit in memory"
         )
     return sites, left_out
 
@@ -91,24 +95,25 @@ def crawled_sites(job: Job) -> tuple[list[str], int]:
 def too_large(job: Job) -> Missing | None:
     """Return why no site is crawled, if all are left out for their size."""
     viewed = _most_viewed(job)
-    if not viewed or fitting(viewed, job.settings.simulation.most_pages):
+    if not viewed or fitting(viewed):
         return None
-    return no_site_fits(job.settings)
+    return no_site_fits()
 
 
-def no_site_fits(settings: Settings) -> Missing:
+def no_site_fits() -> Missing:
     """Return the reason and the remedy where every site is too large."""
-    most = settings.simulation.most_pages
-    return Missing(f"every site has more than {most:,} pages", "read logs of smaller sites as well")
+    reason = f"every site has more than {MOST_PAGES:,} pages"
+    return Missing(reason, "read logs of smaller sites as well")
 
 
-def fitting(sites: Iterable[tuple[str, int]], most_pages: int) -> list[str]:
-    """Return the sites, in their order, that have `most_pages` pages together at most."""
+def fitting(sites: Iterable[tuple[str, int]]) -> list[str]:
+    """Return the sites, in their order, that have `MOST_PAGES` pages together at most."""
     kept: list[str] = []
+    left = MOST_PAGES
     for site, pages in sites:
-        if pages <= most_pages:
+        if pages <= left:
             kept.append(site)
-            most_pages -= pages
+            left -= pages
     return kept
 
 
@@ -121,16 +126,9 @@ def _most_viewed(job: Job) -> list[tuple[str, int]]:
 
 
 def stored_mirror(settings: Settings) -> Mirror | None:
-    """Return the stored mirror, or None if it is not stored yet.
-
-    Raises `NoMirror` where the settings name no mirror.
-    """
+    """Return the stored mirror, or None if it is not stored yet."""
     folder = mirror_folder(settings)
-    if identity(folder) is not None:
-        return load(folder)
-    if settings.simulation.mirror is not None:
-        raise NoMirror(f"`simulation.mirror`: there is no mirror in {settings.simulation.mirror}")
-    return None
+    return None if identity(folder) is None else load(folder)
 
 
 def stored_identity(settings: Settings) -> str | None:
@@ -250,7 +248,7 @@ CRAWL_SIMULATION: Final = WindowAsset(
         settings.window.days,
         settings.cleaning.model_dump(mode="json"),
         MOST_SITES,
-        settings.simulation.most_pages,
+        MOST_PAGES,
         LEARN_SHARE,
         stored_identity(settings),
     ],

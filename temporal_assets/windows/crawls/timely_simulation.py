@@ -45,6 +45,7 @@ from temporal_assets.crawl.mirror.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.urls.urls import site_of
 from temporal_assets.windows.crawls.crawl_simulation import (
+    MOST_PAGES,
     MOST_SITES,
     crawled_sites,
     stored_identity,
@@ -396,7 +397,7 @@ TIMELY_SIMULATION: Final = WindowAsset(
         settings.evaluation.horizons,
         settings.evaluation.settle_days,
         MOST_SITES,
-        settings.simulation.most_pages,
+        MOST_PAGES,
         content_of_file(file_in(settings.state, settings.baseline.path)),
         stored_identity(settings),
     ],

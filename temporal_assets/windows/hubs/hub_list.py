@@ -34,6 +34,9 @@ _PRICE: Final = 0.005
 """Share of the interest in a new page that a visit must save to be worth it, where no budget says
 how many visits there are. Chosen on seeds 11 and 12 of the demo (docs/hubs.md)."""
 
+SHORTEST_MINUTES: Final = 10
+"""No hub is visited more often: servers are not ours."""
+
 _HOURLY: Final = 60
 """Minutes between visits of a front page of which nothing is known, where there is no budget."""
 
@@ -215,7 +218,7 @@ def _visits(
     minutes[listed] = _revisit_minutes(expected[listed], own[listed], interest.of(listed), settings)
     if settings.visits_per_day is None:
         is_unknown = listed & candidates.has_basis(_FRONT_PAGE)
-        minutes[is_unknown] = max(_HOURLY, settings.shortest_minutes)
+        minutes[is_unknown] = _HOURLY
     days = minutes / _MINUTES
     return {
         "new_per_day": expected,
@@ -234,7 +237,7 @@ def _revisit_minutes(expected: Floats, own: Floats, interest: HubInterest, hubs:
     Without a budget, a visit must be worth its price by the share of new pages (`own`) that no
     better hub leads to.
     """
-    shortest, longest = hubs.shortest_minutes / _MINUTES, hubs.longest_hours / HOURS
+    shortest, longest = SHORTEST_MINUTES / _MINUTES, hubs.longest_hours / HOURS
     views, half_life, leave = interest.views, interest.half_life, interest.leave
     if hubs.visits_per_day is None:
         facts = (expected * own, views, half_life)

@@ -135,7 +135,7 @@ def _levels(tried: tuple[float, float, float], own: float) -> Floats:
 
 def _choices(settings: Settings, looked_up: Found, grid: _Grid) -> Iterator[Choice]:
     chosen = settings.calibration
-    weights = Weights(chosen.hit_weight, chosen.miss_weight, chosen.false_alarm_weight)
+    weights = Weights(1, chosen.miss_weight, chosen.false_alarm_weight)
     truth, least = looked_up.is_temporal, chosen.min_pages
     some = list(grid.used_days)
     parts = ((grid.scores, grid.days), (grid.scores[:, some], [grid.days[k] for k in some]))

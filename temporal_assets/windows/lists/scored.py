@@ -26,8 +26,14 @@ from temporal_assets.windows.lists.flow_shares import Flow, flow_counts, flow_of
 
 _BATCH_ROWS: Final = 65_536
 
+_WEIGHTS: Final = 5.0
+"""Sum of alpha and beta (TW 4.3)."""
+
 CONFIDENCE: Final = 0.95
 """Confidence of the lower bound that ranks sites by their stock (Wilson's, one-sided)."""
+
+FEWEST_PAGES: Final = 5
+"""Reliable pages of a site, or of a section, that the stock ranks: with fewer, chance decides."""
 
 SPLIT_CONFIDENCE: Final = 0.8
 """Confidence with which a section must be below the threshold to split the one above it, and that
@@ -54,9 +60,9 @@ def scoring_of(settings: Settings) -> Scoring:
     plain = sites.rule == "paper"
     return Scoring(
         sites.alpha,
-        sites.beta,
+        _WEIGHTS - sites.alpha,
         confidence=PLAIN if plain else CONFIDENCE,
-        min_pages=1 if plain else sites.min_pages,
+        min_pages=1 if plain else FEWEST_PAGES,
     )
 
 

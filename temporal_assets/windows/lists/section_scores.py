@@ -13,6 +13,7 @@ from temporal_assets.windows.lists import sections
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.scored import (
     CONFIDENCE,
+    FEWEST_PAGES,
     SPLIT_CONFIDENCE,
     SPLITTING_PAGES,
     merit_of,
@@ -57,9 +58,8 @@ SECTION_SCORES: Final = WindowAsset(
         settings.window.days,
         settings.privacy.min_clients,
         settings.sites.alpha,
-        settings.sites.beta,
         settings.sites.rule,
-        settings.sites.min_pages,
+        FEWEST_PAGES,
         CONFIDENCE,
         settings.sites.top_k,
         sections.QUIET_DAYS,

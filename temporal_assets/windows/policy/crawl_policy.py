@@ -270,7 +270,7 @@ def _trees(
 
 def _choices(settings: Settings, flow: Flow | None) -> Choices:
     """Return the choices of the settings; the flow decides where these choose nothing."""
-    chosen = Choices(settings.privacy.min_clients, skip_share=settings.policy.skip_share)
+    chosen = Choices(settings.privacy.min_clients)
     return chosen if flow is None else replace(chosen, urgent_share=flow.worth)
 
 
@@ -349,7 +349,6 @@ def _settings(settings: Settings) -> Sequence[Any]:
         settings.privacy.min_clients,
         settings.window.min_days,
         settings.window.min_views_per_day,
-        settings.policy.model_dump(mode="json"),
         MOST_RULES,
         settings.prefixes.rule,
         settings.sites.by,

@@ -49,7 +49,7 @@ from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
 
 ENOUGH_PAGES: Final = 5
 """Number of labelled pages from which on a site is judged by labels alone: with fewer, chance
-decides, as with `sites.min_pages`."""
+decides, as with `FEWEST_PAGES`."""
 
 _ROWS: Final = passing(
     "provisional_rows",

@@ -309,13 +309,13 @@ class Reader:
         job = self._job
         days = sorted(set(job.present("page_views")) & set(job.present("transits")))
         learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
-        chosen = fitting(learned[:most], job.settings.simulation.most_pages)
+        chosen = fitting(learned[:most])
         if len(days) < _PERIODS:
             return Missing(f"{_PERIODS} days are needed, and {len(days)} are there", _READ_MORE)
         if not learned:
             return Missing("no site was learned", f"{_READ_MORE} or more traffic")
         if not chosen:
-            return no_site_fits(job.settings)
+            return no_site_fits()
         folder = mirror_folder(job.settings)
         copied = None if mirror is None else _mirrored(mirror, folder, chosen)
         assessed = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)

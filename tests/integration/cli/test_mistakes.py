@@ -23,7 +23,7 @@ from tests.command_line import call
             ["ingest", "{log}", "--timezone", "Mars/Base"],
             "--timezone Mars/Base: 'Mars/Base' is no time zone",
         ),
-        (["ingest", "{log}", "--scheme", "ftp"], "--scheme ftp"),
+        (["ingest", "{log}", "--address", "proxy"], "--address proxy"),
         (["ingest", "{log}", "--column", "url"], "write FIELD=COLUMN"),
         (["ingest", "{log}", "--column", "colour=red"], "unknown field colour"),
         (["materialize", "page_visits"], "no asset 'page_visits'; there are requests"),

@@ -129,21 +129,21 @@ def test_two_files_of_one_content_are_reported_once(state: Path, folder: Path) -
 
 
 def test_other_settings_read_again(state: Path, folder: Path) -> None:
-    lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)]
+    lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b.png")]
     logs.write(folder / "access.log", lines)
     refresh(settings_of(state, folder))
-    settings = settings_of(state, folder, cleaning={"statuses": [200, 404]})
+    settings = settings_of(state, folder, cleaning={"static_resources": "keep"})
     report = refresh(settings)
     assert len(report.landed) == 1
     assert rows_of(settings) == 2
 
 
 def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) -> None:
-    logs.write(folder / "access.log", [logs.line(NOON, "/a"), logs.line(NOON, "/b", status=404)])
+    logs.write(folder / "access.log", [logs.line(NOON, "/a"), logs.line(NOON, "/b.png")])
     first = settings_of(state, folder)
     refresh(first)
     inputs = Inventory.load(first).inputs(DAY)
-    refresh(settings_of(state, folder, cleaning={"statuses": [200, 404]}))
+    refresh(settings_of(state, folder, cleaning={"static_resources": "keep"}))
     assert len(Inventory.load(first).pending(first)) == 1
     report = refresh(first)
     assert len(report.landed) == 1

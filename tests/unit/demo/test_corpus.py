@@ -35,7 +35,7 @@ from temporal_assets.logs.urls.urls import canonical_url, decode_escapes, is_sta
 from temporal_assets.settings import (
     ROBOT_PAGES_PER_MINUTE,
     ROBOT_PAGES_WITHOUT_REFERRER,
-    Cleaning,
+    SHOWN_STATUSES,
     LogSource,
     Reading,
 )
@@ -173,7 +173,6 @@ class Found:
 
 def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
     """(minute, address, url, referrer) of the kept requests, by day since 1970."""
-    cleaning = Cleaning()
     kept = defaultdict(list)
     for source in corpus.sources:
         for path in logs(source):
@@ -183,7 +182,7 @@ def clean_requests(corpus: DemoSummary, found: Found) -> dict[int, list[tuple]]:
                 target = records.target.value(i)
                 if records.method.value(i) != METHOD:
                     found.dropped["method"] += 1
-                elif int(records.status[i]) not in cleaning.statuses:
+                elif int(records.status[i]) not in SHOWN_STATUSES:
                     found.dropped["status"] += 1
                 elif is_static(target):
                     found.dropped["static"] += 1
