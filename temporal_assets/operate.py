@@ -41,7 +41,7 @@ from temporal_assets.defs.sensors import NIGHTLY_WINDOWS
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.logs.read.paths import STATE_MARK
 from temporal_assets.machine.durable import replace_text
-from temporal_assets.machine.troubles import said, said_of, without_unwritten
+from temporal_assets.machine.troubles import sentence_of, sentence_of_text, without_unwritten
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.log_files import evaluate_logs
@@ -485,7 +485,7 @@ class _Operation:
         try:
             catalogue.refresh(Store.open(self.settings))
         except Exception as error:
-            why = said(error) or f"{type(error).__name__}: {error}"
+            why = sentence_of(error) or f"{type(error).__name__}: {error}"
             self.failures.append(Failed(catalogue.CATALOGUE, (), why))
 
     def outcome(self) -> Outcome:
@@ -603,7 +603,7 @@ def _error(result: dg.ExecuteInProcessResult) -> str:
             while error is not None and error.cause is not None:
                 error = error.cause
             if error is not None:
-                return said_of(error.message) or error.message.strip()
+                return sentence_of_text(error.message) or error.message.strip()
     return "the run failed; see its log in the UI"
 
 

@@ -180,16 +180,16 @@ def derived_steps(store: Store, asset: str, day: dt.date) -> Steps[DayResult]:
     files = store.paths(store.verified(source))
     with store.scratch() as scratch:
         counts = store.paths_of_counts(source)
-        made = yield from _derived(asset, files, counts, scratch)
+        tables = yield from _derived(asset, files, counts, scratch)
         manifest = store.publish(
             asset,
             day,
-            made.rows,
+            tables.rows,
             inputs=[Input("requests", source.digest)],
             settings_digest=digest_of({}),
             extra={name: source.extra[name] for name in _TOLD_ON if name in source.extra},
-            beside=made.urls,
-            counts=made.counts,
+            beside=tables.urls,
+            counts=tables.counts,
         )
     return DayResult(manifest, time.monotonic() - started)
 

@@ -93,14 +93,14 @@ def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[lis
 def _once(segments: Sequence[str], scratch: Path) -> Steps[Sequence[str]]:
     """Return records of a group of files, counting once those that several files hold."""
     inputs = {"segments": segments}
-    repeated = yield from _made("repeated_segments", inputs, REPEATED_SEGMENTS, scratch)
+    repeated = yield from _run("repeated_segments", inputs, REPEATED_SEGMENTS, scratch)
     if not _rows(repeated):
         return segments
     both = {**inputs, "repeated_segments": repeated}
-    return (yield from _made("distinct_segments", both, contracts.REQUESTS, scratch))
+    return (yield from _run("distinct_segments", both, contracts.REQUESTS, scratch))
 
 
-def _made(sql: str, inputs: Inputs, table: Table, scratch: Path) -> Steps[list[str]]:
+def _run(sql: str, inputs: Inputs, table: Table, scratch: Path) -> Steps[list[str]]:
     folder = scratch / sql
     folder.mkdir(parents=True)
     files = yield Statement(sql, inputs, {}, table, folder)

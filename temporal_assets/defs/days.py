@@ -28,7 +28,7 @@ from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import SMALL_ROWS, small_batches
 from temporal_assets.engines.statements import Steps, run, run_together
-from temporal_assets.machine.troubles import said
+from temporal_assets.machine.troubles import sentence_of
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
@@ -287,7 +287,7 @@ def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
 
 def _reason(error: Exception) -> str:
     cause = error.__cause__ if isinstance(error, UnfinishedDay) else error
-    why = (cause and said(cause)) or _in_words(cause or error)
+    why = (cause and sentence_of(cause)) or _in_words(cause or error)
     return shown(why, _MESSAGE_CHARACTERS)
 
 

@@ -156,7 +156,7 @@ def _tick(
     busy = {day for run in unfinished for day in tags.days_of_run(run.tags)}
     stale, outside = _stale(installation, inventory, now)
     states = states_of(installation, inventory, stale, lost)
-    asked_before = asked.known(states)
+    asked_before = asked.asked_before(states)
     day_batches = batches(stale, DAYS_PER_RUN, leave_out=busy | asked_before)
     requests += [_daily_request(batch, states, now) for batch in day_batches]
     new = {day for batch in day_batches for day in batch.days}

@@ -258,14 +258,14 @@ def _write(session: duckdb.DuckDBPyConnection, text: str, table: Table, out: Pat
 
 def _write_made(
     session: duckdb.DuckDBPyConnection,
-    made: Rows,  # the statement names it, which takes less than to register it
+    python_rows: Rows,  # the statement names it, which takes less than to register it
     table: Table,
     out: Path,
 ) -> Path:
     """Write rows of this process, as those of a query."""
     target = out / f"{table.name}.parquet"
-    is_agreed = made.schema.equals(table.arrow_schema)
-    text = "FROM made" if is_agreed else _as_agreed("FROM made", table)
+    is_agreed = python_rows.schema.equals(table.arrow_schema)
+    text = "FROM python_rows" if is_agreed else _as_agreed("FROM python_rows", table)
     session.execute(_copy(text, table, target))
     return target
 

@@ -70,9 +70,13 @@ def run_together(engine: Engine, works: Sequence[Steps[Result]]) -> list[Result 
     return [outcomes[number] for number in range(len(works))]
 
 
-def _is_alike(one: Statement, other: Statement) -> bool:
+def _is_alike(statement: Statement, other: Statement) -> bool:
     """Return True if the statements differ in the rows they read and in nothing else."""
-    return (one.sql, one.parameters, one.table) == (other.sql, other.parameters, other.table)
+    return (statement.sql, statement.parameters, statement.table) == (
+        other.sql,
+        other.parameters,
+        other.table,
+    )
 
 
 def _answers(engine: Engine, statements: Sequence[Statement]) -> Sequence[list[Path] | Exception]:

@@ -76,15 +76,15 @@ class Listings:
             raise NoSuchLogError(f"{url}: there are no log files")
         return files
 
-    def _ask(self, url: str, known: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
+    def _ask(self, url: str, known_files: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
         mark = None if anew else self._watermarks.get(url)
         now = self._now.isoformat()
         if mark and self._now - dt.datetime.fromisoformat(mark.listed) < _RENEWED:
             since = (dt.datetime.fromisoformat(mark.refreshed) - _LATE).date()
-            prefixes = recent(objects.root_of(url), known, since, self._now.date())
+            prefixes = recent(objects.root_of(url), known_files, since, self._now.date())
             if prefixes:
                 self._fresh[url] = Watermark(now, mark.listed)
-                by_url = {file.url: file for file in known}
+                by_url = {file.url: file for file in known_files}
                 return [*(by_url | {f.url: f for f in objects.objects(url, prefixes)}).values()]
         self._fresh[url] = Watermark(now, now)
         return objects.listed(url)
@@ -108,7 +108,7 @@ class Listings:
 
 
 def recent(
-    root: str, known: Sequence[ObjectFile], since: dt.date, today: dt.date
+    root: str, known_files: Sequence[ObjectFile], since: dt.date, today: dt.date
 ) -> list[str] | None:
     """Return beginnings of keys below `root` that hold the days from `since` on.
 
@@ -116,12 +116,12 @@ def recent(
     """
     days = [since + dt.timedelta(days=n) for n in range((today - since).days + 2)]
     heads = set()
-    for file in known:
+    for file in known_files:
         match = _DATE.search(key := file.url.removeprefix(root))
         if match is None:
             return None
         heads.add((key[: match.start()], _written(match)))
-        if len(heads) * len(days) * _ONE_ANSWER >= len(known):
+        if len(heads) * len(days) * _ONE_ANSWER >= len(known_files):
             return None
     return sorted(f"{head}{day.strftime(form)}" for head, form in heads for day in days)
 

@@ -282,7 +282,9 @@ class LogReader:
                 return self._part(item, head, same_head, None, share)
             if share.number:
                 raise _ReplacedError
-            return self._known(item, same_head) or self._parse(item, head, same_head, None)
+            return self._earlier_reading(item, same_head) or self._parse(
+                item, head, same_head, None
+            )
 
         return self._noted(item, read)
 
@@ -324,7 +326,7 @@ class LogReader:
     def _read(self, item: Pending, pool: Executor | None) -> Draft:
         head = self._head(item)
         same_head = self.inventory.beginning_like(head)
-        return self._known(item, same_head) or self._parse(item, head, same_head, pool)
+        return self._earlier_reading(item, same_head) or self._parse(item, head, same_head, pool)
 
     def _head(self, item: Pending) -> str:
         try:
@@ -334,7 +336,7 @@ class LogReader:
                 raise
             raise UnreadableError(f"opening failed: {error}") from error
 
-    def _known(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
+    def _earlier_reading(self, item: Pending, same_head: Sequence[LandedFile]) -> Draft | None:
         """Return the reading of this content, if there is one: rotation renames and packs files.
 
         What was only renamed is not read again: it begins with the same record and is as long and

@@ -196,8 +196,8 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
         path = str(self._fs._strip_protocol(path))
         size = _sizes.get(path)
         if size is None:
-            known: dict[str, Any] = self._fs.info(path, **options)
-            return known
+            details: dict[str, Any] = self._fs.info(path, **options)
+            return details
         return {"name": path, "size": size, "type": "file"}
 
     def modified(self, path: str) -> dt.datetime:  # noqa: ARG002

@@ -75,10 +75,10 @@ _UNWRITTEN: Final = "Exception while writing logger call to event log"
 (`dagster._core.instance.types`)."""
 
 
-def said(error: BaseException) -> str | None:
+def sentence_of(error: BaseException) -> str | None:
     """Return the message if an error, or one behind it, is of the machine; else None."""
     chain = list(_chain(error))
-    return database_trouble(chain) or next(filter(None, map(_said_of, chain)), None)
+    return database_trouble(chain) or next(filter(None, map(_sentence_of_one, chain)), None)
 
 
 def is_of_database(error: BaseException) -> bool:
@@ -86,7 +86,7 @@ def is_of_database(error: BaseException) -> bool:
     return database_trouble(list(_chain(error))) is not None
 
 
-def said_of(text: str) -> str | None:
+def sentence_of_text(text: str) -> str | None:
     """Return the message for the text of an error; else None."""
     lower = text.lower()
     sentence = next((sentence for words, sentence in _WORDS if words in lower), None)
@@ -110,22 +110,22 @@ class _WithoutUnwritten:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        is_told = text.startswith(_UNWRITTEN) and said_of(text) is not None
+        is_told = text.startswith(_UNWRITTEN) and sentence_of_text(text) is not None
         return len(text) if is_told else self._stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
 
-def _said_of(error: BaseException) -> str | None:
+def _sentence_of_one(error: BaseException) -> str | None:
     if isinstance(error, MemoryError):
         return _NO_MEMORY
     if isinstance(error, OSError):
         if error.errno not in _NUMBERS:
-            return said_of(str(error)) if error.errno is None else None
+            return sentence_of_text(str(error)) if error.errno is None else None
         where = os.fsdecode(error.filename) if error.filename else "the state folder"
         return _NUMBERS[error.errno].format(where=where)
-    return said_of(f"{type(error).__name__}: {error}") if _is_of_a_machine(error) else None
+    return sentence_of_text(f"{type(error).__name__}: {error}") if _is_of_a_machine(error) else None
 
 
 _NUMBERS: Final = {

@@ -155,5 +155,5 @@ def _transits(
     views = store.paths(store.verified(store.require("page_views", day)))
     inputs = {"transits": files, "page_views": views}
     requests = engine.query(name, inputs, {}, _EARLIER_REQUESTS, out)
-    made = run(engine, make_transits([str(path) for path in requests], out))
-    return made.rows, made.urls
+    tables = run(engine, make_transits([str(path) for path in requests], out))
+    return tables.rows, tables.urls

@@ -24,7 +24,7 @@ SET_ASIDE: Final = ".damaged"
 _MOST_KNOWN: Final = 50_000
 """Largest number of digests kept in memory; beyond it the memory is cleared."""
 
-_known: dict[tuple[int, ...], str] = {}
+_digests: dict[tuple[int, ...], str] = {}
 """Digest by (device, inode, size, time of change). Hard links share an entry."""
 
 
@@ -47,12 +47,12 @@ def fault_of(path: Path, size: int | None, digest: str) -> str | None:
         if size is not None and stat.st_size != size:
             return f"has {stat.st_size:,} bytes instead of {size:,}"
         key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        known_digest = _known.get(key)
+        known_digest = _digests.get(key)
         if known_digest is None:
             known_digest = digest_of_file(path)
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[key] = known_digest
+            if len(_digests) >= _MOST_KNOWN:
+                _digests.clear()
+            _digests[key] = known_digest
     except FileNotFoundError:
         return "is missing"
     return None if known_digest == digest else "does not hold the bytes that were written"

@@ -278,8 +278,8 @@ def test_what_was_asked_for_is_kept_from_tick_to_tick() -> None:
     states = {DAY: "one", DAY + dt.timedelta(days=1): "two"}
     asked = Asked("files", window="three").with_days(states, [DAY])
     assert Asked.from_cursor(asked.cursor) == asked
-    assert asked.known(states) == {DAY}
-    assert asked.known({DAY: "another"}) == set()
+    assert asked.asked_before(states) == {DAY}
+    assert asked.asked_before({DAY: "another"}) == set()
     # What is up to date is forgotten.
     assert asked.with_days({}, []).days == {}
     assert Asked.from_cursor(None) == Asked.from_cursor('{"asked": "older"}') == Asked()

@@ -127,13 +127,13 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
     None if they cannot be read: Dagster writes to its databases to read them, which not all users
     may.
     """
-    from temporal_assets.machine.troubles import is_of_database, said
+    from temporal_assets.machine.troubles import is_of_database, sentence_of
     from temporal_assets.operate import switched_on
 
     try:
         return switched_on(settings)
     except Exception as error:  # whatever its YAML, its databases and itself raise
-        if not is_of_database(error) and (isinstance(error, OSError) or said(error)):
+        if not is_of_database(error) and (isinstance(error, OSError) or sentence_of(error)):
             return None  # no rights, or a full disk
         why = f"{type(error).__name__}: {error}".splitlines()[0]
         damages.append(

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from temporal_assets.cli.explorer import views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.guard import refusal
-from temporal_assets.machine.troubles import said
+from temporal_assets.machine.troubles import sentence_of
 
 _LONGEST: Final = 20_000
 """Most characters of an address; URLs of logs are shorter."""
@@ -87,7 +87,7 @@ def serve(window: Window, port: int) -> ThreadingHTTPServer:
                 try:
                     status, content = answer(window, self.path)
                 except Exception as error:
-                    why = said(error) or type(error).__name__
+                    why = sentence_of(error) or type(error).__name__
                     status = 500
                     content = views.page("That failed", [f"<p>{views.escaped(why)}</p>"])
             self._send(status, content)

@@ -106,12 +106,12 @@ def run(
         _store(settings, named_sources(paths, host, given, settings.sources), yes, as_json)
     elif action == "change":
         settings = existing_settings(state)
-        full_paths = [_known(path, settings).path for path in paths]
+        full_paths = [_listed_source(path, settings).path for path in paths]
         sources = named_sources(full_paths, host, given, settings.sources)
         _store(settings, [_without(source, reset or []) for source in sources], yes, as_json)
     else:
         settings = existing_settings(state)
-        _remove(settings, [_known(path, settings) for path in paths], forget, as_json)
+        _remove(settings, [_listed_source(path, settings) for path in paths], forget, as_json)
 
 
 # List ----------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def _list(settings: Settings, as_json: bool) -> None:
 
 
 def _row(number: int, verdict: SourceVerdict) -> tuple[Any, ...]:
-    options = [f"{name}={value}" for name, value in _said(verdict.source).items()]
+    options = [f"{name}={value}" for name, value in _changed_options(verdict.source).items()]
     read = (
         ", ".join(verdict.formats),
         verdict.files + verdict.failed,
@@ -157,7 +157,7 @@ def _row(number: int, verdict: SourceVerdict) -> tuple[Any, ...]:
     )
 
 
-def _said(source: LogSource) -> dict[str, Any]:
+def _changed_options(source: LogSource) -> dict[str, Any]:
     """Return the options of a source that differ from the defaults."""
     options = source.model_dump(mode="json", exclude_defaults=True, exclude={"path"})
     columns = options.pop("columns", {})
@@ -184,7 +184,7 @@ def _report(number: int, verdict: SourceVerdict) -> dict[str, Any]:
 # Change --------------------------------------------------------------------------------------
 
 
-def _known(path: str, settings: Settings) -> LogSource:
+def _listed_source(path: str, settings: Settings) -> LogSource:
     """Return a configured source by its number in the list or by its path."""
     sources = settings.sources
     if path.isdecimal() and 1 <= int(path) <= len(sources) and not Path(path).exists():

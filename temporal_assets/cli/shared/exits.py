@@ -141,9 +141,9 @@ def _end() -> None:
 def explained(error: Exception) -> str | None:
     """Return the message for an expected error, or None for a fault of the program."""
     # Imported only now: what there is to say must not slow down what goes well.
-    from temporal_assets.machine.troubles import said
+    from temporal_assets.machine.troubles import sentence_of
 
-    return said(error) or (_sentence(error) if isinstance(error, _expected()) else None)
+    return sentence_of(error) or (_sentence(error) if isinstance(error, _expected()) else None)
 
 
 def _expected() -> tuple[type[Exception], ...]:

@@ -77,7 +77,7 @@ def run(
     page = _canonical(url, settings)
     chosen = day or _latest(store, settings)
     row, early = _find(store, settings, page, chosen)
-    chart, reasons = _told(store, settings, page, chosen, row, early)
+    chart, reasons = _explained(store, settings, page, chosen, row, early)
     if png is not None:
         png.write_bytes(as_png([as_chart(chart)]))
     if html is not None:
@@ -94,10 +94,10 @@ def explained(
     store: Store, settings: Settings, page: str, day: dt.date
 ) -> tuple[PageChart, list[str]]:
     """Return a page's chart, and the reasons of its labels. Raises `CommandError` if none."""
-    return _told(store, settings, page, day, *_find(store, settings, page, day))
+    return _explained(store, settings, page, day, *_find(store, settings, page, day))
 
 
-def _told(
+def _explained(
     store: Store, settings: Settings, page: str, day: dt.date, row: _Row | None, early: _Row
 ) -> tuple[PageChart, list[str]]:
     crawls = [*_of_crawls(_crawled(store, settings, page)), *_of_source(store, settings, page)]

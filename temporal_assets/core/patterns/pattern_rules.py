@@ -57,14 +57,14 @@ def _rule(tree: PatternTree, node: int, names: list[list[Any]]) -> dict[str, Any
     above = int(tree.split_key[parent]) if parent >= 0 else -1
     rows = range(int(tree.first_test[node]), int(tree.first_test[node + 1]))
     return {
-        "branch": None if parent < 0 else _said(tree, above, int(tree.branch[node])),
+        "branch": None if parent < 0 else _operand_of(tree, above, int(tree.branch[node])),
         "split": names[split] if split >= 0 else None,
         "bit": int(tree.split_bit[node]),
         "tests": [_test(tree, row, names) for row in rows],
     }
 
 
-def _said(tree: PatternTree, key: int, code: int) -> list[Any]:
+def _operand_of(tree: PatternTree, key: int, code: int) -> list[Any]:
     if code in _KINDS:
         return [_KINDS[code]]
     return [_VALUE, tree.keys.value(key, code).decode("utf-8", "replace")]
@@ -72,7 +72,7 @@ def _said(tree: PatternTree, key: int, code: int) -> list[Any]:
 
 def _test(tree: PatternTree, row: int, names: list[list[Any]]) -> list[Any]:
     key, code = int(tree.test_key[row]), int(tree.test_value[row])
-    operand = _said(tree, key, code)
+    operand = _operand_of(tree, key, code)
     if code == OTHER:
         operand += [int(tree.test_bits[row]), int(tree.test_class[row])]
     return [names[key], operand]

@@ -352,7 +352,7 @@ class _Writer:
 
     states: Sequence[_State]
     excluded: Texts
-    known: dict[tuple[int, Places], str | None] = field(default_factory=dict)
+    texts: dict[tuple[int, Places], str | None] = field(default_factory=dict)
 
     def text(self) -> str | None:
         """Return the whole expression, or None if no text is left."""
@@ -360,9 +360,9 @@ class _Writer:
 
     def _rest(self, state: int, places: Places) -> str | None:
         """Return an expression for what may follow, or None if nothing may, not even the end."""
-        if (state, places) not in self.known:
-            self.known[state, places] = self._written(state, places)
-        return self.known[state, places]
+        if (state, places) not in self.texts:
+            self.texts[state, places] = self._written(state, places)
+        return self.texts[state, places]
 
     def _written(self, state: int, places: Places) -> str | None:
         here = self.states[state]

@@ -594,7 +594,7 @@ def _is_too_late(entry: Entry, source: Source | None, now: float, *, is_new: boo
     return source.kind == SITEMAP and not (is_new and source.visits)
 
 
-def _is_news_of_site(one: Entry, source: Source | None, decision: Decision, now: float) -> bool:
+def _is_news_of_site(entry: Entry, source: Source | None, decision: Decision, now: float) -> bool:
     """Return True if a feed or sitemap of a watched site announces a page published just now.
 
     The site says that it is news. The policy knows the site and nothing of the section, or it would
@@ -602,7 +602,7 @@ def _is_news_of_site(one: Entry, source: Source | None, decision: Decision, now:
     """
     if source is None or source.kind == HUB or decision.reason != REASONS[SITE]:
         return False
-    return one.is_published and one.time is not None and now - one.time < RECENT_SECONDS
+    return entry.is_published and entry.time is not None and now - entry.time < RECENT_SECONDS
 
 
 def _versions(response: Response) -> tuple[str, str]:

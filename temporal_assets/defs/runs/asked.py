@@ -47,7 +47,7 @@ class Asked:
         days = {day.isoformat(): state for day, state in self.days.items()}
         return json.dumps({"files": self.files, "days": days, "window": self.window})
 
-    def known(self, states: Mapping[dt.date, str]) -> set[dt.date]:
+    def asked_before(self, states: Mapping[dt.date, str]) -> set[dt.date]:
         """Return days already requested in their present state: they failed or are under way."""
         return {day for day, state in states.items() if self.days.get(day) == state}
 

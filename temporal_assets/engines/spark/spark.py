@@ -46,7 +46,7 @@ from temporal_assets.engines.spark.spark_files import (
     with_urls,
     write,
 )
-from temporal_assets.engines.spark.spark_progress import told
+from temporal_assets.engines.spark.spark_progress import reported
 from temporal_assets.engines.spark.spark_session import abandon, explained, is_remote, open_session
 from temporal_assets.engines.spark.spark_tasks import (
     batches_through,
@@ -240,7 +240,7 @@ class SparkEngine:
         tag = f"temporal-assets-{uuid4().hex}"
         session.addTag(tag)
         try:
-            with told(session, name, is_remote=is_remote(self.settings)):
+            with reported(session, name, is_remote=is_remote(self.settings)):
                 yield session
         except Exception as error:
             session.interruptTag(tag)

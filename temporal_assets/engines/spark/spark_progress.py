@@ -50,7 +50,7 @@ class Progress:
 
 
 @contextmanager
-def told(session: Any, name: str, *, is_remote: bool) -> Iterator[None]:
+def reported(session: Any, name: str, *, is_remote: bool) -> Iterator[None]:
     """Tell of the stages that run in a session while this block does."""
     progress = Progress(name)
     watch = _answered(session, progress) if is_remote else _asked(session, progress)

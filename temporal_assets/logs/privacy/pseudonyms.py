@@ -92,7 +92,7 @@ class KeyRing:
         try:
             self._prepare_folder()
             with contextlib.suppress(FileNotFoundError):
-                return self._known(file, _read_key(file))
+                return self._confirmed(file, _read_key(file))
             _create_key(file)
             self.made.append(period)
             note(self.folder, {file.name: check(key := _read_key(file))}, self._periods)
@@ -102,7 +102,7 @@ class KeyRing:
                 f"{file}: cannot read or create the key of client pseudonyms: {error.strerror}"
             ) from error
 
-    def _known(self, file: Path, key: bytes) -> bytes:
+    def _confirmed(self, file: Path, key: bytes) -> bytes:
         """Return a key after checking that lines were read under it, not under another."""
         if marks(self.folder).get(file.name, check(key)) != check(key):
             raise KeyFileError(replaced(file))

@@ -133,7 +133,7 @@ def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, lis
 def _private(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
     for line in _LINE.finditer(text):
         yield from _clients(line[0], line.start())
-    yield from _known(text, private_values)
+    yield from _private_spans(text, private_values)
     yield from _addresses(text)
     yield from _spans(_USER_INFO, text, "credentials")
     yield from _spans(_EMAIL, text, "email")
@@ -175,7 +175,7 @@ def _clients(line: bytes, start: int) -> Iterator[_Span]:
 _SHORT: Final = 4
 
 
-def _known(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
+def _private_spans(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
     """Yield every occurrence of the known values, and of the members of lists among them."""
     for value in {
         part for whole in private_values for part in (whole, *re.split(rb"[\s,]+", whole))

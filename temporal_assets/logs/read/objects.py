@@ -251,7 +251,7 @@ def asked(url: str, *, is_listing: bool = True) -> Iterator[tuple[Any, str]]:
             raise
         raise ObjectStoreError(f"{url}: no such bucket, folder or object") from None
     except PermissionError as error:
-        raise ObjectStoreError(f"{url}: {_said(error)}: {_rights(is_listing)}") from error
+        raise ObjectStoreError(f"{url}: {_message(error)}: {_rights(is_listing)}") from error
     except Exception as error:
         raise _error_of(url, error) from error
 
@@ -266,10 +266,10 @@ def _error_of(url: str, error: Exception) -> Exception:
         )
     if is_transient(error):
         return ObjectStoreError(
-            f"{url}: the store does not answer, also after several tries ({_said(error)}): the"
+            f"{url}: the store does not answer, also after several tries ({_message(error)}): the"
             " next run tries again"
         )
-    return ObjectStoreError(f"{url}: {_said(error)}")
+    return ObjectStoreError(f"{url}: {_message(error)}")
 
 
 def _is_local(error: Exception) -> bool:
@@ -282,5 +282,5 @@ def _rights(is_listing: bool) -> str:
     return f"give the credentials the right to {what}, or check which are used"
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error).strip() or type(error).__name__

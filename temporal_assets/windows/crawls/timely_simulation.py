@@ -143,7 +143,7 @@ def worlds(job: Job) -> Iterator[tuple[Period, TimelyWorld, Knowledge]]:
         born, number = born.filter(pa.array(number >= 0)), number[number >= 0]
         if len(number):
             world = _world(job, period, mirror, ends, born, number)
-            yield period, world, _known(job, period, mirror, crawled, born, number)
+            yield period, world, _knowledge(job, period, mirror, crawled, born, number)
 
 
 def _mirrored_sites(job: Job, mirror: Mirror) -> list[str]:
@@ -262,7 +262,7 @@ def _links(
     return link_graph(pages, source[order], target[order])
 
 
-def _known(
+def _knowledge(
     job: Job,
     period: Period,
     mirror: Mirror,

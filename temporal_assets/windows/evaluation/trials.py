@@ -111,13 +111,13 @@ def trials(job: Job) -> list[Trial]:
     """Return the trial in sample, and one for every horizon whose earlier window is published."""
     sample = sample_of(job)
     tables = job.sources.tables
-    now = _known(job, sample, tables["page_labels"], tables["page_histories"])
+    now = _known_pages(job, sample, tables["page_labels"], tables["page_histories"])
     usual_trials = [Trial("in_sample", 0, job.day, now, now, sample.share)]
     for horizon, day in learned_days(job.settings, job.day).items():
         labels = job.learned("page_labels", day)
         histories = job.learned("page_histories", day)
         if labels is not None and histories is not None:
-            known_pages = _known(job, sample, labels, histories)
+            known_pages = _known_pages(job, sample, labels, histories)
             judged = born_after(job, sample, labels, horizon)
             # A page that was known then has come back, and is not new.
             old = pc.is_in(judged["url"], known_pages["url"])
@@ -174,7 +174,7 @@ def baseline(settings: Settings) -> SiteList | None:
     return read_site_list(file.read_bytes(), UrlRules.from_settings(settings.cleaning))
 
 
-def _known(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
+def _known_pages(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
     inputs = {manifest.asset: job.store.paths(manifest) for manifest in (labels, histories)}
     parameters = {"sites_until": sample.until, **histories_parameters(histories)}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))

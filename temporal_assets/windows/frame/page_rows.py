@@ -99,7 +99,7 @@ class KnownLabels:
     def __init__(self, page_labels: Sequence[str]) -> None:
         rows = ParquetRows(page_labels, SITES)
         self._is_temporal = rows.array(("is_temporal", "phi_n"), _labels, np.bool_)
-        label_blocks = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_known(block)))
+        label_blocks = rows.blocks((*PAGE, "phi_n"), lambda block: keys_of(_labelled(block)))
         self.seeker = Seeker(label_blocks, len(self._is_temporal))
         """Seeker of the labelled pages among all pages, which must be shown to it in their
         order."""
@@ -119,8 +119,8 @@ class KnownLabels:
 
 
 def _labels(block: pa.Table) -> Flags:
-    return np.asarray(_known(block)["is_temporal"].to_numpy(), np.bool_)
+    return np.asarray(_labelled(block)["is_temporal"].to_numpy(), np.bool_)
 
 
-def _known(block: pa.Table) -> pa.Table:
+def _labelled(block: pa.Table) -> pa.Table:
     return block.filter(block["phi_n"].is_valid())

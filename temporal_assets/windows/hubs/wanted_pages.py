@@ -119,7 +119,7 @@ def _temporal(job: Job) -> _Lives | None:
     files = {name: job.files(name) for name in ("page_labels", "page_histories")}
     columns = {"page_labels": ("url", "is_temporal"), "page_histories": _HISTORY}
 
-    def found() -> Iterator[_Lives]:
+    def read() -> Iterator[_Lives]:
         for labels, lives in read_in_step(files, columns, _ROWS_AT_ONCE):
             by_day = lives["views"].combine_chunks().flatten().to_numpy().reshape(-1, days)
             born = _days(lives) - _day_number(job.first)
@@ -131,7 +131,7 @@ def _temporal(job: Job) -> _Lives | None:
                 first.astype(np.int64),
             )
 
-    parts = [*found()]
+    parts = [*read()]
     if not parts:
         return None
     return _Lives(*(np.concatenate(some) for some in zip(*parts, strict=True)))

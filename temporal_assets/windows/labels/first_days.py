@@ -109,7 +109,7 @@ def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
         rows = _asked(job, plan)
     is_known = _is_known(rows, plan)
     young = rows.filter(pc.greater_equal(rows["birth"], pa.scalar(plan.young_from)))
-    return _known(job, rows.filter(pa.array(is_known)), plan), young
+    return _known_pages(job, rows.filter(pa.array(is_known)), plan), young
 
 
 def _plan_of(job: Job) -> _Plan:
@@ -233,7 +233,7 @@ def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
     return is_whole
 
 
-def _known(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
+def _known_pages(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
     pages = pages.sort_by([("birth", "ascending"), ("url", "ascending")])
     views = views_of(pages, plan.days, missing_days(job))
     total = pages["total"].to_numpy()

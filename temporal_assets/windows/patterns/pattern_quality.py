@@ -265,11 +265,11 @@ def _judge(
     for name, part in _sites(rows):
         if name in sites:
             visits = part.column("visits").to_numpy().astype(np.float64)
-            for method, is_known in _known(sites[name], part.column("url")).items():
+            for method, is_known in _covered(sites[name], part.column("url")).items():
                 shares[method].add(is_known, visits)
 
 
-def _known(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
+def _covered(site: _Site, urls: pa.ChunkedArray) -> dict[str, Flags]:
     """Return, by method, flags of the URLs that are covered."""
     flat = from_arrow(urls)
     known_by_method: dict[str, Flags] = {
@@ -292,7 +292,7 @@ def _judge_mirror(
         if not len(part):
             continue
         nothing = np.zeros(len(part))
-        for method, is_known in _known(site, part.column("url")).items():
+        for method, is_known in _covered(site, part.column("url")).items():
             methods[method].mirror.add(is_known, nothing)
         if "html" in part.column_names:
             for cut, group in groups.items():

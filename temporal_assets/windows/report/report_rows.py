@@ -365,7 +365,7 @@ def _range(least: float | None, most: float | None, of_none: float) -> str:
     return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
-def _known(mean: float) -> float | None:
+def _mean_of_some(mean: float) -> float | None:
     """Return a mean, or None for NaN, the mean of no pairs."""
     return None if np.isnan(mean) else mean
 
@@ -375,8 +375,8 @@ def _method(method_quality: MethodQuality) -> Method:
     return Method(
         method_quality.divergence,
         method_quality.mirror.by_urls,
-        None if layout is None else _known(layout.within),
-        None if layout is None else _known(layout.random),
+        None if layout is None else _mean_of_some(layout.within),
+        None if layout is None else _mean_of_some(layout.random),
         tuple(share.by_urls for share in method_quality.later),
         tuple(share.by_visits for share in method_quality.later),
     )

@@ -114,7 +114,7 @@ def _make(job: Job) -> Sequence[Path]:
     rules = UrlRules.from_settings(settings.cleaning)
     fetches = fetches_between(settings, job.first, job.day)
     tally_by_url = tallies(fetches, listed_sources(settings), rules)
-    page_facts = _known(job, [page for tally in tally_by_url.values() for page in tally.pages])
+    page_facts = _page_facts(job, [page for tally in tally_by_url.values() for page in tally.pages])
     rows = [_row(job.day, url, tally, page_facts) for url, tally in sorted(tally_by_url.items())]
     file = job.out / "sources.parquet"
     table = pa.Table.from_pylist(rows, contracts.SOURCES.arrow_schema)
@@ -122,7 +122,7 @@ def _make(job: Job) -> Sequence[Path]:
     return [file]
 
 
-def _known(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | None, bool]]:
+def _page_facts(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | None, bool]]:
     """Return birth and label of the fetched pages, where the logs have them."""
     if not pages:
         return {}

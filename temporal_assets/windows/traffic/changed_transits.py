@@ -119,7 +119,7 @@ def _changes(
             both.of_before, both.renumbered, changed, first.result(), first_before.result()
         )
         # Putting transits in order keeps one thread busy.
-        filter_of_known = ahead.submit(_known, both.before, pages, at_once, threads)
+        filter_of_known = ahead.submit(_rows_before, both.before, pages, at_once, threads)
         transits = _transits(both, moved, texts, shared, changed, threads)
     traffic = changed_traffic(transits, filter_of_known.result(), least_clients)
     return Changes(both.totals, both.before, pages, traffic, labels)
@@ -359,7 +359,7 @@ def _changed(
     return np.flatnonzero(changed)
 
 
-def _known(before: ParquetRows, pages: Pages, at_once: int, threads: int) -> ChangedPages:
+def _rows_before(before: ParquetRows, pages: Pages, at_once: int, threads: int) -> ChangedPages:
     """Return the earlier counts of the changed pages."""
     row = pages.before[pages.changed]
     parts = [row[low:high] for low, high in changed_parts(pages, at_once)]

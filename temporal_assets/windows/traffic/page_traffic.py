@@ -98,16 +98,16 @@ def by_statements(
 ) -> list[Path]:
     """Return files made by SQL alone, for a cluster, which has memory for all transits at once."""
 
-    def made(table: Table, *names: str) -> list[str]:
+    def query(table: Table, *names: str) -> list[str]:
         chosen = {name: sources[name] for name in names}
         return [str(path) for path in engine.query(table.name, chosen, {}, table, out)]
 
     sources = dict(tables)
     sources["transits"] = [path for day in days for path in day.rows]
     sources["urls"] = [path for day in days for path in day.urls]
-    sources["page_numbers"] = made(_PAGE_NUMBERS, "page_totals", "page_labels")
-    sources["page_transits"] = made(_PAGE_TRANSITS, "transits", "urls", "page_numbers")
-    sources["page_referrals"] = made(_PAGE_REFERRALS, "page_transits")
+    sources["page_numbers"] = query(_PAGE_NUMBERS, "page_totals", "page_labels")
+    sources["page_transits"] = query(_PAGE_TRANSITS, "transits", "urls", "page_numbers")
+    sources["page_referrals"] = query(_PAGE_REFERRALS, "page_transits")
     numbered = {name: sources[name] for name in TRAFFIC_SQL[:-1]}
     files: list[Path] = []
     for first, stop in ranges(len(ParquetRows(sources["page_numbers"])), at_once):

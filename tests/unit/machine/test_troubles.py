@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets.machine.troubles import said, said_of, without_unwritten
+from temporal_assets.machine.troubles import sentence_of, sentence_of_text, without_unwritten
 
 
 def _behind(cause: Exception) -> Exception:
@@ -40,7 +40,7 @@ def _behind(cause: Exception) -> Exception:
     ],
 )
 def test_faults_of_the_machine_have_a_sentence(error: Exception, words: str) -> None:
-    sentence = said(error)
+    sentence = sentence_of(error)
     assert sentence is not None
     assert words in sentence
     assert "\n" not in sentence
@@ -55,17 +55,17 @@ def test_faults_of_the_machine_have_a_sentence(error: Exception, words: str) -> 
     ],
 )
 def test_other_faults_keep_their_words(error: Exception) -> None:
-    assert said(error) is None
+    assert sentence_of(error) is None
 
 
 def test_words_are_enough_where_the_error_is_gone() -> None:
     """Dagster keeps the text of an error and its type's name."""
     text = "PermissionError: [Errno 13] Permission denied: '/data/state/tables'\n"
-    assert said_of(text) == (
+    assert sentence_of_text(text) == (
         "/data/state/tables: permission denied. Run the command as the user to whom the state "
         "folder belongs, or give the folder to this one (chown -R, chmod u+rwX)"
     )
-    assert said_of("ValueError: no day") is None
+    assert sentence_of_text("ValueError: no day") is None
 
 
 def test_only_words_that_a_sentence_replaces_are_kept_from_a_stream() -> None:
