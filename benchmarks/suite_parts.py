@@ -95,7 +95,7 @@ def _fields(read: Callable[[], Records]) -> tuple[int, Any, Any, Any]:
     import numpy as np
     import pyarrow as pa
 
-    from temporal_assets.logs.formats.times import DAY
+    from temporal_assets.logs.fields.times import DAY
     from temporal_assets.logs.read.encode import encode, to_arrow
     from temporal_assets.logs.read.records import Reject
 

@@ -20,14 +20,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from temporal_assets.landing.listings import Listings
-from temporal_assets.logs.clean.cleaning import AHEAD, DEFAULT_SCHEME, EARLIEST, METHOD
+from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST, METHOD
 from temporal_assets.logs.privacy.key_periods import had_one_key
 from temporal_assets.logs.privacy.pseudonyms import ipv6_bits_of
 from temporal_assets.logs.read.objects import LogPath, ObjectFile, root_of
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found, sort_key
 from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.machine.durable import make_folder, replace_text, sync
-from temporal_assets.settings import REJECT_SAMPLES, SHOWN_STATUSES, LogSource, Settings
+from temporal_assets.settings import (
+    DEFAULT_SCHEME,
+    REJECT_SAMPLES,
+    SHOWN_STATUSES,
+    LogSource,
+    Settings,
+)
 from temporal_assets.settings.sources import is_url
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input

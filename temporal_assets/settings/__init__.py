@@ -26,6 +26,7 @@ from temporal_assets.settings.operation import (
 )
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation
 from temporal_assets.settings.reading import (
+    DEFAULT_SCHEME,
     REJECT_SAMPLES,
     ROBOT_PAGES_PER_MINUTE,
     ROBOT_PAGES_WITHOUT_REFERRER,
@@ -38,6 +39,7 @@ from temporal_assets.settings.reading import (
 from temporal_assets.settings.sources import LogSource
 
 __all__ = [
+    "DEFAULT_SCHEME",
     "DEFAULT_STATE",
     "REJECT_SAMPLES",
     "ROBOT_PAGES_PER_MINUTE",

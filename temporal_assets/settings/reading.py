@@ -15,6 +15,9 @@ ROBOT_PAGES_WITHOUT_REFERRER: Final = 100
 """A client with this many pages in a day and not one referrer follows no links: a script. Applies
 only to formats that log referrers."""
 
+DEFAULT_SCHEME: Final = "https"
+"""Scheme of pages and referrers whose lines do not say it."""
+
 SHOWN_STATUSES: Final = (200, 206, 304)
 """Statuses of pages that were really shown; 304 means shown from the browser's cache."""
 

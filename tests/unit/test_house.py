@@ -11,7 +11,7 @@ import pytest
 
 from tests.house import FLOORS, PAGE, drawn, imported, modules, rooms
 
-ROOM_SIZE = 17
+ROOM_SIZE = 15
 """Modules in a room at most, besides its `__init__`; a room that grows past that is two rooms."""
 
 NUMERICAL = {"numpy", "scipy", "numba", "llvmlite"}

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from temporal_assets.logs.formats.times import DAY, clocks
+from temporal_assets.logs.fields.times import DAY, clocks
 from temporal_assets.logs.privacy.clients import Clients
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.privacy.redact import redact
@@ -50,10 +50,13 @@ from temporal_assets.logs.urls.urls import (
     sure_pages,
     tidied,
 )
-from temporal_assets.settings import REJECT_SAMPLES, SHOWN_STATUSES, LogSource, Settings
-
-DEFAULT_SCHEME: Final = "https"
-"""Scheme of pages and referrers whose lines do not say it."""
+from temporal_assets.settings import (
+    DEFAULT_SCHEME,
+    REJECT_SAMPLES,
+    SHOWN_STATUSES,
+    LogSource,
+    Settings,
+)
 
 EARLIEST: Final = dt.date(1993, 1, 1)
 """Older timestamps are rejected: the common log format came with NCSA httpd, in 1993."""

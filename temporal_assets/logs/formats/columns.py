@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, COUNTS, Slot
+from temporal_assets.logs.fields.layouts import COLUMN_NAMES, COUNTS, Slot
 
 _NAME: Final = re.compile(r"(?!.*://)@?[^\W\d][\w .:()\[\]/@-]{0,63}")
 """Expression for names that a column may have, unlike values (addresses, times, URLs)."""

@@ -17,6 +17,8 @@ import numpy as np
 import orjson
 
 from temporal_assets.logs.counts.file_dates import clickstream_of, moment_of_file
+from temporal_assets.logs.fields.layouts import COLUMN_NAMES, Kind, Slot
+from temporal_assets.logs.fields.times import DAY
 from temporal_assets.logs.formats import directives, tables
 from temporal_assets.logs.formats.columns import (
     ColumnsError,
@@ -54,8 +56,6 @@ from temporal_assets.logs.formats.inference import (
     is_target,
     is_url,
 )
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Kind, Slot
-from temporal_assets.logs.formats.times import DAY
 from temporal_assets.logs.formats.wrapped import (
     EVENT,
     VISIT,

@@ -17,17 +17,17 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
-from temporal_assets.logs.formats.layouts import SKIP, Kind, Layout, Slot
-from temporal_assets.logs.formats.rewrite import (
+from temporal_assets.logs.fields.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.fields.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.fields.rewrite import (
     CLOUDFRONT_ENCODED,
     decoded,
     plus_to_space,
     with_query,
     with_scheme,
 )
-from temporal_assets.logs.formats.times import BAD, NO_DAY
-from temporal_assets.logs.formats.tokenize import (
+from temporal_assets.logs.fields.times import BAD, NO_DAY
+from temporal_assets.logs.fields.tokenize import (
     Fields,
     Lines,
     check_lines,

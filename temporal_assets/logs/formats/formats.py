@@ -25,24 +25,14 @@ import numpy as np
 
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.counts.wikipedia import as_clickstream, as_pageviews
-from temporal_assets.logs.formats import directives, patterns, structured, tables
-from temporal_assets.logs.formats.assemble import (
+from temporal_assets.logs.fields.assemble import (
     assemble,
     count_columns,
     known_times,
     line_text,
     reject_cut_line,
 )
-from temporal_assets.logs.formats.columns import (
-    check,
-    lacking,
-    mapped,
-    pieces_of,
-    templates,
-    told,
-    with_first_parts,
-)
-from temporal_assets.logs.formats.layouts import (
+from temporal_assets.logs.fields.layouts import (
     COLUMN_NAMES,
     COUNTS,
     SKIP,
@@ -52,7 +42,7 @@ from temporal_assets.logs.formats.layouts import (
     after_words,
     layout,
 )
-from temporal_assets.logs.formats.rewrite import (
+from temporal_assets.logs.fields.rewrite import (
     CLOUDFRONT_ENCODED,
     Decode,
     decode_percent,
@@ -60,10 +50,8 @@ from temporal_assets.logs.formats.rewrite import (
     join,
     with_url_prefix,
 )
-from temporal_assets.logs.formats.server_formats import layout_of
-from temporal_assets.logs.formats.structured import Path, dotted
-from temporal_assets.logs.formats.times import BAD, last_repeated
-from temporal_assets.logs.formats.tokenize import (
+from temporal_assets.logs.fields.times import BAD, last_repeated
+from temporal_assets.logs.fields.tokenize import (
     Fields,
     Lines,
     check_lines,
@@ -71,6 +59,18 @@ from temporal_assets.logs.formats.tokenize import (
     find_lines,
     split_lines,
 )
+from temporal_assets.logs.formats import directives, patterns, structured, tables
+from temporal_assets.logs.formats.columns import (
+    check,
+    lacking,
+    mapped,
+    pieces_of,
+    templates,
+    told,
+    with_first_parts,
+)
+from temporal_assets.logs.formats.server_formats import layout_of
+from temporal_assets.logs.formats.structured import Path, dotted
 from temporal_assets.logs.formats.wrapped import EVENT, VISIT, unwrapped
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.records import Block, Records

@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.times import DAY
-from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
+from temporal_assets.logs.fields.layouts import Slot
+from temporal_assets.logs.fields.times import DAY
+from temporal_assets.logs.fields.tokenize import Fields, interpret_fields
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 
 _LONGEST: Final = 8192

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from temporal_assets.logs.formats.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.fields.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.fields.layouts import COLUMN_NAMES, Slot
+from temporal_assets.logs.fields.rewrite import with_query
+from temporal_assets.logs.fields.times import BAD
+from temporal_assets.logs.fields.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.formats.columns import require
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, Slot
-from temporal_assets.logs.formats.rewrite import with_query
-from temporal_assets.logs.formats.times import BAD
-from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.read.records import Block, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 

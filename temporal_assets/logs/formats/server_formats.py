@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from temporal_assets.logs.fields.layouts import SKIP, Kind, Layout, Slot
 from temporal_assets.logs.formats.columns import ColumnsError, require
-from temporal_assets.logs.formats.layouts import SKIP, Kind, Layout, Slot
 
 
 class ServerFormatError(ValueError):

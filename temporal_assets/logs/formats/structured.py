@@ -20,22 +20,22 @@ import pyarrow as pa
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.counts.counted import with_counts
-from temporal_assets.logs.formats.assemble import (
+from temporal_assets.logs.fields.assemble import (
     assemble,
     column,
     count_columns,
     line_text,
     reject_cut_line,
 )
+from temporal_assets.logs.fields.layouts import Slot
+from temporal_assets.logs.fields.rewrite import with_hosts, with_query
+from temporal_assets.logs.fields.times import BAD
+from temporal_assets.logs.fields.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.formats.columns import is_counted
 from temporal_assets.logs.formats.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
-from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.rewrite import with_hosts, with_query
-from temporal_assets.logs.formats.times import BAD
-from temporal_assets.logs.formats.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.read.kernels import BRACE
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Records, Reject
-from temporal_assets.settings import LogSource, Reading
+from temporal_assets.settings import DEFAULT_SCHEME, LogSource, Reading
 
 __all__ = ["Path", "Paths", "dotted", "parse"]
 
@@ -96,7 +96,7 @@ def parse(
     if are_counts:
         zone = ZoneInfo(source.timezone)
         records = with_counts(records, count_columns(fields), zone, moment)
-        records = with_hosts(records, source.scheme)
+        records = with_hosts(records, DEFAULT_SCHEME)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, column(fields, Slot.QUERY)))

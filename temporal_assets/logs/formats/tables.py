@@ -16,12 +16,27 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from temporal_assets.logs.counts.counted import with_counts
-from temporal_assets.logs.formats.assemble import (
+from temporal_assets.logs.fields.assemble import (
     assemble,
     column,
     count_columns,
     line_text,
     reject_cut_line,
+)
+from temporal_assets.logs.fields.layouts import COLUMN_NAMES, SKIP, Kind, Layout, Slot
+from temporal_assets.logs.fields.rewrite import (
+    halve_quotes,
+    has_doubled_quotes,
+    with_hosts,
+    with_query,
+)
+from temporal_assets.logs.fields.times import BAD
+from temporal_assets.logs.fields.tokenize import (
+    Fields,
+    Lines,
+    check_lines,
+    find_lines,
+    split_lines,
 )
 from temporal_assets.logs.formats.columns import (
     by_number,
@@ -31,24 +46,9 @@ from temporal_assets.logs.formats.columns import (
     slots_of,
     with_dates_apart,
 )
-from temporal_assets.logs.formats.layouts import COLUMN_NAMES, SKIP, Kind, Layout, Slot
-from temporal_assets.logs.formats.rewrite import (
-    halve_quotes,
-    has_doubled_quotes,
-    with_hosts,
-    with_query,
-)
-from temporal_assets.logs.formats.times import BAD
-from temporal_assets.logs.formats.tokenize import (
-    Fields,
-    Lines,
-    check_lines,
-    find_lines,
-    split_lines,
-)
 from temporal_assets.logs.read.records import Block, Column, Offsets, Records
 from temporal_assets.logs.read.slash_dates import in_iso
-from temporal_assets.settings import LogSource, Reading
+from temporal_assets.settings import DEFAULT_SCHEME, LogSource, Reading
 
 Names = tuple[str, ...]
 
@@ -156,7 +156,7 @@ def parse(
     if is_counted([slot for slot in Slot if fields.used[slot]]):
         zone = ZoneInfo(source.timezone)
         records = with_counts(records, count_columns(fields), zone, moment)
-        records = with_hosts(records, source.scheme)
+        records = with_hosts(records, DEFAULT_SCHEME)
     if not fields.used[Slot.QUERY]:
         return records
     return replace(records, target=with_query(records.target, query))

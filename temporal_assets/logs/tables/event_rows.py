@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from temporal_assets.logs.formats.layouts import Slot
+from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.logs.tables.parquet_pages import PageError
 

@@ -18,7 +18,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets.logs.counts.counted import with_counts
-from temporal_assets.logs.formats.assemble import assemble, column, count_columns, known_times
+from temporal_assets.logs.fields.assemble import assemble, column, count_columns, known_times
+from temporal_assets.logs.fields.layouts import Slot
+from temporal_assets.logs.fields.rewrite import with_hosts, with_query, with_url_prefix
+from temporal_assets.logs.fields.times import BAD, last_repeated
+from temporal_assets.logs.fields.tokenize import Fields, interpret_fields
 from temporal_assets.logs.formats.columns import (
     ColumnsError,
     is_counted,
@@ -29,14 +33,10 @@ from temporal_assets.logs.formats.columns import (
     suggested_by_names,
     with_dates_apart,
 )
-from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.rewrite import with_hosts, with_query, with_url_prefix
-from temporal_assets.logs.formats.times import BAD, last_repeated
-from temporal_assets.logs.formats.tokenize import Fields, interpret_fields
 from temporal_assets.logs.read.records import Records, Reject
 from temporal_assets.logs.tables.event_rows import WANTED, are_events, event_batches
 from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, is_text, plain
-from temporal_assets.settings import LogSource, Reading
+from temporal_assets.settings import DEFAULT_SCHEME, LogSource, Reading
 
 
 class DamagedParquetError(OSError):
@@ -160,7 +160,7 @@ def _records(
     if is_counted(wanted):
         zone = ZoneInfo(source.timezone)
         records = with_counts(records, count_columns(fields), zone, moment)
-        records = with_hosts(records, source.scheme)
+        records = with_hosts(records, DEFAULT_SCHEME)
     if fields.used[Slot.QUERY]:
         target = with_query(records.target, column(fields, Slot.QUERY))
         records = replace(records, target=target)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from temporal_assets.logs.fields.layouts import Slot
+from temporal_assets.logs.fields.tokenize import find_lines
 from temporal_assets.logs.formats import structured
 from temporal_assets.logs.formats.formats import FORMATS
 from temporal_assets.logs.formats.json_scan import Path, Paths, keys_of, scan
-from temporal_assets.logs.formats.layouts import Slot
-from temporal_assets.logs.formats.tokenize import find_lines
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 from tests.fuzz import mutate

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from temporal_assets.logs.fields.tokenize import Fields
 from temporal_assets.logs.formats.columns import ColumnsError
-from temporal_assets.logs.formats.tokenize import Fields
 from temporal_assets.logs.read.records import Bytes, Records, Reject
 from temporal_assets.logs.tables import parquet
 from temporal_assets.settings import LogSource, Reading

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import constant, inlined, loop, readonly
 from temporal_assets.core.text.texts import find_byte, find_either
-from temporal_assets.logs.formats.layouts import SKIP, SLOTS, Kind, Layout, Slot
-from temporal_assets.logs.formats.times import (
+from temporal_assets.logs.fields.layouts import SKIP, SLOTS, Kind, Layout, Slot
+from temporal_assets.logs.fields.times import (
     BAD,
     DAY,
     NO_DAY,

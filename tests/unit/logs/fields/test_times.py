@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.numerics.compiled import readonly
-from temporal_assets.logs.formats.times import (
+from temporal_assets.logs.fields.times import (
     BAD,
     DAY,
     NO_DAY,
