@@ -109,7 +109,7 @@ class Table:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Return the names of the columns in the order they are stored."""
+        """Names of the columns in the order they are stored."""
         return tuple(column.name for column in self.columns)
 
     def taken(self, *names: str) -> tuple[ColumnSpec, ...]:

@@ -1,4 +1,4 @@
-"""A demo corpus: access logs of a modelled web, and the truth about it (docs/demo.md)."""
+"""A generated demo: access logs of a modelled web, and the truth about it (docs/demo.md)."""
 
 from temporal_assets.demo.corpus import generate
 from temporal_assets.demo.options import PRESETS, DemoOptions, DemoSummary

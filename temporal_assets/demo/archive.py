@@ -1,4 +1,4 @@
-"""Pages of a site that nobody opens: a copy of the site has them, its logs do not.
+"""Pages of a site that nobody opens, which a copy of the site has and its logs lack.
 
 What belongs here: which there are. What does not: their HTML and links (`mirror`).
 
@@ -29,12 +29,11 @@ BESIDE: Final = (
 """Sections that programs make of a site's pages, beside its own."""
 
 _YOUNGEST: Final = 16
-"""Days before the window in which the youngest may be born: those of sections are older than the
-pages that somebody opens."""
+"""Least age in days at the window's first day, of pages outside of the site's sections."""
 
 
 def make_archive(options: DemoOptions, site: Site) -> PageTable:
-    """The pages of a site that nobody opens, without hubs; its sections are the site's and more."""
+    """Return pages of a site that nobody opens, without hubs, in its own and further sections."""
     rng = generator(options.seed, "archive", site.index)
     larger = replace(site, sections=(*site.sections, *BESIDE))
     counts = [archived(site, section) for section in site.sections]

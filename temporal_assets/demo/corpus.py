@@ -1,8 +1,7 @@
-"""Generating a corpus: group of sites by group, day by day, with bounded memory.
+"""Generation of a corpus, group of sites by group and day by day, with bounded memory.
 
-What belongs here: the order of work and the folder. What does not: how anything in it looks.
-
-In memory are the pages of one group of sites and, for every worker, the requests of one day.
+What belongs here: the order of work and the folder. What does not: the content of any file. In
+memory are the pages of one group of sites and, for every worker, the requests of one day.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ from temporal_assets.demo.world.urls import make_urls
 from temporal_assets.demo.world.visits import SiteWorld, page_requests, respelled
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being made, how much of it is done, and how much there will be."""
+"""Callback with what is being made, how much of it is done, and how much there will be."""
 
 MARKER: Final = "demo.json"
-"""Names the options of a corpus; a folder that has it may be replaced."""
+"""Name of the file with the options of a corpus; a folder that has it may be replaced."""
 _ROW_GROUP: Final = 100_000
-"""Rows of a Parquet file written at once; thousands of small groups would be slow to read."""
+"""Rows written to a Parquet file at once; thousands of small groups would be slow to read."""
 
 _TRUTH: Final = "truth"
 _MIRROR: Final = "mirror"
@@ -68,13 +67,13 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Sites that share a log, with all that their requests depend on."""
+    """Sites that share a log, with everything that their requests depend on."""
 
     log: LogGroup
     worlds: list[SiteWorld]
     writer: Writer
     referrers: list[pa.StringArray]
-    """URL of every referrer code of each site."""
+    """URL of each referrer code, for each site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +188,7 @@ def _make_group(plan: _Plan, log: LogGroup) -> _Group:
 
 
 def _describe(options: DemoOptions, world: SiteWorld, tables: _Tables) -> list[tuple[str, str]]:
-    """Write what is true of a site's pages; the pages that were annotated."""
+    """Write the truth about a site's pages, and those that were annotated."""
     rows = truth.page_rows(world.pages, world.urls.table)
     tables.append("pages", rows)
     tables.append("sections", truth.section_rows(world.pages))
@@ -213,7 +212,7 @@ def _days(plan: _Plan, group: _Group, pool: ThreadPoolExecutor) -> Iterator[_Day
 
 
 def _day(plan: _Plan, group: _Group, day: int) -> _Day:
-    """Write the log of a group and day."""
+    """Write the log of a group for a day; return its counts."""
     date = plan.options.first_day + dt.timedelta(day)
     worlds = group.worlds
     readers = [page_requests(world, day) for world in worlds]

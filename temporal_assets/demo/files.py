@@ -22,7 +22,7 @@ LOGS: Final = "logs"
 """Folder of the log files within that of the corpus."""
 
 _GROUP_PAGES: Final = 500_000
-"""Pages whose URLs are held in memory at once, unless a single site has more."""
+"""Largest number of pages whose URLs are in memory at once, unless a single site has more."""
 
 _SINGLE_SITES: Final = 30
 """Number of the largest sites that may have a log of their own; every such log is one source."""
@@ -30,12 +30,12 @@ _SINGLE_SITES: Final = 30
 _PACKED: Final = ".gz"
 
 _FASTEST: Final = 1
-"""Level of compression: a log is written once and read once."""
+"""Level of compression: the fastest, since a log is written once and read once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The way in which servers of one kind keep their log."""
+    """How servers of one kind keep their log: format, zone, rotation."""
 
     format: str
     zone: str
@@ -50,10 +50,10 @@ STYLES: Final = (
     Style("cloudfront", "UTC", ".gz"),
     Style("caddy_json", "UTC", ""),
 )
-"""Styles of the sites, in turn. Two zones change their clocks within a default window."""
+"""Styles of the sites, by turns. Two zones change their clocks within a default window."""
 
 _BY_SITE: Final = STYLES[0]
-"""Lines of this style do not name the site: every site needs a log of its own."""
+"""The style whose lines do not name the site: every site needs a log of its own."""
 _SHARED: Final = STYLES[1]
 
 
@@ -66,11 +66,11 @@ class LogGroup:
     """Number of the group among those of its style."""
     sites: tuple[Site, ...]
     packed: bool = False
-    """True if files of a style that is kept plain are compressed all the same."""
+    """True if files of a style without compression are compressed all the same."""
 
     @property
     def name(self) -> str:
-        """The host of the only site, or that of the server the sites share."""
+        """Name of the host, or of the server that several sites share."""
         return self.sites[0].host if self.style is _BY_SITE else f"server{self.number:02d}"
 
     def file(self, corpus: Path, day: dt.date) -> Path:
@@ -79,12 +79,12 @@ class LogGroup:
         return self.folder(corpus) / f"access-{day}.log{suffix}"
 
     def folder(self, corpus: Path) -> Path:
-        """Return folder of the log's files."""
+        """Return the folder of the log's files."""
         return corpus / LOGS / self.style.format / self.name
 
 
 def make_groups(sites: Sequence[Site], packed: bool = False) -> list[LogGroup]:
-    """Return every site in exactly one group; `packed` as in `DemoOptions`."""
+    """Return groups with every site in exactly one; `packed` as in `DemoOptions`."""
     groups: list[LogGroup] = []
     for style in STYLES:
         members: list[Site] = []
@@ -103,7 +103,7 @@ def make_groups(sites: Sequence[Site], packed: bool = False) -> list[LogGroup]:
 
 
 def style_of(site: Site) -> Style:
-    """Return how the servers of a site keep their log."""
+    """Return the style of a site's servers."""
     style = STYLES[site.index % len(STYLES)]
     return _SHARED if style is _BY_SITE and site.index >= _SINGLE_SITES else style
 

@@ -45,7 +45,7 @@ _DECORATIONS: Final = (
     "utm_medium=cpc&utm_source=search",
 )
 _LEADS: Final = (b"", b"?", b"&")
-"""A tracking key stands alone in a query field, or opens or continues a query."""
+"""Characters before a tracking key: none if it is alone in a query field, else `?` or `&`."""
 _ALONE, _OPENS, _CONTINUES = range(3)
 
 _GARBAGE: Final = (
@@ -56,14 +56,14 @@ _GARBAGE: Final = (
     b"GET / HTTP/1.1",
     b"\xff\xfe<?php echo 1; ?>",
 )
-"""TLS spoken to a port without it, a block of a crashed disk, a kernel message, the end of
-another line, half a request, an attack: no line of any format."""
+"""Lines in no format: TLS spoken to a port without it, a block of a crashed disk, a kernel message,
+the end of another line, half a request, an attack."""
 assert len(_GARBAGE) == GARBAGE_KINDS  # noqa: S101 - two modules name one number
 
 _SIZES: Final = 4_096
 _NO_BODY: Final = tuple(STATUSES.index(status) for status in (b"304", b"301"))
 _EPOCH_STEP: Final = 100_000
-"""Seconds since 1970 are written in two pieces, the latter of five digits."""
+"""Factor between the two pieces of seconds since 1970, the latter of five digits."""
 
 _VERSION_HEADER: Final = "#Version: 1.0\n#Fields: {fields}\n"
 _W3C_FIELDS: Final = (
@@ -79,15 +79,15 @@ _CLOUDFRONT_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A format: its columns by name and the bytes around them."""
+    """A log format: its columns by name and the bytes around them."""
 
     columns: tuple[str, ...]
     glue: tuple[bytes, ...]
     """Bytes between columns; one more than columns."""
     date: str = ""
-    """`strftime` of the date."""
+    """Format of the date for `strftime`."""
     zone: str = ""
-    """`%z` or `%:z`; empty where times are UTC."""
+    """Format of the zone: `%z` or `%:z`; empty where times are UTC."""
     nothing: bytes = b"-"
     """Bytes that stand for a missing referrer."""
     splits_query: bool = False
@@ -220,7 +220,7 @@ class Writer:
         )
 
     def header(self, day: dt.date) -> bytes:
-        """Return what a file begins with; nothing in most formats."""
+        """Return the beginning of a file; empty in most formats."""
         if self.name == "w3c":
             software = "#Software: Microsoft Internet Information Services 10.0\n"
             header = software + f"#Date: {day} 00:00:00\n" + _VERSION_HEADER
@@ -275,7 +275,7 @@ class Writer:
         }
 
     def _targets(self, requests: Requests, site: NDArray[np.int16]) -> dict[str, Ragged]:
-        """Return what was requested, without its origin: path, query and tracking keys."""
+        """Return the request targets: path, query and tracking keys."""
         page = self._first_row[site] + requests.row
         row, origin = self._externals + page, self._origin[site]
         start = self._urls.start[row] + origin
@@ -321,7 +321,7 @@ class Writer:
 
 
 def external_referrers(everyone: Sequence[Site]) -> list[bytes]:
-    """Return referrers that are no pages of the site itself: none, search engines, front pages."""
+    """Return the referrers outside of each site: none, search engines, other front pages."""
     return [b"", *(url.encode() for url in SEARCHES), *(f"{s.origin}/".encode() for s in everyone)]
 
 
@@ -334,18 +334,18 @@ def escape_of(name: str) -> Escape:
 
 @cache
 def _clocks() -> Ragged:
-    """Return every second of a day."""
+    """Return the time of day of every second as text."""
     return pack([b"%02d:%02d:%02d" % (s // 3600, s // 60 % 60, s % 60) for s in range(86_400)])
 
 
 @cache
 def _seconds() -> Ragged:
-    """Return the last five digits of the seconds since 1970."""
+    """Return the last five digits of the seconds since 1970, as texts."""
     return pack([b"%05d" % value for value in range(_EPOCH_STEP)])
 
 
 def _size_rows(requests: Requests) -> Int64s:
-    """A page always has the same size; answers without a body have none."""
+    """Return the rows of sizes: constant for a page, none for answers without a body."""
     rows = 1 + requests.row.astype(np.int64) * 31 % _SIZES
     rows[np.isin(requests.status, _NO_BODY)] = 0
     return rows

@@ -20,17 +20,17 @@ from temporal_assets.demo.world.sites import Site, SiteKind
 
 TEMPORAL: Final = "temporal"
 UNTEMPORAL: Final = "untemporal"
-"""Labels of the annotated sample (TW 4.2 calls the two kinds so)."""
+"""Labels of the annotated sample (the words of TW 4.2)."""
 
 _ANNOTATED: Final = 3_040
-"""TW 4.2 and NP 3 annotate so many pages."""
+"""Number of annotated pages, as in TW 4.2 and NP 3."""
 
 _KNOWN: Final = {SiteKind.PORTAL: 0.7, SiteKind.MIXED: 0.5}
-"""Shares of the sites that the list keepers know. No list has the event: it is too new
+"""Share of the sites of each kind that the list keepers know. No list has the event: it is too new
 (TW 1: a manual list is not sensitive to emerging sites)."""
 
 _GONE: Final = ("news.oldpaper.example", "www.citypost.example")
-"""Entries nobody has removed."""
+"""Entries of the list for sites that no longer exist."""
 
 _HEADER: Final = (
     "# Sites of the instant crawler, one per line, kept by hand.",

@@ -42,11 +42,11 @@ LINKS: Final = pa.schema({"source": pa.string(), "target": pa.string()})
 _ON_FRONT: Final = 40
 _ON_INDEX: Final = 60
 _ON_HOT_LIST: Final = 30
-"""Newest pages that a hub lists."""
+"""Number of newest pages that a hub lists."""
 _IN_NAVIGATION: Final = 8
-"""Hubs that every page of a site links; the front page links all."""
+"""Number of hubs that every page of a site links; the front page links all."""
 _FROM_ARCHIVE: Final = 2
-"""Older pages of its section that a page links: nobody opens them."""
+"""Number of older pages of its section, which nobody opens, that a page links."""
 
 _SENTENCES: Final = (
     "The council met on the matter in the morning and will meet again.",
@@ -109,18 +109,18 @@ class SiteMirror:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Pages of one section with their links; rows are those of `urls`, then of the archive."""
+    """Pages of one section with their links, as rows of `urls` and, after these, of the archive."""
 
     section: Section
     rows: Int64s
     menu: Int64s
-    """Hubs that all of them link."""
+    """Rows of hubs that all of them link."""
     targets: Int64s
-    """A row for each page; -1 where there is no link."""
+    """Rows of linked pages, a row of the array for each page; -1 where there is no link."""
 
 
 def mirror_site(options: DemoOptions, pages: PageTable, urls: Ragged) -> SiteMirror:
-    """HTML and links of every page of a site; `urls` begins with those that somebody may open."""
+    """Return HTML and links of all pages of a site; `urls` begins with pages that may be opened."""
     archive = make_archive(options, pages.site)
     old = page_urls(options, archive, [0] * len(archive.site.sections))
     every = join(urls.take(np.arange(len(pages))), old)
@@ -146,7 +146,7 @@ def mirror_site(options: DemoOptions, pages: PageTable, urls: Ragged) -> SiteMir
 def _links(
     lists: Sequence[Int64s], menus: Sequence[Int64s], blocks: Sequence[_Block]
 ) -> tuple[Int64s, Int64s]:
-    """Return rows of all links, of hubs first: from where, and where to."""
+    """Return all links as rows (from, to), those of hubs first."""
     sources = [np.full(len(rows), hub) for part in (lists, menus) for hub, rows in enumerate(part)]
     targets = [*lists, *menus]
     for block in blocks:
@@ -166,7 +166,7 @@ def _menu(pages: PageTable, section: int) -> Int64s:
 def _read(
     pages: PageTable, old_rows: Sequence[Int64s], rng: np.random.Generator
 ) -> Iterator[_Block]:
-    """Yield pages that somebody may open: they link each other, and pages that nobody opens."""
+    """Yield blocks of pages that may be opened: they link each other and pages of the archive."""
     beside = np.concatenate(old_rows[len(pages.site.sections) :])
     for index, section in enumerate(pages.site.sections):
         rows = np.flatnonzero(pages.section[pages.hubs :] == index) + pages.hubs
@@ -179,7 +179,7 @@ def _read(
 
 
 def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
-    """Yield pages that nobody opens: they link their neighbours, the index and the front page."""
+    """Yield blocks of the archive: pages link their neighbours, the index and the front page."""
     indexed = len(archive.site.sections) - len(BESIDE)
     for index, section in enumerate(archive.site.sections):
         rows = old_rows[index]
@@ -188,7 +188,7 @@ def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
 
 
 def _listed(pages: PageTable, hub: int, old_rows: Sequence[Int64s]) -> Int64s:
-    """Return rows of the pages a hub lists: the newest, then where what nobody opens begins."""
+    """Return the rows of the pages that a hub lists: the newest, and the start of the archive."""
     is_page = np.arange(len(pages)) >= pages.hubs
     sections = len(pages.site.sections)
     if hub == FRONT:
@@ -260,7 +260,7 @@ def _template(section: Section) -> tuple[bytes, bytes, bytes, bytes]:
 
 
 def _escaped(urls: Ragged) -> Ragged:
-    """Return URLs as attributes of HTML; they have one ampersand at most."""
+    """Return URLs escaped for attributes of HTML; they have one ampersand at most."""
     at = find(urls, b"&")
     rows = np.flatnonzero(at < urls.size)
     some, at = urls.take(rows), at[rows]

@@ -1,4 +1,4 @@
-"""Log lines besides readers' page requests: everything that cleaning must take out.
+"""Log lines besides readers' page requests, which cleaning must remove.
 
 What belongs here: resources, errors, other methods, robots, scripts, malformed lines. What does
 not: readers (`visits`).
@@ -39,19 +39,19 @@ _ERRORS: Final = 0.03
 _METHODS: Final = 0.02
 _ROBOT_LINES: Final = 0.08
 _MALFORMED: Final = 0.002
-"""Lines per page request of a reader."""
+"""Number of malformed lines per page request of a reader."""
 
 _SCRIPT_LINES: Final = 0.01
-"""Lines of scripts per page request of a reader, over many days; on a single one there are none
-or hundreds."""
+"""Number of lines of scripts per page request of a reader, over many days; on a single one there
+are none or hundreds."""
 
 LINES_PER_REQUEST: Final = (
     1 + _RESOURCES + _ERRORS + _METHODS + _ROBOT_LINES + _MALFORMED + _SCRIPT_LINES
 )
-"""Lines of all kinds per page request of a reader, in the mean."""
+"""Expected number of lines of all kinds per page request of a reader."""
 
 GARBAGE_KINDS: Final = 6
-"""Rows of the garbage table (`formats`)."""
+"""Number of rows of the garbage table (`formats`)."""
 
 _MISSING: Final = 5
 _NOT_FOUND: Final = STATUSES.index(b"404")
@@ -76,7 +76,7 @@ def _some(rng: np.random.Generator, readers: Requests, share: float) -> Requests
 
 
 def _resources(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Return style sheets, scripts and images, referred by the page that loads them."""
+    """Return requests of style sheets, scripts and images, referred by the page that loads them."""
     page = _some(rng, readers, _RESOURCES)
     return make_requests(
         len(page),
@@ -90,7 +90,7 @@ def _resources(world: SiteWorld, rng: np.random.Generator, readers: Requests) ->
 
 
 def _errors(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Return missing pages, and pages that moved, failed or are forbidden."""
+    """Return requests of pages that are missing, moved, failed or forbidden."""
     page = _some(rng, readers, _ERRORS)
     status = rng.integers(_NOT_FOUND, len(STATUSES), len(page))
     missing = world.urls.missing + rng.integers(0, _MISSING, len(page))
@@ -107,7 +107,7 @@ def _errors(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Re
 
 
 def _methods(rng: np.random.Generator, readers: Requests) -> Requests:
-    """Return forms, link checkers, clients of other protocols: everything but GET."""
+    """Return requests with other methods than GET: forms, link checkers, other protocols."""
     page = _some(rng, readers, _METHODS)
     return make_requests(
         len(page),
@@ -122,7 +122,7 @@ def _methods(rng: np.random.Generator, readers: Requests) -> Requests:
 
 
 def _robots(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) -> Requests:
-    """Return robots that say so fetch pages regardless of their popularity."""
+    """Return requests of declared robots, which fetch pages regardless of their popularity."""
     living = np.flatnonzero(world.pages.birth < day)
     count = int(rng.poisson(readers * _ROBOT_LINES)) if len(living) else 0
     robot = rng.integers(0, ROBOTS, count)
@@ -137,10 +137,10 @@ def _robots(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) 
 
 
 def _scripts(world: SiteWorld, rng: np.random.Generator, readers: int, day: int) -> list[Requests]:
-    """Scripts with the agent of a browser: one kind is too fast, the other never has a referrer.
+    """Return requests of scripts with the agent of a browser: too fast, or without referrers.
 
-    Both exceed the limits of `settings` by a wide margin, and stay within hours in
-    which no log is rotated.
+    Both exceed the limits of `settings` by a wide margin, and stay within hours in which no log is
+    rotated.
     """
     living = np.flatnonzero(world.pages.birth < day)
     requests = []

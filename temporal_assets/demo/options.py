@@ -14,18 +14,19 @@ from typing import Any, Final
 from temporal_assets.settings import LogSource
 
 DEFAULT_FIRST_DAY: Final = dt.date(2025, 3, 3)
-"""A Monday, so that weeks are whole, and 27 days before Central Europe puts its clocks forward:
-the window of a default corpus holds a day of 23 local hours."""
+"""First day of a default corpus: a Monday, so that weeks are whole, and 27 days before Central
+Europe puts its clocks forward: the window holds a day of 23 local hours."""
 
 _PAGES_PER_SITE: Final = 40
-"""Fewer pages than this cannot fill the sections of a site."""
+"""Least number of pages per site, to fill its sections."""
 
 
 _MOST_CLIENTS: Final = 1 << 24
-"""Addresses of 10.0.0.0/8, where more than 131,072 readers come from."""
+"""Largest number of clients: addresses of 10.0.0.0/8, used beyond 131,072 readers."""
 
 _MOST_LINES_PER_CLIENT: Final = 50
-"""Lines a day. Beyond, the busiest readers would come near what cleaning takes for robots."""
+"""Largest number of lines per client and day. Beyond, the busiest readers would look like robots to
+cleaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +36,22 @@ class DemoOptions:
     seed: int = 1
     first_day: dt.date = DEFAULT_FIRST_DAY
     days: int = 60
-    """Days of the window; TW 4.1 and NP 3 observe 60."""
+    """Number of days of the window; TW 4.1 and NP 3 observe 60."""
     sites: int = 15
     pages: int = 6_000
-    """Pages that exist at the end of the window, viewed or not, hubs not counted."""
+    """Number of pages at the end of the window, viewed or not, hubs not counted."""
     requests: int = 400_000
-    """Log lines over the whole window, of every kind; met within a few percent."""
+    """Number of log lines over the whole window, of every kind; met within a few percent."""
     clients: int = 40_000
-    """Addresses that readers come from."""
+    """Number of addresses that readers come from."""
     daily_truth: bool = True
-    """True if to write the true daily views and transits; they are as large as the log."""
+    """True to write the true daily views and transits; they are as large as the log."""
     mirror: bool = True
-    """True if to write the pages' HTML and links."""
+    """True to write the pages' HTML and links."""
     packed: bool = False
-    """True if every log is compressed: those that servers leave plain are five times as large."""
+    """True to compress every log; those that servers leave plain are five times as large."""
     workers: int | None = None
-    """Threads; all cores when unset."""
+    """Number of threads; all cores if None."""
 
     def __post_init__(self) -> None:
         for name in ("days", "sites", "pages", "requests", "clients"):
@@ -93,23 +94,24 @@ PRESETS: Final[dict[str, DemoOptions]] = {
         mirror=False,
     ),
 }
-"""small: a minute's demo. medium: enough pages for stable rates. paper: the size of TW and NP."""
+"""Options by name. small: a minute's demo. medium: enough pages for stable rates. paper: the size
+of TW and NP."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """The summary of what `generate` wrote."""
+    """What `generate` has written."""
 
     folder: Path
     sources: tuple[LogSource, ...]
     """Settings that make the pipeline read the logs."""
     days: tuple[dt.date, ...]
-    """Days (UTC) of the window; every one has requests."""
+    """Days (UTC) of the window, all with requests."""
     lines: int
-    """Log lines of every kind, headers not counted."""
+    """Number of log lines of every kind, without headers."""
     counts: dict[str, int]
-    """Log lines by kind: page, static, method, status, bot, script, malformed."""
+    """Number of log lines by kind: page, static, method, status, bot, script, malformed."""
     pages: int
-    """Pages in the truth, hubs included."""
+    """Number of pages in the truth, hubs included."""
     truth: dict[str, Path]
-    """Name -> file of the truth, the annotated sample, the baseline and the mirror."""
+    """Files by name: truth, annotated sample, baseline and mirror."""

@@ -1,7 +1,7 @@
-"""Scale of the demo: the views that pages must draw for the log to have its lines.
+"""Estimate of the views that pages must draw for the log to have a number of lines.
 
-What belongs here: that one estimate. What does not: drawing views (`pages`) or requests
-(`visits`, `noise`), whose shares it adds up.
+What belongs here: that one estimate. What does not: drawing views (`pages`) or requests (`visits`,
+`noise`), whose shares it adds up.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from temporal_assets.demo.world.sites import Site
 from temporal_assets.demo.world.visits import requests_per_view, share_by_hub
 
 _STEPS: Final = 8
-"""Parts of a day: the hubs' share of a page's readers falls within hours."""
+"""Number of parts of a day: the hubs' share of a page's readers falls within hours."""
 
 _SAMPLE: Final = 200_000
-"""Pages looked at. Only the share of readers who come by hubs depends on the pages."""
+"""Number of pages looked at. Only the share of readers who come by hubs depends on the pages."""
 
 
 def views_of_corpus(options: DemoOptions, sites: Sequence[Site]) -> float:

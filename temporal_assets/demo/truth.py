@@ -28,7 +28,8 @@ from temporal_assets.demo.world.visits import SiteWorld
 
 _N: Final = 3.0
 _Q: Final = 0.7
-"""TW 4.2: a page is temporal if more than q of its interest accumulates within n days."""
+"""Threshold of TW 4.2: a page is temporal if more than this share of its interest accumulates
+within n days."""
 
 PAGES: Final = pa.schema(
     {
@@ -46,9 +47,10 @@ PAGES: Final = pa.schema(
         "is_news": pa.bool_(),
     }
 )
-"""birth: days since 0:00 UTC of the window's first day (negative: before it). amplitude, mu,
-sigma: the interest curve of TW 4.1, NULL for hubs. expected_views: within the window. phi3: share
-of the interest within 3 days. is_temporal: by that share; is_news: by what the page is."""
+"""Columns of pages. birth: days since 0:00 UTC of the window's first day (negative: before it).
+amplitude, mu, sigma: the interest curve of TW 4.1, NULL for hubs. expected_views: within the
+window. phi3: share of the interest within 3 days. is_temporal: by that share; is_news: by what the
+page is."""
 
 SITES: Final = pa.schema(
     {
@@ -61,8 +63,8 @@ SITES: Final = pa.schema(
         "format": pa.string(),
     }
 )
-"""pages: hubs not counted. traffic: share of all views. opens, closes: first and last day with
-visitors."""
+"""Columns of sites. pages: hubs not counted. traffic: share of all views. opens, closes: first and
+last day with visitors."""
 
 SECTIONS: Final = pa.schema(
     {
@@ -77,7 +79,7 @@ SECTIONS: Final = pa.schema(
 HUBS: Final = pa.schema(
     {"url": pa.string(), "site": pa.string(), "section": pa.string(), "role": pa.string()}
 )
-"""role: `front`, `index` of a section, or `hot` list of all sections."""
+"""Columns of hubs. role: `front`, `index` of a section, or `hot` list of all sections."""
 
 VIEWS: Final = pa.schema(
     {"day": pa.date32(), "site": pa.string(), "url": pa.string(), "views": pa.int64()}
@@ -85,7 +87,7 @@ VIEWS: Final = pa.schema(
 TRANSITS: Final = pa.schema(
     {"day": pa.date32(), "referrer": pa.string(), "target": pa.string(), "client": pa.int64()}
 )
-"""client: its row in `clients`. referrer: NULL where there was none."""
+"""Columns of transits. client: its row in `clients`. referrer: NULL where there was none."""
 
 CLIENTS: Final = pa.schema({"client": pa.int64(), "address": pa.string()})
 
@@ -99,7 +101,7 @@ class DayTruth:
 
 
 def page_rows(pages: PageTable, urls: Ragged) -> pa.Table:
-    """Return truth about the pages of one site; `urls` begins with theirs."""
+    """Return the truth about the pages of one site; `urls` begins with theirs."""
     count = len(pages)
     is_hub = pages.kind == PageKind.HUB
     names = np.array([*(section.prefix for section in pages.site.sections), "/"])
@@ -124,7 +126,7 @@ _KIND_NAMES: Final = np.array([kind.name.lower() for kind in PageKind])
 
 
 def site_rows(options: DemoOptions, sites: Sequence[Site]) -> pa.Table:
-    """Return truth about the sites."""
+    """Return the truth about the sites."""
     rows = [
         {
             "site": site.host,
@@ -141,7 +143,7 @@ def site_rows(options: DemoOptions, sites: Sequence[Site]) -> pa.Table:
 
 
 def section_rows(pages: PageTable) -> pa.Table:
-    """Return truth about the sections of one site."""
+    """Return the truth about the sections of one site."""
     site = pages.site
     rows = [
         {
@@ -158,7 +160,7 @@ def section_rows(pages: PageTable) -> pa.Table:
 
 
 def hub_rows(pages: PageTable) -> pa.Table:
-    """Return truth about the hubs of one site."""
+    """Return the truth about the hubs of one site."""
     site = pages.site
     rows = []
     for row, path in enumerate(hub_paths(site)):
@@ -171,7 +173,7 @@ def hub_rows(pages: PageTable) -> pa.Table:
 
 
 def client_rows(options: DemoOptions) -> pa.Table:
-    """Return addresses of the readers by number."""
+    """Return the addresses of the readers by number."""
     client_addresses = addresses(options.clients).take(np.arange(options.clients)).to_arrow()
     return pa.Table.from_arrays(
         [pa.array(np.arange(options.clients)), client_addresses], schema=CLIENTS
@@ -179,7 +181,7 @@ def client_rows(options: DemoOptions) -> pa.Table:
 
 
 def referrer_urls(world: SiteWorld, externals: Ragged) -> pa.StringArray:
-    """Return URL of every referrer code: those of other sites, then the site's own pages."""
+    """Return the URL of every referrer code: external ones, then the site's own pages."""
     return join(externals, world.urls.table.take(np.arange(len(world.pages)))).to_arrow()
 
 
@@ -189,7 +191,7 @@ def day_truth(
     readers: Sequence[Requests],
     referrers: Sequence[pa.StringArray],
 ) -> DayTruth:
-    """Return distinct clients of every page, and distinct steps between pages, of some sites.
+    """Return distinct clients of every page and distinct steps between pages, for some sites.
 
     `referrers` has the URL of every referrer code of each site (`referrer_urls`).
     """
@@ -227,7 +229,7 @@ def _transits(day: dt.date, named: pa.StringArray, externals: int, requests: Req
 
 
 def _distinct(*columns: Int32s) -> list[NDArray[np.int32]]:
-    """Return distinct rows, ordered by the first column, then the second ..."""
+    """Return the distinct rows of columns, sorted by the first column, then the second ..."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
     is_new = np.zeros(len(order), np.bool_)

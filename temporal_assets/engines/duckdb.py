@@ -58,7 +58,7 @@ _MOST_JOINED: Final = 1 << 31
 groups."""
 
 _ALL: Final = "1TB"
-"""Number of pages that is larger than any that are freed at once."""
+"""Bytes, more than are ever freed at once."""
 
 _registering: Final = Lock()
 

@@ -28,7 +28,7 @@ _ROWS_WAITING: Final = 2_000_000
 """Rows gathered over all days before the fullest day is written early (about 200 MB)."""
 
 _BYTES_WAITING: Final = 200 << 20
-"""The same limit in bytes: a visitor may ask for URLs of 60 KB."""
+"""Most bytes of rows that wait to be written: a visitor may ask for URLs of 60 KB."""
 
 _OPEN_DAYS: Final = 64
 """Parquet files open at once, well under the usual limit of 1,024 open files."""

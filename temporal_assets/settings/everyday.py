@@ -1,4 +1,4 @@
-"""The settings that people need: the first page about settings, and a new `settings.toml`.
+"""The list of everyday settings, for docs/settings.md and a new `settings.toml`.
 
 Here: their names and a line about each. Not here: what they mean in full, which stands below each
 field. All other settings are for experts (docs/settings-expert.md).
@@ -34,4 +34,4 @@ EVERYDAY: Final = {
     "alerts.webhook": "URL that is told of failed runs and checks",
     "alerts.to": "Mail addresses that are told of failed runs and checks",
 }
-"""Dotted name -> one line about it, in the order of a new `settings.toml`."""
+"""A line about each setting by dotted name, in the order of a new `settings.toml`."""

@@ -1,4 +1,4 @@
-"""Settings of earlier releases that are none any more, and what holds in their place.
+"""Settings of earlier releases that were removed, and what replaces them.
 
 Here: their names. Not here: the reasons, which stand beside the constants in the code that uses
 them.
@@ -58,7 +58,7 @@ _FIXED: Final = {
     "orchestration.days_per_run": "30",
     "orchestration.retry_seconds": "10, 60 and 300",
 }
-"""Dotted name -> the value that it has now, always."""
+"""Constant value by dotted name, for settings that became constants."""
 
 _MOVED: Final = {
     "spark.packages": '"spark.jars.packages"',
@@ -66,7 +66,7 @@ _MOVED: Final = {
     "spark.driver_memory": '"spark.driver.memory"',
     "spark.executor_memory": '"spark.executor.memory"',
 }
-"""Dotted name -> the name of the same option in `[spark.config]`."""
+"""Option of `[spark.config]` by dotted name, for settings that moved there."""
 
 
 _MAIL: Final = 'write `alerts.smtp = "smtp://user@host:port"`'
@@ -86,11 +86,11 @@ _FOLDED: Final = {
     "patterns.processes": "`engine.threads` sites are learned at once",
     "reading.workers": "`engine.threads` files are read at once",
 }
-"""Dotted name -> how another setting says the same."""
+"""Advice by dotted name, for settings that another one includes."""
 
 
 def instead_of(name: str) -> str | None:
-    """Return what to do about a setting, or a whole section, that is gone; None of any other."""
+    """Return advice on a removed setting or section, or None for any other name."""
     if name in _FIXED:
         return f"this is no setting any more: it is fixed at {_FIXED[name]}; remove it"
     if name in _MOVED:

@@ -1,8 +1,8 @@
-"""All settings of one installation, and loading them.
+"""Loading all settings of an installation.
 
 Settings come, strongest first, from arguments, from environment variables
-(`TEMPORAL_ASSETS_ENGINE__THREADS=2`), from `settings.toml` in the state folder, and
-from the defaults. Nothing is read at import: call `load_settings`.
+(`TEMPORAL_ASSETS_ENGINE__THREADS=2`), from `settings.toml` in the state folder, and from the
+defaults. Nothing is read at import: call `load_settings`.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def state_folder(state: str | os.PathLike[str] | None = None) -> Path:
 
 
 def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any) -> Settings:
-    """Settings of a state folder. Raises `SettingsError` that names where a wrong one stands."""
+    """Return settings of a state folder. Raises `SettingsError` with the place of a wrong one."""
     folder = state_folder(state)
     file = folder / SETTINGS_FILE
     _refuse_unknown_variables()
@@ -146,9 +146,10 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
 
 
 def _refuse_unknown_variables() -> None:
-    """A variable of no section, or one that does not reach into its own, would be ignored silently.
+    """Raise an error for environment variables of an unknown section or setting.
 
-    Other names are left alone: not every variable of ours is a setting.
+    They would be ignored silently. Other names are left alone: not every variable of ours is a
+    setting.
     """
     for name in sorted(_variables()):
         section, _, within = name.removeprefix(_PREFIX).partition(_WITHIN)
@@ -161,7 +162,7 @@ def _refuse_unknown_variables() -> None:
 
 
 def _with_two_underscores(name: str) -> str | None:
-    """Return how a variable is spelled whose section and setting are parted by one underscore."""
+    """Return the correct name of a variable with one underscore between section and setting."""
     section, _, setting = name.removeprefix(_PREFIX).partition("_")
     section_field = Settings.model_fields.get(section.lower())
     if section_field is None or not isinstance(section_field.default, Section):
@@ -172,7 +173,7 @@ def _with_two_underscores(name: str) -> str | None:
 
 
 def _variables() -> set[str]:
-    """Return names of ours in the environment, whose case does not matter."""
+    """Return our environment variables; their case does not matter."""
     return {name.upper() for name in os.environ if name.upper().startswith(_PREFIX)}
 
 
@@ -180,7 +181,7 @@ _UNKNOWN = "there is no such setting (docs/settings.md lists them)"
 
 
 def _in_words(error: ValidationError, file: Path) -> str:
-    """Every wrong field with what is wrong; values are repeated unless they may be secret."""
+    """Return a message with every wrong field; values are repeated unless they may be secret."""
     problems_of_place: dict[str, list[str]] = {}
     for problem in error.errors():
         is_unknown = problem["type"] == "extra_forbidden"
@@ -200,7 +201,7 @@ def _dotted(field: tuple[int | str, ...]) -> str:
 
 
 def _place(field: tuple[int | str, ...], file: Path) -> str:
-    """Return where a value stands: a variable is stronger than the file."""
+    """Return where a field's value is set: a variable is stronger than the file."""
     for depth in range(len(field), 0, -1):
         name = _PREFIX + _WITHIN.join(map(str, field[:depth])).upper()
         if name in _variables():
@@ -209,7 +210,7 @@ def _place(field: tuple[int | str, ...], file: Path) -> str:
 
 
 def _sentence(field: tuple[int | str, ...], wrong: str, value: Any) -> str:
-    """Return what is wrong with a field. Its value is shown only if it can be no secret.
+    """Return the message on a field. Its value is shown only if it can be no secret.
 
     A table may hold one under a name that is misspelt, and so may what is in the wrong place.
     """
@@ -227,4 +228,4 @@ _SECRETIVE = frozenset({"alerts", "spark", "storage"})
 
 
 class SettingsError(ValueError):
-    """The settings cannot be used; the message says which and why."""
+    """Error: the settings cannot be used; the message says which and why."""

@@ -74,10 +74,10 @@ _WORDS: Final[Mapping[Any, str]] = {
 }
 
 _SIGNS: Final = (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<"))
-"""Attributes of pydantic's constraints."""
+"""Signs for attributes of pydantic's constraints."""
 
 _PAGE: Final = re.compile(r"\bdocs/([a-z-]+\.md)\b")
-"""Pattern of a page's name in the code."""
+"""Expression for the name of a page of documentation in a docstring."""
 
 
 def page() -> str:
@@ -91,14 +91,14 @@ def expert_page() -> str:
 
 
 def default_of(name: str) -> str:
-    """Return the default of a setting, by its dotted name, as one writes it in TOML."""
+    """Return the default of a setting as written in TOML, by its dotted name."""
     section, _, field = name.partition(".")
     model = type(Settings.model_fields[section].default)
     return _as_toml(model.model_fields[field].get_default(call_default_factory=True))
 
 
 def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
-    """Return class -> field -> the text below it, of a module that holds models."""
+    """Return the text below each field of a module's models, by class and field."""
     tree = ast.parse(inspect.getsource(models))
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
     return {model_class.name: dict(_texts(model_class.body)) for model_class in classes}
@@ -167,7 +167,7 @@ def _default(info: FieldInfo) -> str:
 
 
 def _as_toml(value: Any) -> str:
-    """Return a default as one writes it in `settings.toml`."""
+    """Return a default as written in `settings.toml`."""
     if value is None:
         return "unset"
     if isinstance(value, bool):

@@ -20,7 +20,7 @@ def zone_name(value: str) -> str:
 
 
 def web_address(value: str) -> str:
-    """Return `value` if it is a URL of the web. Raises `ValueError`, which does not repeat it."""
+    """Return `value` if it is a web URL. Raises `ValueError` without repeating it."""
     message = "must be a URL that begins with http:// or https://"
     try:
         parts = urlsplit(value)

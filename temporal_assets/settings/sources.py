@@ -12,16 +12,16 @@ from temporal_assets.settings.section import Section, zone_name
 
 _PREFIX = re.compile(r"https?://[^\s/?#]+/\S*")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:\d{1,5})?")
-"""A name or an address, with a port or without."""
+"""Expression for a name or an address, with or without a port."""
 
 
 def is_url(path: str) -> bool:
-    """Return whether a path names something in an object store."""
+    """Return True if a path names something in an object store."""
     return "://" in path
 
 
 def full_path(path: str, state: Path) -> str:
-    """The path of a source as it is used: URLs are whole, others lie below the state folder."""
+    """Return absolute path of a source: URLs are complete, others lie below the state folder."""
     return path if is_url(path) else str(state / Path(path).expanduser())
 
 

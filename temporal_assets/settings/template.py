@@ -1,4 +1,4 @@
-"""The comments of a new `settings.toml`: the settings that people need, with their defaults."""
+"""The comments of a new `settings.toml`: everyday settings with their defaults."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def comments() -> str:
 
 
 def _default(name: str) -> str:
-    """Return the default, or dots where a setting has none: TOML has no word for that."""
+    """Return the default, or dots where there is none: TOML has no word for that."""
     default = default_of(name)
     return "..." if default == "unset" else default

@@ -28,10 +28,10 @@ Floats = NDArray[np.float32]
 _NEWS_SPREAD: Final = 2.6
 _LASTING_SPREAD: Final = 2.3
 _MOST_POPULAR: Final = 2.5
-"""Standard deviations of the logarithm of a page's views, and the number of them beyond which no
-page goes. Of a week's clicks on a portal the first percent of the pages has 71 % and the first page
-2 % (`globo_clicks`), on a small site 26 % and 11 % (`elastic_logs`). A wider spread would give a
-site of a few hundred pages to one of them."""
+"""Standard deviation of the logarithm of a page's views, and the largest number of them that a page
+has. Of a week's clicks on a portal the first percent of the pages has 71 % and the first page 2 %
+(`globo_clicks`), on a small site 26 % and 11 % (`elastic_logs`). A wider spread would give a site
+of a few hundred pages to one of them."""
 
 _DAY_NOISE: Final = 0.15
 """Standard deviation of the logarithm of a site's day, besides weekday and chance (`wiki`: 0.12
@@ -43,16 +43,18 @@ _BURSTS: Final = 0.10
 _LEAST_BURST: Final = 2.0
 _BURST_TAIL: Final = 1.4
 _BURST_FADES: Final = 0.7
-"""So many lasting pages have a day with three times their usual views or more within 60 days; the
-size beyond the usual is Pareto with this exponent, and falls by 1/e in so many days (`wiki`: 10 %
-above three times, 6 % above four, a tenth of those above 17; a quarter is left on the next day)."""
+"""Constants of bursts: so many lasting pages have a day with three times their usual views or more
+within 60 days; the size beyond the usual is Pareto with this exponent, and falls by 1/e in so many
+days (`wiki`: 10 % above three times, 6 % above four, a tenth of those above 17; a quarter is left
+on the next day)."""
 
 _TINY: Final = np.float32(1e-9)
 
 # Median of the curve's mu in days (exp mu), its spread, and the range of sigma, by page kind.
 _NEWS: Final = (0.22, 0.59, 0.65, 1.4)
-"""`globo_clicks`, pages born within it: half of the interest has come after 5 hours, 92 % after a
-day; TW 4.2, figure 5: most news pages have more than 80 % of their interest on the first day."""
+"""Parameters of news curves. `globo_clicks`, pages born within it: half of the interest has come
+after 5 hours, 92 % after a day; TW 4.2, figure 5: most news pages have more than 80 % of their
+interest on the first day."""
 _FEATURE: Final = (2.3, 0.15, 0.6, 0.9)
 _EVERGREEN: Final = (700.0, 0.3, 0.8, 1.2)
 _FRESH: Final = (55.0, 0.4, 1.8, 2.1)
@@ -72,11 +74,12 @@ _LONG_STORY_MU: Final = math.log(4.0)
 of news is near NP 4.1's 9.11, which a window of eight days (`globo_clicks`) cannot show."""
 
 _BEFORE: Final = {PageKind.NEWS: 10, PageKind.FEATURE: 15, PageKind.FRESH: 0, PageKind.THREAD: 300}
-"""Days before the window in which pages of a kind may have been born: some are cut by its edge."""
+"""Longest time in days before the window at which pages of a kind are born: some are cut by its
+edge."""
 
 _EVERGREEN_AGE: Final = (120.0, 900.0)
 OLDEST: Final = 1_000
-"""Days before the window before which no page is born."""
+"""Largest age in days of any page at the window's first day."""
 
 _WEEKEND_BIRTHS: Final = 0.65
 _BIRTH_NOISE: Final = 0.2
@@ -86,7 +89,7 @@ _BIRTHS_BY_HOUR: Final = np.array(
     [65, 51, 40, 31, 40, 94, 139, 107, 124, 138, 121, 131,
      145, 118, 131, 114, 131, 136, 139, 136, 124, 111, 107, 50], np.float64,
 )  # fmt: skip
-"""Relative births by hour (`top_news_arrivals`, in the zone of the sites; here UTC)."""
+"""Relative number of births by hour (`top_news_arrivals`, in the zone of the sites; here UTC)."""
 _BIRTH_CLOCK: Final = np.append(0.0, np.cumsum(_BIRTHS_BY_HOUR) / _BIRTHS_BY_HOUR.sum())
 
 
@@ -133,13 +136,13 @@ class Bursts:
     """Pages of lasting interest that have a day with many more views than usual."""
 
     row: NDArray[np.int64]
-    """Distinct rows of the page table."""
+    """Rows of the page table, each once."""
     day: NDArray[np.int64]
     size: Floats
     """Views of the day beyond the usual, as a multiple of these."""
 
     def factor(self, day: int) -> NDArray[np.float64]:
-        """Return what the usual views of each row are multiplied with on a day."""
+        """Return the factor of each row's usual views on a day."""
         since = day - self.day
         return 1.0 + np.where(since >= 0, self.size * np.exp(-since / _BURST_FADES), 0.0)
 
@@ -163,7 +166,7 @@ def amplitudes(
     days: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """A of each page, up to a common factor.
+    """Return the amplitude A of each page, up to a common factor.
 
     Popularity is the views a page draws in as many days as the window has: of its life, or, for
     pages older than the window, of the window itself.
@@ -186,7 +189,7 @@ def expected_views(
 
 
 def day_factor(options: DemoOptions, site: Site, day: int) -> float:
-    """Return noise all pages of a site share on a day: weekday, season of the news, weather."""
+    """Return the noise of a day that all pages of a site share: weekday, season, weather."""
     if not site.opens <= day < site.closes:
         return 0.0
     weekend = site.blueprint.weekend
@@ -196,11 +199,11 @@ def day_factor(options: DemoOptions, site: Site, day: int) -> float:
 
 
 def page_noise(rng: np.random.Generator, count: int) -> Floats:
-    """Factors of the noise that each of `count` pages has for itself on a day; 1 in the mean."""
+    """Return a random factor for each of `count` pages on a day, with mean 1."""
     noise = rng.normal(-(_PAGE_NOISE**2) / 2, _PAGE_NOISE, count)
     return np.exp(noise).astype(np.float32)
 
 
 def _is_weekend(options: DemoOptions, day: Any) -> Any:
-    """Return whether a day (or each of an array) of the corpus is a Saturday or a Sunday."""
+    """Return True if a day (or each of an array) of the corpus is a Saturday or a Sunday."""
     return (options.first_day.toordinal() + day - 1) % 7 >= 5

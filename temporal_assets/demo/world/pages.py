@@ -40,7 +40,7 @@ class PageTable:
 
     site: Site
     hubs: int
-    """Rows below this are hubs."""
+    """Number of hubs, which are the first rows."""
     hot_list: int
     """Row of the hot list; the front page where the site has none."""
     section: NDArray[np.int16]
@@ -58,7 +58,7 @@ class PageTable:
         return len(self.kind)
 
     def expected(self, first: float, last: float) -> Floats:
-        """Expected views between two times, in days, before noise and without bursts."""
+        """Return expected views between two times in days, before noise and without bursts."""
         return expected_views(self.birth, self.mu, self.sigma, self.amplitude, first, last)
 
     def expected_on(self, day: int) -> Floats:
@@ -69,7 +69,7 @@ class PageTable:
 
 
 def make_pages(options: DemoOptions, site: Site, views: float) -> PageTable:
-    """The pages of a site that draw `views` expected views (of pages, not hubs) in the window."""
+    """Return the pages of a site, scaled to `views` expected views in the window, without hubs."""
     rng = generator(options.seed, "pages", site.index)
     hubs = 1 + len(site.sections) + (site.blueprint.hot_list is not None)
     columns = [_hub_rows(site, hubs)]

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from temporal_assets.demo.world.ragged import Ragged, compose, integers, join, pack, stack
 
 _IPV6_IN: Final = 8
-"""Every so many readers one comes by IPv6."""
+"""One reader in so many comes by IPv6."""
 
 _BENCHMARK_ADDRESSES: Final = 1 << 17
-"""Size of 198.18.0.0/15, reserved for benchmarks (RFC 2544); more readers than that come from
-10.0.0.0/8."""
+"""Number of addresses in 198.18.0.0/15, reserved for benchmarks (RFC 2544); further readers come
+from 10.0.0.0/8."""
 
 ROBOTS: Final = 200
 SCRIPTS: Final = 4_000
@@ -53,7 +53,7 @@ ROBOT_AGENTS: Final = (
     "python-requests/2.32.3",
     "curl/8.5.0",
 )
-"""All are in the public list crawler-user-agents."""
+"""User agents of robots, all in the public list crawler-user-agents."""
 
 AGENTS: Final = (*READER_AGENTS, *ROBOT_AGENTS)
 
@@ -61,15 +61,15 @@ _AGENT_WEIGHTS: Final = (30, 10, 10, 18, 20, 4, 7, 1)
 _AGENT_OF_PERCENT: Final = np.repeat(np.arange(len(READER_AGENTS)), _AGENT_WEIGHTS).astype(np.int16)
 
 _HASH: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Golden ratio: consecutive client numbers get unrelated agents."""
+"""Multiplier (golden ratio) by which consecutive client numbers get unrelated agents."""
 
 
 _AT_ONCE: Final = 1 << 20
-"""Addresses composed at once; intermediate columns need ten times their memory."""
+"""Number of addresses composed at once; intermediate columns need ten times their memory."""
 
 
 def addresses(clients: int) -> Ragged:
-    """Return address of every client number: readers, robots, scripts."""
+    """Return the address of every client number: readers, robots, scripts."""
     firsts = range(0, clients, _AT_ONCE)
     readers = [
         _readers(np.arange(first, min(first + _AT_ONCE, clients)), clients) for first in firsts
@@ -100,7 +100,10 @@ def _readers(number: NDArray[np.int64], clients: int) -> Ragged:
 
 
 def _script_address(i: int) -> bytes:
-    """RFC 5737 leaves 512 more addresses; RFC 3849's IPv6 range gives the rest."""
+    """Return the address of the i-th script.
+
+    RFC 5737 leaves 512 more addresses; RFC 3849's IPv6 range gives the rest.
+    """
     if i < 250:
         return b"198.51.100.%d" % (1 + i)
     if i < 500:
@@ -109,6 +112,6 @@ def _script_address(i: int) -> bytes:
 
 
 def agents_of(client: NDArray[np.integer]) -> NDArray[np.int16]:
-    """Return the browser each reader (or script) uses, always the same."""
+    """Return the row of each client's browser, always the same."""
     mixed = client.astype(np.uint64) * _HASH >> np.uint64(40)
     return _AGENT_OF_PERCENT[(mixed % np.uint64(100)).astype(np.int64)]

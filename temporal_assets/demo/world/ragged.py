@@ -73,7 +73,7 @@ def integers(values: NDArray[np.integer]) -> Ragged:
 
 
 def stack(*tables: Ragged) -> list[Ragged]:
-    """Return the same tables over one shared byte array, so that one kernel can copy from all."""
+    """Return the tables over one shared byte array, so that one kernel can copy from all."""
     data = np.concatenate([table.data for table in tables])
     shift = np.cumsum([0, *(table.data.size for table in tables)])
     return [
@@ -83,7 +83,7 @@ def stack(*tables: Ragged) -> list[Ragged]:
 
 
 def join(*tables: Ragged) -> Ragged:
-    """Return one table with the rows of all, in order."""
+    """Return one table with the rows of all tables, in order."""
     stacked = stack(*tables)
     return Ragged(
         stacked[0].data,
@@ -98,7 +98,7 @@ def compose(
     glue: Sequence[bytes],
     last: Int8s | None = None,
 ) -> Ragged:
-    """Return row i is glue[0] + columns[0][i] + glue[1] + columns[1][i] + ... + glue[-1].
+    """Return rows joined from columns: row i is glue[0] + columns[0][i] + glue[1] + ... + glue[-1].
 
     Every column must lie over `data` (`stack`). A row with `last[i] < len(columns) - 1` breaks off
     after that column and ends in a newline; one with `last[i] == 0` is that column alone.
@@ -129,7 +129,7 @@ def find(table: Ragged, byte: bytes) -> Int32s:
 
 
 def _starts(size: NDArray[np.integer]) -> Int64s:
-    """Return offsets of consecutive rows; one more than there are rows."""
+    """Return the offsets of consecutive rows; one more than there are rows."""
     starts = np.zeros(len(size) + 1, np.int64)
     np.cumsum(size, out=starts[1:])
     return starts

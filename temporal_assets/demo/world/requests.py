@@ -20,7 +20,7 @@ DAY_MS: Final = 86_400_000
 
 
 class Category(IntEnum):
-    """The fate of a line when the log is cleaned."""
+    """What cleaning does with a line."""
 
     PAGE = 0
     """A page request of a reader: kept."""
@@ -28,9 +28,9 @@ class Category(IntEnum):
     METHOD = 2
     STATUS = 3
     BOT = 4
-    """Declares itself a robot."""
+    """Request of a declared robot."""
     SCRIPT = 5
-    """Pretends to be a browser; known by what it does."""
+    """Request of a script that pretends to be a browser, recognised by its behaviour."""
     MALFORMED = 6
 
 
@@ -46,12 +46,13 @@ SEARCHES: Final = (
     "https://duckduckgo.com/",
     "https://yandex.ru/",
 )
-"""Rows 1.. of the referrers. Most engines send their origin only; some still send the query."""
+"""Referrers of search engines, from code 1 on. Most send their origin only; some still send the
+query."""
 
 WHOLE: Final = 0
 TRUNCATED: Final = 1
 GARBAGE: Final = 2
-"""Flaws: this and higher ones replace the line by a row of the garbage table."""
+"""First code of flaws that replace the line by a row of the garbage table."""
 
 
 @dataclass(frozen=True, slots=True)

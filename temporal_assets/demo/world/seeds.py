@@ -1,7 +1,4 @@
-"""Independent streams of random numbers, one a purpose, so that order and workers do not matter.
-
-What belongs here: nothing else.
-"""
+"""Independent random streams by purpose, so that order and number of workers do not matter."""
 
 from __future__ import annotations
 

@@ -67,14 +67,14 @@ class Style(IntEnum):
 
     @property
     def is_program(self) -> bool:
-        """Return whether pages differ in their query only."""
+        """True if pages differ in their query only."""
         return self in (Style.PROGRAM, Style.THREAD, Style.ITEM)
 
 
 Mix = dict[PageKind, float]
 
 _NEWS: Final[Mix] = {PageKind.NEWS: 0.996, PageKind.FEATURE: 0.003, PageKind.EVERGREEN: 0.001}
-"""NP table 1: news folders hold 2,322 news pages and 4 others."""
+"""Kinds of pages in news folders (NP table 1): 2,322 news pages and 4 others."""
 
 _LASTING: Final[Mix] = {
     PageKind.EVERGREEN: 0.635,
@@ -101,7 +101,7 @@ the sections this makes a seventh of the reliable pages temporal (TW 4.2: 135,93
 _TALK: Final[Mix] = {PageKind.THREAD: 1.0}
 
 _OFFERS: Final[Mix] = {PageKind.FEATURE: 0.7, PageKind.EVERGREEN: 0.3}
-"""Campaigns of a shop: they burn out within weeks, and are no news."""
+"""A shop's folder of campaigns: they burn out within weeks, and are no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Section:
     """Share of the site's pages."""
     mix: Mix
     speed: float = 0.0
-    """Added to mu of news: finance gets through users faster than far-away events (TW 5.2)."""
+    """Added to mu of news: interest in finance fades faster than in far-away events (TW 5.2)."""
     hub: str | None = None
     """Path of the index page; the prefix itself for folders."""
 
@@ -126,7 +126,7 @@ class Section:
 
     @property
     def is_news(self) -> bool:
-        """Return whether most pages are news."""
+        """True if most pages are news."""
         return self.mix.get(PageKind.NEWS, 0.0) > 0.5
 
 
@@ -263,7 +263,7 @@ _ORDER: Final = (
     *("wiki", "bbs", "news", "homes", "shop", "cars", "wiki"),
     *("games", "bbs", "shop", "cars", "news", "wiki", "homes", "bbs"),
 )
-"""Kinds of the sites in order of size; repeats. One site in fifteen reports an event."""
+"""Kinds of the sites in order of size, repeating. One site in fifteen reports an event."""
 
 _NAMES: Final = (
     *("harbour", "sierra", "juniper", "münchen", "lantern", "meridian", "orchard"),
@@ -272,11 +272,11 @@ _NAMES: Final = (
 """Second-level names; one is international, and written in punycode where it is used."""
 
 _SIZE_EXPONENT: Final = 0.7
-"""Pages and views of the k-th site fall like k to this power: a few large sites, many small."""
+"""Exponent of pages and views of the k-th largest site: a few large sites, many small."""
 
 
 SMALLEST_SITE: Final = 20
-"""Pages every site has at least."""
+"""Least number of pages of a site."""
 
 _PAGES_A_SECTION: Final = 45
 MOST_SECTIONS: Final = 100
@@ -284,10 +284,10 @@ MOST_SECTIONS: Final = 100
 100, as large news sites do (`top_news_arrivals`: up to 38 with an article every five days)."""
 
 _SECTION_EXPONENT: Final = 1.3
-"""New pages of the k-th section fall like k to this power (`top_news_arrivals`: 1.2 to 1.8)."""
+"""Exponent of new pages of the k-th section (`top_news_arrivals`: 1.2 to 1.8)."""
 
 _SPEEDS: Final = (0.0, -0.4, 0.2, 0.1, -0.2, 0.35)
-"""Speeds of further sections, in turn."""
+"""Speeds of further sections, by turns."""
 
 _TOPICS: Final = (
     *("politics", "sport", "business", "culture", "science", "health", "travel", "education"),
@@ -298,12 +298,13 @@ _TOPICS: Final = (
     *("space", "medicine", "schools", "universities", "police", "courts", "elections", "europe"),
 )
 _PLACES: Final = ("", "-north", "-south")
-"""Names of further sections are topics, then topics of a place."""
+"""Endings of names of further sections: topics, then topics of a place."""
 
 
 _ARCHIVE: Final = 6.5
-"""Pages of a site's mirror that nobody opens, for every page that somebody may open: with those of
-the latter that nobody does open, nine tenths of a mirror (BB table 2: 91 % of 74 million)."""
+"""Number of pages of a site's mirror that nobody opens, for every page that somebody may open: with
+those of the latter that nobody does open, nine tenths of a mirror (BB table 2: 91 % of 74
+million)."""
 _FILED: Final = 0.6
 """Share of those pages that lie in the site's sections; the rest lies beside them (`archive`)."""
 
@@ -326,7 +327,7 @@ class Site:
 
     @property
     def kind(self) -> SiteKind:
-        """Return what the site is for."""
+        """Purpose of the site."""
         return self.blueprint.kind
 
     @property
@@ -341,7 +342,7 @@ def archived(site: Site, section: Section) -> int:
 
 
 def beside(site: Site) -> int:
-    """Return how many pages of a site that nobody opens are in none of its sections."""
+    """Return the number of a site's unopened pages that are in none of its sections."""
     return round(_ARCHIVE * (1 - _FILED) * site.pages)
 
 
@@ -378,7 +379,7 @@ def _sections(blueprint: Blueprint, pages: int) -> tuple[Section, ...]:
 
 
 def _further(blueprint: Blueprint, count: int) -> Iterator[Section]:
-    """Yield so many sections beside those that a blueprint names."""
+    """Yield `count` sections besides those of a blueprint."""
     names = [topic + place for place in _PLACES for topic in _TOPICS]
     for index, name in enumerate(names[:count]):
         style, mix = blueprint.further[index % len(blueprint.further)]

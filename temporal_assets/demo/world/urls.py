@@ -36,7 +36,7 @@ from temporal_assets.demo.world.sites import Section, Site, Style, archived
 
 _FIRST_NUMBER: Final = 10_000
 _NUMBER_STEP: Final = 7
-"""Numbers of consecutive pages of a section differ by 1 to 13, as where drafts are deleted."""
+"""Mean difference between numbers of consecutive pages (1 to 13), as where drafts are deleted."""
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIPLES: Final = len(_DIGITS) ** 3
@@ -82,22 +82,22 @@ _CANONICAL_WORDS: Final = tuple(quote(word).encode() for word in _WORDS)
 
 
 class Escape(Enum):
-    """The ways in which servers log bytes beyond ASCII that the browser sent as they are."""
+    """How servers log bytes beyond ASCII that the browser did not escape."""
 
     NONE = "none"
     BACKSLASH = "backslash"
-    r"""As Apache does: `\xe4`."""
+    r"""Apache: `\xe4`."""
     PERCENT = "percent"
-    """The way of proxies, in lower case: `%e4`."""
+    """Proxies: `%e4` in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteUrls:
-    """Absolute URLs: first the page table's rows, then other spellings, resources, missing."""
+    """Absolute URLs: rows of the page table, then other spellings, resources, missing pages."""
 
     table: Ragged
     origin: int
-    """Bytes before the path: `https://host`."""
+    """Number of bytes before the path: `https://host`."""
     query: Int32s
     """Position of `?` in each URL; the URL's size where there is none."""
     spelling: Int32s
@@ -109,7 +109,7 @@ class SiteUrls:
 
 
 def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrls:
-    """Return the URLs of a site; `escape` decides how bytes beyond ASCII are spelt otherwise."""
+    """Return the URLs of a site; `escape` decides on other spellings of bytes beyond ASCII."""
     site = pages.site
     earlier = [archived(site, section) for section in site.sections]
     canonical = page_urls(options, pages, earlier)
@@ -123,7 +123,7 @@ def make_urls(options: DemoOptions, pages: PageTable, escape: Escape) -> SiteUrl
 
 
 def page_urls(options: DemoOptions, pages: PageTable, earlier: Sequence[int]) -> Ragged:
-    """Return canonical URL of every row of the page table.
+    """Return the canonical URL of every row of the page table.
 
     `earlier` is how many pages each section had before these: numbers go on from theirs.
     """
@@ -137,7 +137,7 @@ def page_urls(options: DemoOptions, pages: PageTable, earlier: Sequence[int]) ->
 
 
 def hub_paths(site: Site) -> list[str]:
-    """Return paths of the hubs in the order of the page table's first rows."""
+    """Return the paths of the hubs in the order of the page table's first rows."""
     paths = ["/", *(section.hub_path for section in site.sections)]
     return [*paths, site.blueprint.hot_list] if site.blueprint.hot_list else paths
 
@@ -192,7 +192,7 @@ def _dates(options: DemoOptions, form: str, day: Int64s) -> Ragged:
 
 @cache
 def _calendar(first_day: dt.date, days: int, form: str) -> Ragged:
-    """Return all days that a page can be born on, written; sections share a few forms."""
+    """Return all days on which a page can be born as texts in a form."""
     first = first_day - dt.timedelta(OLDEST)
     every = [first + dt.timedelta(i) for i in range(OLDEST + days + 1)]
     return pack([day.strftime(form).encode() for day in every])
@@ -220,7 +220,7 @@ def _threads(rng: np.random.Generator, number: Int64s) -> tuple[Int64s, Int64s]:
 def _spellings(
     options: DemoOptions, pages: PageTable, earlier: Sequence[int], first: int, escape: Escape
 ) -> tuple[Ragged, Int32s]:
-    """Other spellings of pages, and the row of each page's spelling (its own if it has none)."""
+    """Return other spellings of pages, and the row of each page's spelling or of itself."""
     spelling = np.arange(len(pages), dtype=np.int32)
     tables = [pack([])]
     for index, section in enumerate(pages.site.sections):

@@ -33,7 +33,7 @@ from temporal_assets.demo.world.urls import SiteUrls
 _VIEWS_PER_SESSION: Final = 2.2
 
 _AUDIENCE: Final = 12
-"""Readers of a site for every session of a mean day: a reader returns about every 12 days."""
+"""Number of readers of a site for every session of a mean day: one returns every 12 days."""
 _SMALLEST_AUDIENCE: Final = 200
 _LOYALTY: Final = 1.3
 """Exponent above 1: the lower a reader's number within the audience, the oftener he returns."""
@@ -51,15 +51,15 @@ _BY_NEIGHBOUR: Final = 0.09
 _BY_POPULAR: Final = 0.14
 _BY_SEARCH: Final = 0.24
 _BY_OTHER_SITE: Final = 0.04
-"""Shares of arrivals; the rest types the address or uses a bookmark."""
+"""Shares of arrivals by kind; the rest types the address or uses a bookmark."""
 
 _NEW: Final = 2.0
 """Age in days up to which a page is new to those who follow links."""
 RELATED: Final = (-3, -2, -1, 1, 2, 3)
-"""A page is linked from its neighbours in its section, in order of birth. Those that many open on a
-day also lead on, to any page of the site, and most of these are new: of a day's 50 articles that
-lead to the most new ones a fifth are still among the 50 on the next day, none after two, and 88 %
-of the steps to new ones begin on a page younger than two days (`globo_clicks`)."""
+"""Positions of the neighbours that link a page, within its section in order of birth. Pages that
+many open on a day also lead on, to any page of the site, and most of these are new: of a day's 50
+articles that lead to the most new ones a fifth are still among the 50 on the next day, none after
+two, and 88 % of the steps to new ones begin on a page younger than two days (`globo_clicks`)."""
 
 _HOT_SHARE: Final = 0.10
 """Share of the arrivals by hub that come by the hot list, if a site has one."""
@@ -77,7 +77,7 @@ _DECORATED: Final = 0.04
 _OTHER_SPELLING: Final = 0.03
 
 DECORATIONS: Final = 9
-"""Kinds of tracking and session keys (`formats`)."""
+"""Number of kinds of tracking and session keys (`formats`)."""
 
 _HOURLY: Final = np.array(
     [21, 12, 6, 5, 5, 9, 21, 37, 54, 49, 54, 62, 65, 71, 68, 65, 67, 63, 53, 53, 49, 42, 40, 30],
@@ -86,14 +86,15 @@ _HOURLY: Final = np.array(
 """Relative traffic by hour (`globo_clicks`, in the zone of its site; here UTC)."""
 _CLOCK: Final = np.append(0.0, np.cumsum(_HOURLY) / _HOURLY.sum())
 _HOURS: Final = np.linspace(0, 1, len(_CLOCK))
-"""The hours of the clock, as parts of a day."""
+"""Boundaries of the hours, as parts of a day."""
 _LAST_START: Final = DAY_MS - 1_800_000
-"""Sessions start at least half an hour before midnight, so that they end on their day."""
+"""Latest start of a session in milliseconds: half an hour before midnight, so that it ends that
+day."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteWorld:
-    """All that the requests of a site depend on."""
+    """Everything that the requests of a site depend on."""
 
     options: DemoOptions
     pages: PageTable
@@ -112,7 +113,7 @@ class SiteWorld:
 
 
 def times_of_day(rng: np.random.Generator, count: int) -> NDArray[np.int32]:
-    """Milliseconds since midnight, by the daily rhythm, half an hour before its end at most."""
+    """Return random milliseconds since midnight by the daily rhythm, until 23:30."""
     share = np.interp(rng.random(count), _CLOCK, _HOURS)
     return (share * _LAST_START).astype(np.int32)
 
@@ -160,7 +161,7 @@ def _while_young(
     time: NDArray[np.int32],
     day: int,
 ) -> NDArray[np.int32]:
-    """Return views of pages of today and yesterday, at the times that their curves say.
+    """Return times of views of pages of today and yesterday, by their interest curves.
 
     Interest in news halves within hours, so that the rhythm of readers alone would spread it too
     evenly; and nobody opens a page before it exists. Ages are of a clock that goes as fast as
@@ -182,7 +183,7 @@ def _while_young(
 def _arrivals(
     world: SiteWorld, rng: np.random.Generator, row: NDArray[np.int32], at: NDArray[np.floating]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Referrer of every view at a time in days, and the hub it came from (-1 if from none)."""
+    """Return the referrer of every view (times in days), and its hub (-1 if it came by none)."""
     pages, site = world.pages, world.pages.site
     age = np.maximum(at - pages.birth[row], 0)
     draw = rng.random(len(row)) - share_by_hub(site, pages.kind[row], age)
@@ -203,7 +204,7 @@ def _arrivals(
 def _linking(
     pages: PageTable, rng: np.random.Generator, row: NDArray[np.int32], at: NDArray[np.floating]
 ) -> NDArray[np.int64]:
-    """Return a page of the site that leads to each page viewed; -1 where the one drawn cannot.
+    """Return a page of the site that links to each page viewed; -1 where there is none.
 
     A neighbour within the section, or one that somebody else opens on this day, rather a new one.
     """
@@ -230,13 +231,13 @@ def share_by_hub(
 def _on_hubs(
     site: Site, age: NDArray[np.floating]
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Return how much of its first readers a front page and an index still bring a page."""
+    """Return how many readers front page and index still bring a page, as a share of the first."""
     front, age = site.blueprint.front_share, np.minimum(age, _GONE)
     return front * np.exp(-age / _DAYS_ON_FRONT), (1 - front) * np.exp(-age / _DAYS_ON_INDEX)
 
 
 def requests_per_view(site: Site, by_hub: float) -> float:
-    """Page requests of readers for every view of a page, if `by_hub` of the views come by hubs."""
+    """Return page requests of readers per view of a page, if a share `by_hub` comes by hubs."""
     blueprint = site.blueprint
     front = blueprint.front_share + (0 if blueprint.hot_list else _HOT_SHARE)
     return (1 + by_hub * (1 + _HUB_FROM_FRONT * (1 - front))) * (1 + _RELOADS)
@@ -267,7 +268,7 @@ def _hub_of(
 def _hub_trips(
     world: SiteWorld, rng: np.random.Generator, content: Requests, hub: NDArray[np.int32]
 ) -> list[Requests]:
-    """The requests of the hubs that readers came by, seconds before, and how they got there."""
+    """Return the requests of the hubs that readers came by, seconds before, and their referrers."""
     came = np.flatnonzero(hub >= 0)
     client, row = content.client[came], hub[came]
     time = np.maximum(content.time[came] - rng.integers(4_000, 40_000, len(came)), 0)
@@ -283,7 +284,7 @@ def _hub_trips(
 
 
 def _reloads(world: SiteWorld, rng: np.random.Generator, readers: Requests) -> Requests:
-    """Return further requests of a page by the same client on the same day."""
+    """Return repeated requests of a page by the same client on the same day."""
     again = readers.take(np.flatnonzero(rng.random(len(readers)) < _RELOADS))
     later = np.minimum(again.time + rng.integers(5_000, 900_000, len(again)), DAY_MS - 1)
     itself = rng.random(len(again)) < _SELF_REFERRED
@@ -301,7 +302,7 @@ def respelled(world: SiteWorld, readers: Requests, day: int) -> Requests:
 
 
 def _finish(rng: np.random.Generator, readers: Requests) -> Requests:
-    """Agents, statuses and tracking keys."""
+    """Return requests with agents, statuses and tracking keys."""
     count = len(readers)
     draw = rng.random(count, np.float32)
     status = np.select((draw < _NOT_MODIFIED, draw < _NOT_MODIFIED + _PARTIAL), (1, 2), 0)

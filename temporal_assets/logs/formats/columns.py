@@ -68,7 +68,7 @@ _JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
 """Fields that may be joined from several columns."""
 
 _OWN_TIME: Final = "time"
-"""Names of a time column: only beside one of these is `date` a part of the time."""
+"""Name of a column of times of day: only beside it is `date` a part of the time."""
 
 
 class ColumnsError(ValueError):

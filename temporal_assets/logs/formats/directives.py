@@ -70,7 +70,7 @@ _CLOUDFRONT: Final = "x-edge-location"
 """The field that only CloudFront has."""
 
 _URI: Final = "cs-uri"
-"""Expression for a whole URL; Incapsula leaves its scheme away."""
+"""Name of the field for a whole URL; Incapsula leaves its scheme away."""
 
 _LOCAL: Final = "time-local"
 

@@ -53,7 +53,7 @@ from temporal_assets.settings import DEFAULT_SCHEME, LogSource, Reading
 Names = tuple[str, ...]
 
 _PREAMBLE: Final = b"# -----"
-"""Expression for the beginning of Google Analytics exports: comments, and tables for charts."""
+"""Beginning of Google Analytics exports, which have comments, and tables for charts."""
 
 _NAMES_BYTES: Final = 1 << 20
 """Most bytes of a line of column names."""

@@ -62,8 +62,8 @@ HEAD_BYTES: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
 
 _HOLE: Final = bytes(16)
-"""Expression for zero bytes at the beginning of a log that was emptied while its server kept
-writing (`copytruncate`). No text begins so, in any encoding."""
+"""Zero bytes, as at the beginning of a log that was emptied while its server kept writing
+(`copytruncate`). No text begins so, in any encoding."""
 
 _DIGIT: Final = re.compile(rb"[0-9]")
 
