@@ -11,9 +11,13 @@ _INTRODUCTION = """\
 # Tables and what they promise
 
 Written from `temporal_assets/contracts/` by `python -m temporal_assets.contracts.markdown`; a
-test keeps the two together. Every table is partitioned by day. What each check protects, and
-what to do when it fails, is in [checks.md](checks.md).
+test keeps the two together. Every table is partitioned by its first column, `day`; of tables of
+windows it is the last day of the window, and not repeated below. The checks of each table, what
+they protect and what to do when one fails, are in [checks.md](checks.md).
 """
+
+_LAST_DAY = "Last day of the window."
+"""Meaning of `day` in tables of windows, which the introduction has."""
 
 
 def page(tables: Iterable[Table]) -> str:
@@ -24,6 +28,7 @@ def page(tables: Iterable[Table]) -> str:
 def document(table: Table) -> str:
     """Return the documentation of one table."""
     key = f", unique by {_names(table.key)}" if table.key else ""
+    shown = [column for column in table.columns if column.description != _LAST_DAY]
     return "\n".join(
         [
             f"## {table.name}",
@@ -32,9 +37,7 @@ def document(table: Table) -> str:
             "",
             f"One row: {table.grain}{key}. Schema version {table.version}.",
             "",
-            *grid(("column", "type", "meaning"), [_column(column) for column in table.columns]),
-            "",
-            f"Checks: {_names(table.check_names)}.",
+            *grid(("column", "type", "meaning"), [_column(column) for column in shown]),
             "",
         ]
     )

@@ -39,8 +39,7 @@ These judge the files and not a day. They stop nothing: the other files are used
 _COMMON: Final = """\
 ## Of nearly every table
 
-[data-contracts.md](data-contracts.md) names them with the checks of each table; they are not
-repeated below.
+Every table has the first two, and each that has a key the third; they are not repeated below.
 """
 
 _HEADER: Final = ("check", "kind", "expects", "protects", "when it fails")

@@ -263,13 +263,10 @@ def test_the_page_of_the_contracts_is_current(repository: Path) -> None:
     )
 
 
-def test_the_page_names_every_column_and_check() -> None:
+def test_the_page_names_every_column() -> None:
     page = markdown.page(contracts.TABLES)
-    for contract in contracts.TABLES:
-        for name in contract.column_names:
-            assert f"| `{name}` |" in page
-        for name in contract.check_names:
-            assert f"`{name}`" in page
+    names = {name for contract in contracts.TABLES for name in contract.column_names}
+    assert [name for name in sorted(names) if f"| `{name}` |" not in page] == []
 
 
 @pytest.mark.parametrize(("pages", "labels", "wrong"), [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)])
