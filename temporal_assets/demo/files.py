@@ -35,7 +35,7 @@ _FASTEST: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How servers of one kind keep their log: format, zone, rotation."""
+    """Practice of a kind of server with its log: format, zone, rotation."""
 
     format: str
     zone: str

@@ -100,7 +100,7 @@ of TW and NP."""
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What `generate` has written."""
+    """Result of `generate`: counts and files."""
 
     folder: Path
     sources: tuple[LogSource, ...]

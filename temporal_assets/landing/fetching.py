@@ -26,7 +26,7 @@ _MOST_BYTES: Final = 256 << 20
 
 
 @contextmanager
-def at_hand(item: Pending, scratch: Path) -> Iterator[Pending]:
+def with_local_copy(item: Pending, scratch: Path) -> Iterator[Pending]:
     """Yield a file with a local copy, which is removed at the end of the block.
 
     Raises what `ObjectFile.fetch` raises.
@@ -39,7 +39,7 @@ def at_hand(item: Pending, scratch: Path) -> Iterator[Pending]:
             here.copy.unlink(missing_ok=True)
 
 
-def ahead(
+def downloaded_ahead(
     items: Sequence[Pending], scratch: Path, is_known: Callable[[Pending], bool]
 ) -> Iterator[Pending]:
     """Yield the same files in order, each downloaded while others are read.
@@ -57,13 +57,15 @@ def ahead(
             while waiting and (len(waiting) >= _AT_ONCE or held + size > _MOST_BYTES):
                 held -= waiting[0][0]
                 yield waiting.popleft()[1].result()
-            waiting.append((size, pool.submit(_tried, item, scratch, is_known)))
+            waiting.append((size, pool.submit(_fetched_unless_known, item, scratch, is_known)))
             held += size
         while waiting:
             yield waiting.popleft()[1].result()
 
 
-def _tried(item: Pending, scratch: Path, is_known: Callable[[Pending], bool]) -> Pending:
+def _fetched_unless_known(
+    item: Pending, scratch: Path, is_known: Callable[[Pending], bool]
+) -> Pending:
     """Return the downloaded file, or the file unchanged if that fails: reading it fails again."""
     try:
         return item if is_known(item) else _fetched(item, scratch)

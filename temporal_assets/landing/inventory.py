@@ -135,7 +135,7 @@ class LandedFile:
     """Digests of contents this file begins with."""
     days: dict[dt.date, DayShare] = field(default_factory=dict)
     problem: str | None = None
-    """What was lost, if the file was read only in part (a truncated archive)."""
+    """Description of what was lost, if the file was read only in part (a truncated archive)."""
     error: str | None = None
     """Why the file could not be read at all, and what to do."""
     referrers_given: int = 0

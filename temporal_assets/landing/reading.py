@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
-from temporal_assets.landing.fetching import ahead, at_hand
+from temporal_assets.landing.fetching import downloaded_ahead, with_local_copy
 from temporal_assets.landing.inventory import (
     UNREADABLE,
     DayShare,
@@ -264,7 +264,7 @@ class LogReader:
             return Draft(known_file, None)
 
         def read() -> Draft | None:
-            with at_hand(item, self.scratch) as here:
+            with with_local_copy(item, self.scratch) as here:
                 return self._noted(here, lambda: self._read(here, pool))
 
         return self._noted(item, read)
@@ -318,7 +318,9 @@ class LogReader:
 
     def ahead(self, items: Sequence[Pending]) -> Iterator[Pending]:
         """Yield the same files in order, with objects downloaded."""
-        return ahead(items, self.scratch, lambda item: self._same_object(item) is not None)
+        return downloaded_ahead(
+            items, self.scratch, lambda item: self._same_object(item) is not None
+        )
 
     def _same_object(self, item: Pending) -> LandedFile | None:
         return self.inventory.same_object(item.sighting, item.options)

@@ -46,7 +46,7 @@ class Old:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a removal would remove: first days that stay; None where all stay."""
+    """A plan of a removal: first days that stay; None where all stay."""
 
     requests: dt.date | None
     daily: dt.date | None

@@ -81,12 +81,12 @@ class Tiers(NamedTuple):
     prefix: Int8s
     pattern: Int8s
     overrules: Flags
-    """For each pattern, whether it decides over prefixes."""
+    """True for patterns that decide over prefixes."""
     pattern_of_node: Int32s
 
 
 class Found(NamedTuple):
-    """For each URL, the indices of the entries that decide, or NONE."""
+    """Indices of the entries that decide on each URL, or NONE."""
 
     tier: Int8s
     reason: Int8s

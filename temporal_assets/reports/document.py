@@ -34,13 +34,12 @@ LONGEST_TEXT: Final = 2_000
 
 Cell = str | int | float | bool | None
 Kind = Literal["text", "count", "share", "score", "number", "date"]
-"""How values of a column or axis are written: shares in percent, scores with three digits; a date
-is the number of its day (`datetime.date.toordinal`)."""
+"""Notation of values of a column or axis: shares in percent, scores with three digits; a date is
+the number of its day (`datetime.date.toordinal`)."""
 Mark = Literal["line", "dashes", "dots", "diamonds", "bars", "area"]
-"""How a series is drawn. Diamonds, drawn over everything else, are what others are compared
-with."""
+"""Shape of a series. Diamonds, drawn over everything else, are what others are compared with."""
 Trial = Literal["in_sample", "out_of_time", "both", "no_judgement"]
-"""How numbers were tested; `no_judgement` is for descriptions of data."""
+"""Kind of test of numbers; `no_judgement` is for descriptions of data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One or more series on one pair of axes."""
+    """A chart: series on one pair of axes."""
 
     title: str
     shows: str

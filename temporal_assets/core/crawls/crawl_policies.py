@@ -75,7 +75,7 @@ BASELINES: Final = ("page_counts", "page_rank", "opic", "breadth_first", "random
 
 @dataclass(frozen=True, slots=True)
 class SiteKnowledge:
-    """What the log of the learning period says about a site's pages."""
+    """Knowledge about a site's pages from the log of the learning period."""
 
     pattern: Int32s
     """Row of each page's pattern in `graph`; -1 for pages that no pattern covers."""

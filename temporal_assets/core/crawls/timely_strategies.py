@@ -48,7 +48,7 @@ class HubFacts:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What a crawler knows at the start of the simulation; arrays have one entry per page."""
+    """A crawler's knowledge at the start of the simulation; arrays have one entry per page."""
 
     hub_hours: Floats
     """Suggested hours between visits of hubs, `NEVER` for other pages. Only their ratios count, and

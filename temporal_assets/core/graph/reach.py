@@ -29,7 +29,7 @@ class Reach:
     two_hops: Int64s
     """Wanted pages that a seed links to, or a page that a seed links to."""
     linked_by: Int64s
-    """For each page of the graph, the rank (from 1) of the first seed that links to it, or 0."""
+    """Rank (from 1) of the first seed that links to each page of the graph, or 0."""
 
 
 @dataclass(frozen=True, slots=True)

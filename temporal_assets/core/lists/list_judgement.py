@@ -64,7 +64,7 @@ class Choice:
     """A list to judge."""
 
     method: str
-    """How the list is made: baseline, sites, sections, prefixes or policy."""
+    """Method by which the list is made: baseline, sites, sections, prefixes or policy."""
     rule: str
     """Variant of the method: list, everything or majority; paper or confident; published."""
     setting: float | None

@@ -94,7 +94,7 @@ class Source:
     kind: str
     """Kind: `hub`, `feed` or `sitemap`."""
     origin: str
-    """Where it was found: `policy`, `link`, `robots`, `well-known`, `sitemap` (named by an
+    """Place where it was found: `policy`, `link`, `robots`, `well-known`, `sitemap` (named by an
     index)."""
     found_on: str | None
     tier: int

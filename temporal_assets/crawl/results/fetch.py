@@ -1,4 +1,4 @@
-"""One fetch of a crawl: URL, time, status and more (docs/crawl-results.md)."""
+"""A fetch of a crawl: URL, time, status and more (docs/crawl-results.md)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Shown:
-    """What one document of a source shows: its entries and more."""
+    """Content of one document of a source: its entries and more."""
 
     kind: str
     entries: list[Entry] = field(default_factory=list)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from temporal_assets.demo.world.ragged import Ragged, compose, integers, join, pack, stack
 
 _IPV6_IN: Final = 8
-"""One reader in so many comes by IPv6."""
+"""Number of readers of whom one comes by IPv6."""
 
 _BENCHMARK_ADDRESSES: Final = 1 << 17
 """Number of addresses in 198.18.0.0/15, reserved for benchmarks (RFC 2544); further readers come

@@ -20,7 +20,7 @@ DAY_MS: Final = 86_400_000
 
 
 class Category(IntEnum):
-    """What cleaning does with a line."""
+    """Fate of a log line in cleaning."""
 
     PAGE = 0
     """A page request of a reader: kept."""

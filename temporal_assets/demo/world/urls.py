@@ -82,7 +82,7 @@ _CANONICAL_WORDS: Final = tuple(quote(word).encode() for word in _WORDS)
 
 
 class Escape(Enum):
-    """How servers log bytes beyond ASCII that the browser did not escape."""
+    """Spelling in logs of bytes beyond ASCII that the browser did not escape."""
 
     NONE = "none"
     BACKSLASH = "backslash"

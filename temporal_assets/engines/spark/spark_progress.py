@@ -28,7 +28,7 @@ class Progress:
         self._stages: dict[int, tuple[int, int]] = {}
         self._said = self._began = time.monotonic()
 
-    def see(self, stages: Iterable[tuple[int, int, int]]) -> None:
+    def update(self, stages: Iterable[tuple[int, int, int]]) -> None:
         """Note (stage, finished tasks, all tasks) of some stages, and log a line if it is time."""
         for stage, done, tasks in stages:
             self._stages[stage] = (done, tasks)
@@ -51,17 +51,17 @@ class Progress:
 
 @contextmanager
 def reported(session: Any, name: str, *, is_remote: bool) -> Iterator[None]:
-    """Tell of the stages that run in a session while this block does."""
+    """Context that logs the progress of the stages that run in a session."""
     progress = Progress(name)
-    watch = _answered(session, progress) if is_remote else _asked(session, progress)
+    watch = _connect_server(session, progress) if is_remote else _status_tracker(session, progress)
     with watch:
         yield
     progress.end()
 
 
 @contextmanager
-def _asked(session: Any, progress: Progress) -> Iterator[None]:
-    """Yield where this process is the driver, another thread asks it."""
+def _status_tracker(session: Any, progress: Progress) -> Iterator[None]:
+    """Context in which a thread asks the driver, which is this process, once a second."""
     over = Event()
     tracker = session.sparkContext.statusTracker()
 
@@ -73,7 +73,7 @@ def _asked(session: Any, progress: Progress) -> Iterator[None]:
                 seen.update(stage for job in jobs if job for stage in job.stageIds)
                 stages = [(stage, tracker.getStageInfo(stage)) for stage in seen]
                 # A stage that has not begun has no tasks; it may never begin.
-                progress.see(
+                progress.update(
                     (stage, info.numCompletedTasks, info.numTasks)
                     for stage, info in stages
                     if info is not None
@@ -91,16 +91,16 @@ def _asked(session: Any, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def _answered(session: Any, progress: Progress) -> Iterator[None]:
-    """A Spark Connect server tells by itself."""
+def _connect_server(session: Any, progress: Progress) -> Iterator[None]:
+    """Context in which a Spark Connect server calls us with its progress."""
 
-    def hear(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
-        progress.see(
+    def handle(stages: Iterable[Any] | None, *_: Any, **__: Any) -> None:
+        progress.update(
             (stage.stage_id, stage.num_completed_tasks, stage.num_tasks) for stage in stages or ()
         )
 
-    session.registerProgressHandler(hear)
+    session.registerProgressHandler(handle)
     try:
         yield
     finally:
-        session.removeProgressHandler(hear)
+        session.removeProgressHandler(handle)

@@ -367,7 +367,7 @@ def _written_as(inference: Inferred) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """How much of some lines a format explains."""
+    """Measure of how well a format explains some lines."""
 
     lines: int
     records: int

@@ -90,7 +90,7 @@ _ISO_DATE: Final = re.compile(rb"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the directives so far say about the lines that follow."""
+    """State of the directives so far, which decide how following lines are read."""
 
     fields: tuple[str, ...] = ()
     """Lower-case names; empty before the first `#Fields:`."""

@@ -82,7 +82,7 @@ _TAIL_BYTES: Final = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What earlier blocks of a file tell about the next one."""
+    """State of a file that earlier blocks pass on to the next one."""
 
     header: directives.Header = field(default_factory=directives.Header)
     names: tables.Names | None = None

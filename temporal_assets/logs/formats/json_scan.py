@@ -112,7 +112,7 @@ class Scan:
     """Fields found in the lines of a block."""
 
     read: Flags
-    """For each line, True if it was understood; nothing is known of others."""
+    """True for lines that were understood; fields of others are unknown."""
     start: Offsets
     """A row per `Slot`, a column per line; -1 for no value."""
     stop: Offsets

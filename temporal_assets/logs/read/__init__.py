@@ -1,1 +1,1 @@
-"""From the bytes of log files to blocks of lines, and the containers of records."""
+"""Reading the bytes of log files as blocks of lines, and the containers of records."""

@@ -110,7 +110,8 @@ class Counts:
     views: Offsets
     visitors: Offsets
     transits: Offsets
-    """How often the page was opened by a link on the referrer, or from nowhere without one."""
+    """Number of times the page was opened by a link on the referrer, or from nowhere without
+    one."""
 
     def take(self, rows: Offsets) -> Counts:
         """Return the counts of some rows."""
@@ -142,7 +143,7 @@ class Records:
     address: Column
     """Client address or other client id. `-`/empty/missing where unknown."""
     escaped: bool
-    """Whether values may hold backslash escapes (Apache's and nginx's \\", \\\\, \\xHH)."""
+    r"""True if values may hold backslash escapes (Apache's and nginx's \", \\, \xHH)."""
     counts: Counts | None = None
     """None where a row is a request, as those of logs are."""
     is_page: NDArray[np.bool_] | None = None

@@ -128,7 +128,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One build of one day of a window asset: what to read, with which engine, where to write."""
+    """A build of one day of a window asset: what to read, with which engine, where to write."""
 
     asset: WindowAsset
     store: Store

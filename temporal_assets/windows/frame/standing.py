@@ -1,8 +1,4 @@
-"""How far an installation is on its way to a policy, in one sentence.
-
-Here: how many days there are, how many are needed, what can be built now, and which days are left
-out. Not here: which command to type (`cli`), why a list is empty (`windows.policy.policy_notes`).
-"""
+"""Progress of an installation on its way to a policy, in one sentence."""
 
 from __future__ import annotations
 

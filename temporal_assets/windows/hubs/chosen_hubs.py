@@ -78,7 +78,7 @@ class ChosenHubs:
     """The hubs that either order (greedy, or the paper's) ranks among the first."""
 
     hubs: pa.Table
-    """One row of `HUB_COLUMNS` for each hub, in the order of `place`."""
+    """Table with a row of `HUB_COLUMNS` for each hub, in the order of `place`."""
     links: HubLinks
     """Links of each row of `hubs`."""
     temporal_pages: int

@@ -56,7 +56,7 @@ class _Candidates:
     """All pages that may be listed, pages with links first."""
 
     rows: pa.Table
-    """One row of `HUB_COLUMNS` for each candidate."""
+    """Table with a row of `HUB_COLUMNS` for each candidate."""
     basis: pa.Array
     """Evidence that makes each page a candidate: links, being a front page, or clicks."""
     clicks: Int64s

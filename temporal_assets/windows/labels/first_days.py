@@ -80,7 +80,7 @@ class KnownPages:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Which pages and days to read."""
+    """Pages and days to read."""
 
     known_from: dt.date
     known_until: dt.date
@@ -90,7 +90,7 @@ class _Plan:
     n_days: int
     """Number of first days whose share of the views makes a page temporal."""
     observed: Flags
-    """For each day from `known_from` on, True if it is published."""
+    """True for each day from `known_from` on that is published."""
 
     @property
     def days(self) -> int:

@@ -43,7 +43,7 @@ class PageDays:
 
 @dataclass(slots=True)
 class Walk:
-    """One pass over the pages of a window and some of its days; it can be iterated once."""
+    """A pass over the pages of a window and some of its days; it can be iterated once."""
 
     totals: Sequence[str]
     days: Sequence[tuple[int, Sequence[str]]]

@@ -40,9 +40,9 @@ class Pages:
     changed: Int64s
     """Pages that are counted anew, ascending."""
     first: Mapping[str, int]
-    """For each page, the first page of its site."""
+    """Index of the first page of each page's site."""
     first_before: Mapping[str, int]
-    """For each page, the first earlier row of its site."""
+    """Index of the first earlier row of each page's site."""
 
 
 @dataclass(frozen=True, slots=True)

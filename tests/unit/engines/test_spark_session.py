@@ -18,7 +18,7 @@ from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.engines.outcomes import result_of
 from temporal_assets.engines.spark import spark_session
-from temporal_assets.engines.spark.spark_progress import Progress, told
+from temporal_assets.engines.spark.spark_progress import Progress, reported
 from temporal_assets.engines.spark.spark_session import explained, open_session
 from temporal_assets.engines.spark.spark_tasks import can_see, outcomes
 from temporal_assets.settings import Settings, SettingsError, load_settings
@@ -220,10 +220,10 @@ def test_an_error_of_one_item_is_raised_where_its_result_is_wanted() -> None:
 def test_stages_and_tasks_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     progress = Progress("page_totals.sql", seconds=0)
-    progress.see([])
+    progress.update([])
     assert caplog.messages == []
-    progress.see([(4, 1, 8)])
-    progress.see([(4, 8, 8), (5, 2, 1000)])
+    progress.update([(4, 1, 8)])
+    progress.update([(4, 8, 8), (5, 2, 1000)])
     assert caplog.messages == [
         "page_totals.sql: 0 of 1 stages begun are done, 1 of their 8 tasks",
         "page_totals.sql: 1 of 2 stages begun are done, 10 of their 1,008 tasks",
@@ -234,7 +234,7 @@ def test_lines_come_calmly(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     progress = Progress("page_totals.sql", seconds=3600)
     for done in range(8):
-        progress.see([(4, done, 8)])
+        progress.update([(4, done, 8)])
     assert caplog.messages == []
 
 
@@ -245,7 +245,7 @@ def test_a_connect_server_tells_while_work_runs(caplog: pytest.LogCaptureFixture
         registerProgressHandler=handlers.append, removeProgressHandler=handlers.remove
     )
     stage: Any = SimpleNamespace(stage_id=1, num_tasks=2, num_completed_tasks=1)
-    with told(session, "transits.sql", is_remote=True):
+    with reported(session, "transits.sql", is_remote=True):
         (hear,) = handlers
         hear([stage], inflight_tasks=1, operation_id="x", done=False)
         hear(None, inflight_tasks=0, operation_id="x", done=True)
