@@ -104,7 +104,7 @@ GROUPS: Final = {
 SUMMARIES: Final = {name: text for group in GROUPS.values() for name, text in group.items()}
 """Every command, whatever its group."""
 
-_SHOWN: Final[dict[str, Any]] = {
+_TYPER_OPTIONS: Final[dict[str, Any]] = {
     "add_completion": False,
     # A traceback with local variables would show log lines, and addresses with them.
     "pretty_exceptions_enable": False,
@@ -141,7 +141,7 @@ def _command(name: str) -> Any:
 
 def _from_module(room: str, name: str) -> Any:
     module = import_module(f"temporal_assets.cli.{room}.{name.replace('-', '_')}")
-    alone = typer.Typer(**_SHOWN)
+    alone = typer.Typer(**_TYPER_OPTIONS)
     alone.command(name)(module.run)
     return typer.main.get_command(alone)
 
@@ -195,7 +195,7 @@ class _Parts(TyperGroup):
 
 
 def _parts_of(name: str) -> Any:
-    group = typer.Typer(name=name, cls=_Parts, help=_HELP[name], **_SHOWN)
+    group = typer.Typer(name=name, cls=_Parts, help=_HELP[name], **_TYPER_OPTIONS)
     group.callback()(lambda: None)
     return typer.main.get_group(group)
 
@@ -253,7 +253,7 @@ app = typer.Typer(
     help="Learn from access logs what a crawler should watch.",
     epilog="Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted.",
     no_args_is_help=True,
-    **(_SHOWN | {"add_completion": True}),
+    **(_TYPER_OPTIONS | {"add_completion": True}),
 )
 
 

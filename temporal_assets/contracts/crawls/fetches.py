@@ -22,15 +22,15 @@ FETCHES: Final = Table(
         day DATE: Day of `time`.
         time TIMESTAMP: When it was fetched, in UTC.
         url VARCHAR: What was asked for.
-        page VARCHAR NULL: Its canonical form; NULL if it is no page.
+        page VARCHAR NULL: Canonical form of `url`; NULL if it is no page.
         site VARCHAR: Host of `url`.
-        status BIGINT NULL: Of the response; NULL without one.
+        status BIGINT NULL: Status of the response; NULL without one.
         kind VARCHAR: `page`, `explore` (a page that the policy did not know), or a visit to a
             source: `hub`, `feed`, `sitemap`.
         is_changed BOOLEAN NULL: Whether a visit found another content than the one before; NULL if
             nothing says so.
-        source VARCHAR NULL: Of a page the source that showed it first, of a visit the source; NULL
-            if unknown.
+        source VARCHAR NULL: For a page the source that showed it first, for a visit the source;
+            NULL if unknown.
         new_links BIGINT NULL: Links on it that no source had shown before; NULL if nobody counted.
         seconds DOUBLE NULL: Until the response began.
         error VARCHAR NULL: Why there was no response.

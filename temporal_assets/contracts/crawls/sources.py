@@ -21,15 +21,15 @@ SOURCES: Final = Table(
     columns=columns(f"""
         day DATE: Last day of the window.
         url VARCHAR from {_FETCHED}: The source.
-        site VARCHAR from {_FETCHED}: Its host.
+        site VARCHAR from {_FETCHED}: Host of the source.
         kind VARCHAR from fetches.kind: `hub`, `feed` or `sitemap`.
         is_news BOOLEAN: A news sitemap, by its name.
         is_listed BOOLEAN: `crawls.sources` names it.
-        visits BIGINT from fetches.url: Fetches of it.
-        unchanged BIGINT from fetches.is_changed: Of these, without a change.
-        failures BIGINT from fetches.status: Of these, without a response or with a status from 400
-            on.
-        last_status BIGINT NULL from fetches.status: Of the last visit; NULL without a response.
+        visits BIGINT from fetches.url: Fetches of the source.
+        unchanged BIGINT from fetches.is_changed: Visits that found no change.
+        failures BIGINT from fetches.status: Visits without a response or with a status from 400 on.
+        last_status BIGINT NULL from fetches.status: Status of the last visit; NULL without a
+            response.
         is_gone BOOLEAN from fetches.status: The last visit was answered with 410, or the last three
             with 404: it leaves the policy.
         pages BIGINT from fetches.source: Pages fetched that it showed first.

@@ -38,22 +38,24 @@ TIMELY_SIMULATION: Final = Table(
             was still to come when they were fetched; pages never fetched count as none.
         remaining_low DOUBLE from {_INTEREST}: Lower bound of `remaining` over which pages there
             happened to be (95 %).
-        remaining_high DOUBLE from {_INTEREST}: Upper bound of it.
+        remaining_high DOUBLE from {_INTEREST}: Upper bound of `remaining`.
         remaining_less_ours DOUBLE from {_INTEREST}: `remaining` less that of `ours` under the same
             budget.
         remaining_less_ours_low DOUBLE from {_INTEREST}: Lower bound of the difference over which
             pages there happened to be (95 %, paired).
-        remaining_less_ours_high DOUBLE from {_INTEREST}: Upper bound of it.
-        temporal_remaining DOUBLE from {_INTEREST}, page_labels.is_temporal: The same of temporal
-            pages.
+        remaining_less_ours_high DOUBLE from {_INTEREST}: Upper bound of `remaining_less_ours`.
+        temporal_remaining DOUBLE from {_INTEREST}, page_labels.is_temporal: Share of the interest
+            in temporal pages alone that was still to come.
         temporal_fetched DOUBLE from page_labels.is_temporal: Share of the temporal pages born
             during the crawl that were fetched at all.
         median_delay_hours DOUBLE NULL from interest_curves.b: From birth to the first fetch of
             temporal pages; NULL where none was fetched.
         median_delay_low_hours DOUBLE NULL from interest_curves.b: Lower bound of
             `median_delay_hours` (95 %, by order statistics).
-        median_delay_high_hours DOUBLE NULL from interest_curves.b: Upper bound of it.
-        delay_90_hours DOUBLE NULL from interest_curves.b: The 90th percentile of the same.
+        median_delay_high_hours DOUBLE NULL from interest_curves.b: Upper bound of
+            `median_delay_hours`.
+        delay_90_hours DOUBLE NULL from interest_curves.b: 90th percentile of the hours from birth
+            to the first fetch of temporal pages.
         fetches BIGINT: Fetches made.
         wasted BIGINT: Fetches of known pages that showed nothing new.
         watched BIGINT: Pages known at the start that are fetched again.

@@ -60,13 +60,13 @@ SEED_EVALUATION: Final = Table(
             f_high DOUBLE NULL from page_histories.views: The 97.5 % quantile of `f` when sites are
                 drawn again; NULL where not `is_used`.
             f_gain DOUBLE NULL: `f` less that of the list in use; NULL where there is none.
-            f_gain_low DOUBLE NULL: Its 2.5 % quantile, on the same draws.
-            f_gain_high DOUBLE NULL: Its 97.5 % quantile.
+            f_gain_low DOUBLE NULL: The 2.5 % quantile of `f_gain`, on the same draws.
+            f_gain_high DOUBLE NULL: The 97.5 % quantile of `f_gain`, on the same draws.
             best_baseline VARCHAR NULL: Rule of the baseline with the largest `f` of the trial; NULL
                 of baselines and where not `is_used`.
             f_lead DOUBLE NULL: `f` less that of `best_baseline`.
-            f_lead_low DOUBLE NULL: Its 2.5 % quantile, on the same draws.
-            f_lead_high DOUBLE NULL: Its 97.5 % quantile.
+            f_lead_low DOUBLE NULL: The 2.5 % quantile of `f_lead`, on the same draws.
+            f_lead_high DOUBLE NULL: The 97.5 % quantile of `f_lead`, on the same draws.
             """),
     ),
     key=("day", "trial", "horizon_days", "label", "method", "rule", "setting"),

@@ -34,7 +34,7 @@ CALIBRATION: Final = Table(
         false_alarm BIGINT from {_BY_CURVE}: Untemporal pages labelled temporal.
         performance DOUBLE: A · hit − B · miss − C · false alarm with the weights of the settings
             (TW 5.2).
-        is_best BOOLEAN: The pair that is chosen among all of them.
+        is_best BOOLEAN: True for the pair that is chosen.
         is_used BOOLEAN: The pair that labels use under `labels.thresholds = calibrated`: for
             interest the best of those with `labels.n` days. None where fewer than 50 pages are
             annotated, or pages of one kind only.

@@ -25,8 +25,8 @@ EARLY_LABELS: Final = Table(
         *columns("day DATE: Last day of the window."),
         *PAGE_TOTALS.taken("site", "url"),
         *columns("""
-            section VARCHAR from page_totals.url: Its top folder, or its program: a prefix of the
-                URL, without the scheme.
+            section VARCHAR from page_totals.url: Top folder of the page, or its program: a prefix
+                of the URL, without the scheme.
             """),
         *PAGE_TOTALS.taken("birth"),
         *columns("""
@@ -34,8 +34,8 @@ EARLY_LABELS: Final = Table(
             total BIGINT from page_totals.total: Views so far.
             probability DOUBLE NULL from page_views.views, page_totals.total: Probability that the
                 page is temporal; NULL where there is nothing to learn from.
-            prior DOUBLE NULL from page_views.views, page_totals.total: The same before any view was
-                looked at: from its site and section alone.
+            prior DOUBLE NULL from page_views.views, page_totals.total: Probability before any view
+                was looked at: from the page's site and section alone.
             basis VARCHAR from page_views.views, page_totals.total: What `probability` rests on:
                 `views` (and history); `history` of site and section alone, where all known pages
                 are of one kind; `nothing`, where no page is known.

@@ -54,7 +54,7 @@ INTEREST_CURVES: Final = Table(
                 days; 1 for `one_day`.
             phi_n_low DOUBLE NULL from page_histories.views: Lower end of the 95 % interval of
                 `phi_n`; 0 where the page may have been born before the window.
-            phi_n_high DOUBLE NULL from page_histories.views: Upper end of it.
+            phi_n_high DOUBLE NULL from page_histories.views: Upper bound of `phi_n`.
             method VARCHAR: `likelihood` or `least_squares`.
             """),
     ),

@@ -25,7 +25,7 @@ NEWS_PREFIXES: Final = Table(
             pages BIGINT from prefix_trees.aged_pages, prefix_trees.curve_pages, prefix_trees.pages:
                 Stock: reliable pages in it and beneath, those left out that are too young for
                 `prefixes.label`; all of them where `rule` is the paper's.
-            news_pages BIGINT from prefix_trees.news_pages, prefix_trees.temporal_pages: Those that
+            news_pages BIGINT from prefix_trees.news_pages, prefix_trees.temporal_pages: Pages that
                 are temporal, or news where `prefixes.label` says so.
             """),
         *PREFIX_TREES.taken("flow_pages", "flow_temporal_pages", "views"),

@@ -35,8 +35,10 @@ PREFIX_TREES: Final = Table(
         own_old_pages BIGINT from page_flow.url, page_labels.phi_n: Older pages directly in it, not
             in a section beneath.
         pages BIGINT: Reliable pages in it and beneath.
-        temporal_pages BIGINT from page_labels.is_temporal: Those that are temporal by their curve.
-        news_pages BIGINT from page_labels.is_news: Those that are news by their concentration.
+        temporal_pages BIGINT from page_labels.is_temporal: Reliable pages that are temporal by
+            their curve.
+        news_pages BIGINT from page_labels.is_news: Reliable pages that are news by their
+            concentration.
         curve_pages BIGINT from page_labels.phi_n: Pages old enough to be temporal: the others have
             no curve.
         aged_pages BIGINT from page_histories.birth, page_labels.m, page_labels.p: Pages old enough
@@ -62,10 +64,10 @@ PREFIX_TREES: Final = Table(
         recent_views BIGINT from page_histories.views: Views of the last 3 days of the window.
         view_squares DOUBLE from page_histories.total: Sum of the squared views of its pages: how
             many pages the views are worth.
-        clients BIGINT from page_histories.views, page_traffic.clients, page_traffic.few_clients: So
-            many different clients at least opened pages here: the most of one page on one day.
-            Where that is below `privacy.min_clients`, those of the window: of all pages if few came
-            to each, else of one.
+        clients BIGINT from page_histories.views, page_traffic.clients, page_traffic.few_clients:
+            Number of different clients at least that opened pages here: the most of one page on one
+            day. Where that is below `privacy.min_clients`, those of the window: of all pages if few
+            came to each, else of one.
         """),
     key=("day", "prefix"),
     own_rules=(

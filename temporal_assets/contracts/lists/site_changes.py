@@ -25,7 +25,7 @@ SITE_CHANGES: Final = Table(
         rank BIGINT NULL from site_scores.rank: Place in the list; NULL where it is not selected.
         earlier_rank BIGINT NULL: Place in the list before.
         bound DOUBLE NULL from site_scores.bound: What the score is at least.
-        earlier_bound DOUBLE NULL: The same before.
+        earlier_bound DOUBLE NULL: Value of `bound` in the list before.
         temporal_pages BIGINT from site_scores.temporal_pages: Temporal pages of the window.
         first_seen DATE: First day with views in the window.
         last_seen DATE: Last day with views.

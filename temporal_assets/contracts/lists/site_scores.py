@@ -29,7 +29,8 @@ SITE_SCORES: Final = Table(
             site VARCHAR: Host, or registrable domain of several.
             hosts BIGINT: Hosts of the site that were visited.
             pages BIGINT from prefix_trees.pages: Reliable pages.
-            temporal_pages BIGINT from prefix_trees.temporal_pages: Those that are temporal.
+            temporal_pages BIGINT from prefix_trees.temporal_pages: Reliable pages that are
+                temporal.
             views BIGINT from prefix_trees.views: Views of the reliable pages.
             """),
         *PREFIX_TREES.taken("temporal_views"),
@@ -38,8 +39,8 @@ SITE_SCORES: Final = Table(
                 have no label, and count as untemporal above. 0 where `sites.rule` is the paper's.
             young_temporal_pages DOUBLE from early_labels.probability: How many of them to expect
                 temporal: the sum of their probabilities.
-            young_temporal_views DOUBLE from early_labels.probability, early_labels.total: Their
-                views, weighted by these.
+            young_temporal_views DOUBLE from early_labels.probability, early_labels.total: Views of
+                the young pages, weighted by their probabilities.
             score_1 DOUBLE NULL: Temporal pages / pages, young ones as expected; NULL without
                 reliable pages.
             score_2 DOUBLE NULL: Views of temporal pages / views, young ones as expected; NULL
@@ -59,7 +60,7 @@ SITE_SCORES: Final = Table(
             merit DOUBLE NULL: What ranks: by the rule `flow` the new temporal pages of the window
                 less those that as many pages must bring to be worth a place in a list; else
                 `bound`.
-            clients BIGINT: So many different clients at least.
+            clients BIGINT: Number of different clients, at least.
             first_seen DATE from page_views.day: First day with views in the window.
             last_seen DATE from page_views.day: Last day with views.
             is_quiet BOOLEAN from page_views.views: In the last 3 days it had less than a twentieth

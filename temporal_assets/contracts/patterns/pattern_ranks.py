@@ -39,7 +39,8 @@ PATTERN_RANKS: Final = Table(
         *columns("""
             authority DOUBLE NULL from url_patterns.links: Share of the behaviour graph's attention
                 that arrives here (BB eq 10), of unit length over the site; NULL without transits.
-            hub DOUBLE NULL from url_patterns.links: The same for attention that goes on from here.
+            hub DOUBLE NULL from url_patterns.links: Share of the behaviour graph's attention that
+                goes on from here (BB eq 10), on the same scale.
             fetch_score DOUBLE NULL from url_patterns.links: (authority + hub) / 2.
             rank_volume BIGINT: Place within the site by pages; 1 is the best.
             rank_visits BIGINT: Place within the site by overall visit, F_in; 1 is the best.

@@ -57,12 +57,12 @@ URL_PATTERNS: Final = Table(
             (`core.patterns.pattern_rules`).
         volume BIGINT from page_traffic.url: How many pages it has: the size of P.
         visits BIGINT from page_traffic.visits: F_in of its pages.
-        referred BIGINT from page_traffic.referred: Those of `visits` that came from a page.
+        referred BIGINT from page_traffic.referred: Visits that came from a page.
         referrals BIGINT from page_traffic.referrals: F_out of its pages.
         views BIGINT from page_traffic.views: Views of its pages.
         labelled_pages BIGINT from page_traffic.is_temporal: Pages with a label: those of whose
             interest enough is known.
-        temporal_pages BIGINT from page_traffic.is_temporal: Those of them that are temporal.
+        temporal_pages BIGINT from page_traffic.is_temporal: Labelled pages that are temporal.
         new_pages BIGINT from page_traffic.is_new: New pages of the later half of the window.
         merged_by VARCHAR NULL: `visit` or `transit` where that cut made a leaf of an inner node of
             T_syn.

@@ -32,9 +32,9 @@ PROVISIONAL_LISTS: Final = Table(
             towards that of the section above and of the site; a half where nothing is known.
         new_per_day DOUBLE NULL from page_views.day: Such pages that were first opened after the
             first day, a day; NULL with a single day.
-        views BIGINT from page_views.views: Their views.
-        clients BIGINT from page_traffic.clients: So many clients at least: those of its most opened
-            page.
+        views BIGINT from page_views.views: Views of the pages.
+        clients BIGINT from page_traffic.clients: Number of clients at least: those of its most
+            opened page.
         is_listed BOOLEAN: New pages of it are worth to be fetched now. Of sections, one that lies
             beneath another that is listed is not.
         """),

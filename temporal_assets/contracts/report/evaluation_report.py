@@ -22,7 +22,7 @@ EVALUATION_REPORT: Final = Table(
     grain="one section of the report",
     columns=columns("""
         day DATE: Last day of the window.
-        place BIGINT: Of the section in the report; 0: what the data is.
+        place BIGINT: Position of the section in the report; 0: what the data is.
         id VARCHAR: Short name: `tw-table-1`, `bb-figure-8`, `data`.
         source VARCHAR: Where a paper has it: `TW Table 1`; else empty.
         title VARCHAR: Heading.

@@ -26,14 +26,14 @@ PAGE_TRAFFIC: Final = Table(
         *columns("""
             visits BIGINT from transits.target, transits.client: F_in: distinct pairs of a referrer,
                 or none, and a client who came to the page.
-            referred BIGINT from transits.referrer: Those of `visits` that came from a page, of this
-                site or another.
+            referred BIGINT from transits.referrer: Visits that came from a page, of this site or
+                another.
             referrals BIGINT from transits.referrer, transits.client: F_out: distinct pairs of a
                 target, on any site, and a client who came there from the page.
             clients BIGINT from transits.client: Distinct clients who came to the page.
-            few_clients BIGINT[] from transits.client: Their pseudonyms where they are fewer than
-                `privacy.min_clients`, else empty: what it takes to count the clients of a pattern
-                up to that bound.
+            few_clients BIGINT[] from transits.client: Pseudonyms of the clients where they are
+                fewer than `privacy.min_clients`, else empty: what it takes to count the clients of
+                a pattern up to that bound.
             links STRUCT(page INTEGER, transits BIGINT)[] from transits.referrer, transits.client:
                 F_trans: pages of the same site that people came from, and how many did. A page is
                 its place among the URLs of its site, from 0.

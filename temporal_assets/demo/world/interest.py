@@ -26,27 +26,32 @@ Floats = NDArray[np.float32]
 # prints each statistic of the real sets beside the corpus'; docs/demo.md has the table.
 
 _NEWS_SPREAD: Final = 2.6
+"""Standard deviation of the logarithm of a news page's views."""
 _LASTING_SPREAD: Final = 2.3
+"""Standard deviation of the logarithm of a lasting page's views."""
 _MOST_POPULAR: Final = 2.5
-"""Standard deviation of the logarithm of a page's views, and the largest number of them that a page
-has. Of a week's clicks on a portal the first percent of the pages has 71 % and the first page 2 %
-(`globo_clicks`), on a small site 26 % and 11 % (`elastic_logs`). A wider spread would give a site
-of a few hundred pages to one of them."""
+"""Largest number of these standard deviations that a page has. Of a week's clicks on a portal the
+first percent of the pages has 71 % and the first page 2 % (`globo_clicks`), on a small site 26 %
+and 11 % (`elastic_logs`). A wider spread would give a site of a few hundred pages to one of
+them."""
 
 _DAY_NOISE: Final = 0.15
 """Standard deviation of the logarithm of a site's day, besides weekday and chance (`wiki`: 0.12
 to 0.22 for five sets; TW 5.1 speaks of it)."""
 _PAGE_NOISE: Final = 0.13
-"""The same of a page's day, besides its site's (`wiki`: 0.13 to 0.19 with both)."""
+"""Standard deviation of the logarithm of a page's day, besides its site's (`wiki`: 0.13
+to 0.19 with both)."""
 
+# Pages of lasting interest with a day of many more views than usual (`wiki`: 10 % have one of more
+# than three times as many, 6 % above four, a tenth of those above 17).
 _BURSTS: Final = 0.10
+"""Share of lasting pages that have such a day within 60 days."""
 _LEAST_BURST: Final = 2.0
+"""Least number of views beyond the usual on that day, as a multiple of these."""
 _BURST_TAIL: Final = 1.4
+"""Exponent of the Pareto distribution of that multiple."""
 _BURST_FADES: Final = 0.7
-"""Constants of bursts: so many lasting pages have a day with three times their usual views or more
-within 60 days; the size beyond the usual is Pareto with this exponent, and falls by 1/e in so many
-days (`wiki`: 10 % above three times, 6 % above four, a tenth of those above 17; a quarter is left
-on the next day)."""
+"""Days in which a burst falls by 1/e (`wiki`: a quarter is left on the next day)."""
 
 _TINY: Final = np.float32(1e-9)
 
