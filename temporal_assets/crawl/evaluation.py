@@ -276,6 +276,7 @@ def evaluate_together(
 
 
 def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> SiteResult:
+    """Return the curves of all crawl orders on one site of the mirror."""
     start, stop = int(mirror.first[i]), int(mirror.first[i + 1])
     urls = mirror.urls[start:stop]
     links = part(mirror.links, start, stop)

@@ -147,6 +147,7 @@ def in_groups(
 def _in_processes(
     kernel: GroupKernel, filled: Iterable[Parcel], rows: int, limits: GroupLimits
 ) -> Iterator[pa.RecordBatch]:
+    """Yield the kernel's result for each parcel in order, computed by several processes."""
     processes = min(limits.processes, 1 + rows // _ROWS_A_PROCESS)
     started = [GroupProcess(kernel, limits) for _ in range(processes)]
     free = SimpleQueue[GroupProcess]()

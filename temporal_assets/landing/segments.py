@@ -180,6 +180,7 @@ def _append(writer: pq.ParquetWriter, tables: Sequence[pa.Table]) -> None:
 
 
 def _table(cleaned: Cleaned, rows: np.ndarray, source: str) -> pa.Table:
+    """Return the chosen records as a table with the columns of a segment file."""
     n = int(rows.sum())
     whole = n == len(rows)
     url, referrer, site = (

@@ -113,6 +113,7 @@ def covers(source: LogSource, path: str) -> bool:
 
 
 def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
+    """Return what reading a source's files has shown: counts, faults and warnings."""
     failed = [file for file in files if file.error]
     # What was read under other options before still counts, and says nothing of these.
     failing = {file.sightings[0].path for file in failed}

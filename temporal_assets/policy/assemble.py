@@ -337,6 +337,7 @@ def _places(rows: Sequence[Value], key: Callable[[Value], Any]) -> list[int]:
 def _patterns(
     rows: list[dict[str, Any]], tables: Tables, choices: Choices
 ) -> tuple[list[PatternEntry], list[SiteTree]]:
+    """Return the entries of all patterns and, per site, the tree that refers to them."""
     trees, early = tables.trees, tables.provisional
     of_early = replace(choices, urgent_share=URGENT_SHARE)
     rows.sort(key=lambda row: (row["site"], row["node"]))

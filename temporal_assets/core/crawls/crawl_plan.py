@@ -194,6 +194,7 @@ def _merged(
 
 @loop
 def _greedy(first: Int64s, target: Int32s, start: Int32s, value: Floats) -> Int32s:
+    """Return pages as fetched, each time the one that shows the most value not seen yet."""
     pages = len(first) - 1
     is_seen = np.zeros(pages, np.bool_)
     seen, fetched = np.empty(pages, np.int32), np.empty(pages, np.int32)

@@ -123,6 +123,7 @@ def _crawl(
     levels: int,
     fetches: int,
 ) -> tuple[Int32s, Int32s, Int64s]:
+    """Return pages as fetched, pages as seen, and how many are seen after each fetch."""
     pages = len(first) - 1
     is_seen = np.zeros(pages, np.bool_)
     # The frontier: one queue a level, linked through `behind`.

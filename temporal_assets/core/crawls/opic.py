@@ -35,6 +35,7 @@ def opic_scores(graph: LinkGraph, start: ArrayLike) -> Floats:
 
 @loop
 def _order(first: Int64s, target: Int32s, start: Int32s) -> Int32s:
+    """Return pages as fetched: a fetched page shares its cash among the pages it links."""
     pages = len(first) - 1
     cash = np.zeros(pages)
     place = np.full(pages, -1, np.int64)  # in the order of being seen

@@ -163,6 +163,7 @@ def _is_in_order(first: Int64s, birth: Floats) -> bool:
 def _judged(
     world: TimelyWorld, first_fetch: Floats, hours: float, fetches: int, wasted: int
 ) -> TimelyResult:
+    """Return the measures of a crawl, from the hour of each page's first fetch."""
     born = (world.birth >= 0) & (world.birth < hours)
     temporal = born & world.is_temporal
     delay, left = first_fetch - world.birth, left_at(world, first_fetch)
@@ -273,6 +274,7 @@ def _simulate(
     hours: float,
     most: int,
 ) -> tuple[Floats, int, int]:
+    """Return the hour of each page's first fetch, the number of fetches and of wasted ones."""
     pages = len(birth)
     first_fetch = np.full(pages, np.nan)
     last_fetch = np.full(pages, _KNOWN_AT)

@@ -83,6 +83,7 @@ def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
 def _reach(
     start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s
 ) -> tuple[Int64s, Int64s, Int64s]:
+    """Return wanted pages within one and two hops of the first n seeds, and `linked_by`."""
     pages = start.size - 1
     is_seed = np.zeros(pages, np.bool_)
     linked_by = np.zeros(pages, np.int64)

@@ -187,6 +187,7 @@ def _shrink(
     strength: float,
     stock_weight: float,
 ) -> tuple[Floats, Floats, NDArray[np.int8]]:
+    """Return score, weight and basis of each section; parents precede their children."""
     count = len(parent)
     score, weight = np.empty(count), np.empty(count)
     basis = np.empty(count, np.int8)

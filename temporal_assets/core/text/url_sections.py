@@ -165,6 +165,7 @@ def _host_start(data: Bytes, start: int, stop: int) -> int:
 
 @loop
 def _sections(data: Bytes, offsets: Int64s) -> tuple[Int64s, Int64s, Int64s, Flags]:
+    """Return each URL's first section and start, and the stop and kind of each section."""
     urls = len(offsets) - 1
     separators = 0
     for byte in data:

@@ -240,6 +240,7 @@ def _is_alphanumeric(byte: int) -> bool:
 def _split_query(
     data: Bytes, start: int, stop: int, fields: Int64s, count: int, seed: np.uint64
 ) -> int:
+    """Append the fields of `data[start:stop]`, a query, to `fields`; return their new number."""
     first = count
     at = start
     seen = 0

@@ -270,6 +270,7 @@ def _dashed_bits(data: Bytes, start: int, stop: int) -> int:
 def _class(
     bits: int, data: Bytes, start: int, stop: int, digits: int, letters: int, separators: int
 ) -> int:
+    """Return the class of a value: the most specific one that its bits allow."""
     length = stop - start
     kind = ANY_CLASS
     if bits & UUID:

@@ -212,6 +212,7 @@ def _choose(
     words: Words,
     rows: Int64s,
 ) -> int:
+    """Fill `rows` with transits that may repeat a visit, by Bloom filter; return their number."""
     count, of = 0, -1
     begin, size = 0, 0
     for row in range(len(target)):

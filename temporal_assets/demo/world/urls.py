@@ -152,6 +152,7 @@ def _section_urls(
     earlier: int,
     words: tuple[bytes, ...] = _CANONICAL_WORDS,
 ) -> Ragged:
+    """Return URLs of a section's pages (`rows`) in the style of the section."""
     start = (pages.site.origin + section.prefix).encode()
     rng = generator(options.seed, "urls", pages.site.index, index, int(earlier > 0))
     order = earlier + np.arange(len(rows))

@@ -287,6 +287,7 @@ def _hex(byte: int) -> int:
 def _decode_percent(
     data: Bytes, start: Offsets, stop: Offsets, only_percent: bool
 ) -> tuple[Bytes, Offsets, Offsets]:
+    """Return fields with percent escapes decoded; with `only_percent`, double escapes only."""
     out = np.empty(_room(start, stop), np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0

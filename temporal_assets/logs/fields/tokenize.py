@@ -219,6 +219,7 @@ def interpret_fields(fields: Fields) -> None:
 def _find_lines(
     data: Bytes, first_line: int, skip_directives: bool
 ) -> tuple[Offsets, Offsets, Offsets]:
+    """Return number, start and stop of each line with content."""
     count = 1
     for byte in data:
         count += byte == NEWLINE

@@ -208,6 +208,7 @@ def _scan(
     stop: Offsets,
     kind: Kinds,
 ) -> None:
+    """Find the fields of each line; fills `read`, `start`, `stop` and `kind`."""
     nodes = keys.parent.size
     at, end = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     what = np.empty(nodes, np.uint8)

@@ -150,6 +150,7 @@ def _concatenate(
     rest_start: Offsets,
     rest_stop: Offsets,
 ) -> tuple[Bytes, Offsets, Offsets]:
+    """Return prefix and rest of each row as one text: bytes, starts and stops."""
     n = rest_start.size
     start = np.empty(n, np.int64)
     stop = np.empty(n, np.int64)

@@ -38,6 +38,7 @@ def array_lines(data: Bytes, state: Offsets) -> Bytes:
 
 @loop
 def _array_lines(data: Bytes, state: Offsets) -> Bytes:
+    """Return a block of a JSON array with one object a line; `state` continues across blocks."""
     out = np.empty(data.size, np.uint8)
     to = 0
     depth, in_text, is_escaped = state[_DEPTH], state[_IN_TEXT], state[_IS_ESCAPED]

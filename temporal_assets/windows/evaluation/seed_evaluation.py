@@ -151,6 +151,7 @@ def _rows(
     in_use: Flags | None,
     published: Sequence[Choice],
 ) -> Iterator[Row]:
+    """Yield a row for each list of a trial, with intervals for those in use."""
     site = pages.trees.roots
     # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
     own = round(job.settings.sites.top_k * trial.share)

@@ -66,6 +66,7 @@ def find_earlier(job: Job, daily: str) -> Earlier | None:
 
 
 def _prove(job: Job, daily: str, manifest: Manifest) -> Earlier | None:
+    """Return the changes since an earlier window, or None unless it is sure to be usable."""
     if (
         manifest.schema_version != job.asset.table.version
         or manifest.settings_digest != job.asset.settings_digest(job.settings)

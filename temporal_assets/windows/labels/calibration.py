@@ -163,6 +163,7 @@ def rows_of(job: Job, choices: Sequence[Choice]) -> pa.Table:
 
 
 def _cells(job: Job, choice: Choice, schema: pa.Schema) -> pa.Table:
+    """Return the rows of `calibration` of one choice: a cell per pair of thresholds."""
     table = choice.best.table
     cells = len(table.days) * len(table.thresholds)
     is_best, is_used = _marks(choice.best, choice.best), _marks(choice.best, choice.used)

@@ -113,6 +113,7 @@ def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
 
 
 def _plan_of(job: Job) -> _Plan:
+    """Return which pages and days to read: recent births first, a sample of the others."""
     observed = observed_days(job)
     start = int(np.argmax(observed))
     unseen = min(_UNSEEN_DAYS, (len(observed) - start) // 4)

@@ -101,6 +101,7 @@ def changed_transits(
 def _changes(
     job: Job, earlier: Earlier, then: Manifest, least_clients: int, at_once: int
 ) -> Changes | None:
+    """Return the changes since the window before, or None if labels are missing."""
     both = _Windows.read(job, earlier, then)
     labels = KnownLabels(job.files("page_labels"))
     threads = job.settings.engine.used_threads

@@ -121,6 +121,7 @@ def by_statements(
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write `page_traffic`: from the window before if possible, else from all days."""
     present = job.present("transits")
     later = later_half(present)
     parameters = {
