@@ -29,7 +29,7 @@ class DayTransits:
     rows: list[Path]
     urls: list[Path]
     counts: list[Path]
-    """File of counts without clients, with numbers of URLs; None if the day has none."""
+    """File of counts without clients, with numbers of URLs; empty if the day has none."""
 
 
 def make_transits(

@@ -26,7 +26,7 @@ BESIDE: Final = (
     Section("/calendar/", Style.DATED, 0.2, {}),
     Section("/profile.php", Style.PROGRAM, 0.2, {}),
 )
-"""Sections that programs make of a site's pages, beside its own."""
+"""Sections that programs make of a site's pages, besides the site's own sections."""
 
 _YOUNGEST: Final = 16
 """Least age in days at the window's first day, of pages outside of the site's sections."""

@@ -78,8 +78,8 @@ class Patterns(Section):
     (docs/url-patterns.md)."""
 
     cut: Literal["syntax", "visit", "transit"] = "transit"
-    """Whose leaves are the patterns: T_syn, T_visit or T_tran. BB Table 4 and Figure 6 are best
-    for the last."""
+    """Tree whose leaves are the patterns: before cuts (T_syn), after the visit cut (T_visit) or
+    after the transit cut (T_tran). BB Table 4 and Figure 6 are best for the last."""
 
     site_memory_mib: ClassVar[int] = 4096
     """Memory a process may take for one site, of which as many are learned at once as

@@ -50,7 +50,10 @@ class Rival(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of descents: allocating it each time would take longer than they do."""
+    """Working memory of descents: allocating it each time would take longer than they do.
+
+    ROWS, ROOM and PARAMETERS are constants of `descent` and `page_equations`.
+    """
 
     works: Floats
     """2 x ROWS x days."""

@@ -485,7 +485,7 @@ class _Builder:
         rows: Int32s,
         roles_above: dict[int, tuple[int, int]],
     ) -> bool:
-        """Note what all URLs of the node share under a key; whether the key stays open."""
+        """Record what all URLs of a node share under a key; return True if the key stays open."""
         kind = self.kind[key]
         urls = len(rows)
         present = measures.present[i]
@@ -644,10 +644,7 @@ class _Builder:
         return bool(kind != QUERY or measures.present[i] >= self.support)
 
     def _is_one_branch(self, measures: _Measures, i: int, bit: int, urls: int) -> bool:
-        """Return whether it is plain that a key would not divide.
-
-        No ∅, nothing salient, nothing dated.
-        """
+        """Return True if a key surely makes one branch: never missing, nothing salient or dated."""
         of_bits = measures.bit_urls[i]
         return bool(
             measures.present[i] == urls == of_bits[_NONEMPTY_AT]

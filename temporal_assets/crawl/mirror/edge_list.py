@@ -112,7 +112,7 @@ def _csv(path: Path) -> Iterator[Row]:
 
 
 def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
-    """Rows of a CSV file. Raises `csv.Error` for one that does not end, as an odd quote makes."""
+    """Yield rows of CSV. Raises `csv.Error` for one that does not end, as an odd quote makes."""
     taken = 0
 
     def lines() -> Iterator[str]:

@@ -219,7 +219,7 @@ def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
 
 
 def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
-    """Return True if the behaviour graph, and ours, need fewer pages than others for 80 %."""
+    """Return if the behaviour graph, and if our order, need fewer pages for 80 % than others."""
     curves = _wholes(own)
     others = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
 

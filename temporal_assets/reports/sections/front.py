@@ -84,9 +84,9 @@ class Front:
     rejected: float | None
     """Share of the day's log lines that could not be read; None if unknown."""
     failed: Sequence[str]
-    """Number of invariants that the day's tables break."""
+    """Names of invariants that the day's tables break."""
     warned: Sequence[str]
-    """Number of other checks of the day that did not pass."""
+    """Names of other checks of the day that did not pass."""
     is_judged: bool
     """True if checks of the day have run. How many have depends on when the report is made, and the
     same data must give the same report."""

@@ -68,7 +68,11 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
-    """Return the front page of each site without a hub, if enough clients opened it."""
+    """Return the front page of each site without a hub, if enough clients opened it.
+
+    A site without a hub is called lonely; `followers` are the clients that came from its front
+    page.
+    """
     lonely = _lonely_sites(job, chosen)
     if not lonely:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))

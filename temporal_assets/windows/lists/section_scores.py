@@ -1,4 +1,8 @@
-"""`section_scores`: the scores of `site_scores` for folders and programs (TW 6)."""
+"""`section_scores`: scores and ranked list, as in `site_scores`, for folders and programs (TW 6).
+
+Here: the inputs and parameters of the statement. Not here: scores and merit (`scored`), when a host
+has gone quiet (`site_scores`).
+"""
 
 from __future__ import annotations
 

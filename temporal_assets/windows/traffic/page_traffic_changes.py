@@ -40,9 +40,9 @@ class Pages:
     changed: Int64s
     """Pages that are counted anew, ascending."""
     first: Mapping[str, int]
-    """Index of the first page of each page's site."""
+    """Row of the first page of each site."""
     first_before: Mapping[str, int]
-    """Index of the first earlier row of each page's site."""
+    """First earlier row of each site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def last_shared(job: Job, earlier: Earlier) -> dt.date:
 
 
 def changed_parts(pages: Pages, at_once: int) -> list[tuple[int, int]]:
-    """Yield, for pages in chunks of `at_once`, the range of changed pages; the end is exclusive."""
+    """Return the ranges of changed pages for chunks of `at_once` pages; ends are exclusive."""
     bounds = np.searchsorted(pages.changed, ranges(len(pages.before), at_once))
     return [(int(low), int(high)) for low, high in bounds]
 
