@@ -293,21 +293,21 @@ def section_content(section: Section) -> dict[str, Any]:
 def section_of(content: Mapping[str, Any]) -> Section:
     """Return the section of values from JSON."""
     blocks = tuple(map(_block, content["blocks"]))
-    section: Section = _reader(Section).validate_python({**content, "blocks": blocks})
+    section: Section = _reader("section").validate_python({**content, "blocks": blocks})
     return section
 
 
 def _block(content: Mapping[str, Any]) -> Block:
-    block: Block = _reader(_BLOCKS[content["type"]]).validate_python(
+    block: Block = _reader(content["type"]).validate_python(
         {name: value for name, value in content.items() if name != "type"}
     )
     return block
 
 
 @cache
-def _reader(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what makes objects of JSON: lists become tuples, and parts what they are."""
-    return TypeAdapter(kind)
+def _reader(name: str) -> TypeAdapter[Any]:
+    """Return what makes a section, or a block of this name, of JSON: lists become tuples."""
+    return TypeAdapter(_BLOCKS.get(name, Section))
 
 
 def _plain(value: Any) -> Any:
