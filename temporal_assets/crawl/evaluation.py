@@ -34,9 +34,9 @@ from temporal_assets.core.crawls.crawl_policies import (
     Training,
     policy_scores,
 )
-from temporal_assets.core.crawls.crawl_simulation import Crawl, HostLimit, crawl, reachable
+from temporal_assets.core.crawls.crawl_simulation import HostLimit, crawl, reachable
 from temporal_assets.core.crawls.opic import opic_scores
-from temporal_assets.core.graph.link_graph import part
+from temporal_assets.core.graph.link_graph import LinkGraph, part
 from temporal_assets.core.graph.page_rank import page_rank
 from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.patterns.pattern_match import compile_matcher
@@ -221,58 +221,65 @@ def evaluate_together(
     homes = [a + _home(mirror.urls[a:b]) for a, b in parts]
     host = np.repeat(np.arange(len(parts), dtype=np.int32), np.diff(mirror.first))
     limit = None if politeness is None else HostLimit(host, politeness.pages, politeness.fetches)
-    pages, total, rank = len(mirror), float(traffic.sum()), page_rank(mirror.links)
+    pages, total = len(mirror), float(traffic.sum())
+    scores_of_all = {
+        "page_rank": page_rank(mirror.links),
+        "opic": opic_scores(mirror.links, homes),
+        "breadth_first": np.zeros(pages),
+        "random": np.random.default_rng(seed).random(pages),
+    }
     curves: dict[str, dict[str, CrawlCurve]] = {}
     for scenario in SCENARIOS:
-        is_fetch = scenario == "fetch"
-        bound = (fetch_bound if is_fetch else seen_bound)(mirror.links, homes, traffic)
-        curves[scenario] = {ORACLE: curve_of(bound, pages, total)}
-        scores = {name: np.full(pages, np.nan) for name in POLICIES[scenario]}
-        for site_knowledge, (a, b) in zip(knowledge_of_part, parts, strict=True):
-            if site_knowledge is not None:
-                score_by_order = policy_scores(
-                    site_knowledge,
-                    part(mirror.links, a, b),
-                    scenario,
-                    seed,
-                    [_home(mirror.urls[a:b])],
-                )
-                for name, score in score_by_order.items():
-                    scores[name][a:b] = score
-        whole = np.random.default_rng(seed).random(pages)
-        scores |= {
-            "page_rank": rank,
-            "opic": opic_scores(mirror.links, homes),
-            "breadth_first": np.zeros(pages),
-            "random": whole,
-        }
-        for name, score in scores.items():
-            done = crawl(mirror.links, homes, score, limit)
-            gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
-            curves[scenario][name] = curve_of(gained, pages, total)
+        scores = _scores_by_site(mirror, knowledge_of_part, scenario, seed) | scores_of_all
+        curves[scenario] = _curves(mirror.links, homes, scores, traffic, scenario, limit)
+    learned_sites = [entry for entry in knowledge_of_part if entry is not None]
     result = SiteResult(
         site=f"all {len(parts)} sites",
         start="their home pages",
         pages=pages,
         reachable=len(reachable(mirror.links, homes)),
         links=mirror.links.links,
-        patterns=sum(
-            len(site_knowledge.graph.volume)
-            for site_knowledge in knowledge_of_part
-            if site_knowledge is not None
-        ),
-        covered=sum(
-            int((site_knowledge.pattern >= 0).sum())
-            for site_knowledge in knowledge_of_part
-            if site_knowledge is not None
-        )
-        / pages,
+        patterns=sum(len(site_knowledge.graph.volume) for site_knowledge in learned_sites),
+        covered=sum(int((entry.pattern >= 0).sum()) for entry in learned_sites) / pages,
         traffic=total,
         visited=int((traffic > 0).sum()),
         in_mirror=total / max(float(pc.sum(scored.column("visits")).as_py() or 0), 1.0),
         curves=curves,
     )
     return Evaluation((result,), {})
+
+
+def _scores_by_site(
+    mirror: Mirror, knowledge_of_site: Sequence[SiteKnowledge | None], scenario: str, seed: int
+) -> dict[str, Floats]:
+    """Return scores of all pages by order, each site's from its own knowledge; NaN without any."""
+    scores = {name: np.full(len(mirror), np.nan) for name in POLICIES[scenario]}
+    for site_knowledge, (a, b) in zip(knowledge_of_site, pairwise(mirror.first), strict=True):
+        if site_knowledge is not None:
+            links, home = part(mirror.links, int(a), int(b)), _home(mirror.urls[int(a) : int(b)])
+            for name, score in policy_scores(site_knowledge, links, scenario, seed, [home]).items():
+                scores[name][a:b] = score
+    return scores
+
+
+def _curves(
+    links: LinkGraph,
+    homes: Sequence[int],
+    scores: Mapping[str, Floats],
+    traffic: Floats,
+    scenario: str,
+    limit: HostLimit | None = None,
+) -> dict[str, CrawlCurve]:
+    """Return the curve of the best order and of crawls by each score."""
+    is_fetch = scenario == "fetch"
+    pages, total = len(traffic), float(traffic.sum())
+    bound = (fetch_bound if is_fetch else seen_bound)(links, homes, traffic)
+    curves = {ORACLE: curve_of(bound, pages, total)}
+    for name, score in scores.items():
+        done = crawl(links, homes, score, limit)
+        gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
+        curves[name] = curve_of(gained, pages, total)
+    return curves
 
 
 def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> SiteResult:
@@ -286,13 +293,8 @@ def _site(mirror: Mirror, i: int, logs: _Logs, sent: pa.Table, seed: int) -> Sit
     total = float(traffic.sum())
     curves: dict[str, dict[str, CrawlCurve]] = {}
     for scenario in SCENARIOS:
-        is_fetch = scenario == "fetch"
-        bound = (fetch_bound if is_fetch else seen_bound)(links, [home], traffic)
-        curves[scenario] = {ORACLE: curve_of(bound, len(urls), total)}
-        for name, score in policy_scores(site_knowledge, links, scenario, seed, [home]).items():
-            done: Crawl = crawl(links, [home], score)
-            gained = done.fetched_traffic(traffic) if is_fetch else done.seen_traffic(traffic)
-            curves[scenario][name] = curve_of(gained, len(urls), total)
+        scores = policy_scores(site_knowledge, links, scenario, seed, [home])
+        curves[scenario] = _curves(links, [home], scores, traffic, scenario)
     return SiteResult(
         site=mirror.sites[i],
         start=urls[home].as_py(),

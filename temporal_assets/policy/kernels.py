@@ -164,6 +164,7 @@ def find(
     data: Bytes,
     starts: Int64s,
     stops: Int64s,
+    *,
     beginnings: Beginnings,
     static: Extensions,
     tree_of_site: Int64s,

@@ -192,12 +192,12 @@ class Policy:
             data,
             starts,
             stops,
-            self._known,
-            self._static,
-            self._tree_of_site,
-            self._forest,
-            self._tiers,
-            self.document["includes_subdomains"],
+            beginnings=self._known,
+            static=self._static,
+            tree_of_site=self._tree_of_site,
+            forest=self._forest,
+            tiers=self._tiers,
+            includes_subdomains=self.document["includes_subdomains"],
         )
 
 

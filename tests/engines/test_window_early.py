@@ -10,7 +10,7 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.core.labels.early import AGES, learn
-from temporal_assets.core.labels.early_comparison import ANSWERS, EARLY
+from temporal_assets.core.labels.early_comparison import CONCENTRATION, CURVE, EARLY, PRIOR
 from temporal_assets.core.text.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
@@ -134,7 +134,8 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
 def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path: Path) -> None:
     scores = early_trial(here.store, here.engine, here.settings, here.day, tmp_path)
     actual = {(score.age, score.answer): score for score in scores}
-    assert set(actual) == {(age, answer) for age in AGES for answer in ANSWERS}
+    answers = (EARLY, PRIOR, CURVE, CONCENTRATION)
+    assert set(actual) == {(age, answer) for age in AGES for answer in answers}
     assert actual[7, EARLY].accuracy > 0.9
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
     other = here.settings.model_copy(update={"labels": labels})

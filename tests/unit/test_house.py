@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,6 +179,19 @@ def test_core_is_pure(repository: Path) -> None:
         if name.split(".")[0] not in {*sys.stdlib_module_names, *NUMERICAL, "temporal_assets"}
     }
     assert outside == set()
+
+
+def test_core_holds_nothing_that_the_package_does_not_use(repository: Path) -> None:
+    texts = {path: path.read_text("utf-8") for _, path in modules(repository)}
+    times = Counter(name for text in texts.values() for name in re.findall(r"\w+", text))
+    unused = {
+        f"{path.stem}.{name}"
+        for path, text in texts.items()
+        if "core" in path.parts
+        for name in re.findall(r"^(?:(?:def|class) )?(\w+)(?:\(|: Final)", text, re.MULTILINE)
+        if times[name] == 1
+    }
+    assert unused == set()
 
 
 @pytest.mark.parametrize(

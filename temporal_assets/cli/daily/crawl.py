@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -15,6 +15,8 @@ from temporal_assets.cli.shared.options import Json, State
 from temporal_assets.cli.shared.policies import PolicyPath, policy_path, read_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from temporal_assets.policy.document import Document
 
 _ENDS: Final = {
@@ -107,20 +109,7 @@ def run(
     except (CrawlUnderWayError, NewerMemory, NotWrittenError, PolicyError) as error:
         raise CommandError(str(error)) from None
     ended = stats["finish_reason"]
-    statistics = {
-        name: sum(stats.get(key, 0) for key in keys)
-        for name, keys in (
-            ("downloads", ("downloader/request_count",)),
-            ("pages", ("response_received_count",)),
-            ("visits_of_sources", ("temporal/visits",)),
-            ("visits_still_due", ("temporal/waiting",)),
-            ("sources_discovered", tuple(f"temporal/discovered/{o}" for o in ORIGINS)),
-            ("explored", tuple(f"temporal/explored_{age}" for age in ("new", "old", "undated"))),
-            ("links_not_wanted", ("temporal/dropped",)),
-            ("refused_by_robots", ("robotstxt/forbidden",)),
-            ("put_off", ("temporal/put_off",)),
-        )
-    }
+    statistics = _statistics(stats, ORIGINS)
     if as_json:
         console.write_json(statistics | {"ended": ended})
     else:
@@ -131,6 +120,22 @@ def run(
         )
     if ended == KILLED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _statistics(stats: Mapping[str, Any], origins: Sequence[str]) -> dict[str, int]:
+    """Return what a crawl did, by our names, from the counters of Scrapy and of our spider."""
+    keys_of_name = {
+        "downloads": ("downloader/request_count",),
+        "pages": ("response_received_count",),
+        "visits_of_sources": ("temporal/visits",),
+        "visits_still_due": ("temporal/waiting",),
+        "sources_discovered": tuple(f"temporal/discovered/{origin}" for origin in origins),
+        "explored": tuple(f"temporal/explored_{age}" for age in ("new", "old", "undated")),
+        "links_not_wanted": ("temporal/dropped",),
+        "refused_by_robots": ("robotstxt/forbidden",),
+        "put_off": ("temporal/put_off",),
+    }
+    return {name: sum(stats.get(key, 0) for key in keys) for name, keys in keys_of_name.items()}
 
 
 def _quieten_scrapy() -> None:

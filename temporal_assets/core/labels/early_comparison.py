@@ -22,7 +22,6 @@ EARLY: Final = "early label"
 PRIOR: Final = "site and section alone"
 CURVE: Final = "curve"
 CONCENTRATION: Final = "concentration"
-ANSWERS: Final = (EARLY, PRIOR, CURVE, CONCENTRATION)
 
 _BEFORE: Final = 20
 """Days without views put before a page's life, so that the fitter knows that it was born."""

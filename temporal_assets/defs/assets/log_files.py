@@ -65,27 +65,7 @@ def log_file_assets(
     def log_files(
         context: dg.AssetExecutionContext, installation: dg.ResourceParam[Installation]
     ) -> dg.MaterializeResult[Any]:
-
-        def progress(path: LogPath, done: int, total: int) -> None:
-            installation.report(
-                Event("reading", "log_files", path=str(path), done=done, total=total)
-            )
-
-        patient = can_retry(context)
-        try:
-            with step_log(context):
-                report = refresh(
-                    installation.settings,
-                    progress,
-                    patient=patient,
-                    spread=installation.engine.spread,
-                )
-        except Exception as error:
-            if not patient or not is_transient(error):
-                raise
-            # Files that were read before this one are known to the next attempt.
-            why = f"{type(error).__name__}: {error}"
-            raise retry(context, installation, "log_files", why) from error
+        report = _read_new_files(context, installation)
         for warning in report.warnings:
             context.log.warning(warning)
         inventory = Inventory.load(installation.settings)
@@ -110,6 +90,24 @@ def log_file_assets(
         metadata={"documentation": documentation("landed_days", settings)},
     )
     return [log_files, landed_days]
+
+
+def _read_new_files(context: dg.AssetExecutionContext, installation: Installation) -> LandingReport:
+    """Return what was read; ask for another attempt where a fault may pass."""
+
+    def progress(path: LogPath, done: int, total: int) -> None:
+        installation.report(Event("reading", "log_files", path=str(path), done=done, total=total))
+
+    patient, spread = can_retry(context), installation.engine.spread
+    try:
+        with step_log(context):
+            return refresh(installation.settings, progress, patient=patient, spread=spread)
+    except Exception as error:
+        if not patient or not is_transient(error):
+            raise
+        # Files that were read before this one are known to the next attempt.
+        why = f"{type(error).__name__}: {error}"
+        raise retry(context, installation, "log_files", why) from error
 
 
 def _announce_days(
