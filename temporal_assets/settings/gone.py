@@ -27,6 +27,7 @@ _FIXED: Final = {
     "calibration.m": "1, 2, 3, 4, 5, 7, 10 and 14 days",
     "calibration.p": "1 to 15 in steps of 0.2",
     "early.complete_days": "7",
+    "patterns.cut": "transit",
     "patterns.min_share": "0.0001",
     "patterns.min_urls": "10",
     "patterns.most_urls": "3000000",

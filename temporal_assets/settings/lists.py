@@ -77,10 +77,6 @@ class Patterns(Section):
     largest drop in frequency (WWW 2010), which hides small sections beside large ones
     (docs/url-patterns.md)."""
 
-    cut: Literal["syntax", "visit", "transit"] = "transit"
-    """Tree whose leaves are the patterns: before cuts (T_syn), after the visit cut (T_visit) or
-    after the transit cut (T_tran). BB Table 4 and Figure 6 are best for the last."""
-
     site_memory_mib: ClassVar[int] = 4096
     """Memory a process may take for one site, of which as many are learned at once as
     `engine.threads` says; one that needs more is reported and left out."""

@@ -281,7 +281,7 @@ def test_settings_make_it_stale(finished: Made) -> None:
         ("retention", {"windows_days": 90, "runs_days": 30}, False),
         ("orchestration", {"hour": 4, "docs": "https://docs.example"}, False),
         ("engine", {"threads": 1}, False),
-        ("patterns", {"cut": "visit"}, True),
+        ("patterns", {"salience": "drop"}, True),
         ("privacy", {"min_clients": 6}, True),
         ("cleaning", {"bots": "keep"}, True),
         ("evaluation", {"settle_days": 8}, True),

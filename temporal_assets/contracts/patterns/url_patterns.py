@@ -24,9 +24,9 @@ URL_PATTERNS: Final = Table(
     version=2,
     description=(
         "The pattern tree of every site: T_syn of BB 3.1, and which of its nodes are the leaves of"
-        " T_visit and T_tran (BB 3.2). The patterns are the leaves of the tree that"
-        " `patterns.cut` names. A site that could not be learned is a single pattern that holds"
-        " everything, and says why."
+        " T_visit and T_tran (BB 3.2). The patterns are the leaves of T_tran, which"
+        " is best in BB Table 4 and Figure 6. A site that could not be learned is a single pattern"
+        " that holds everything, and says why."
     ),
     grain="one node of a site's pattern tree",
     columns=columns("""

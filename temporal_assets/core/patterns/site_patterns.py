@@ -87,7 +87,6 @@ def learn_patterns(
     traffic: SiteTraffic,
     options: TreeOptions | None = None,
     threshold: float = THRESHOLD,
-    cut: Cut = "transit",
 ) -> SitePatterns:
     """Learn trees, cuts and graph of one site (`visit_cut`, `transit_cut`)."""
     syntax = site_tree(traffic.urls, options, traffic.audience, traffic.born)
@@ -96,19 +95,14 @@ def learn_patterns(
     between = _between(visit, traffic)
     by_transits = transit_cut(visit.hierarchy, between, threshold)
     transit = visit.cut(by_transits.is_pattern)
-    patterns = {"syntax": syntax, "visit": visit, "transit": transit}[cut]
-    if cut == "syntax":
-        between = _between(syntax, traffic)
-    elif cut == "transit":
-        between = _merged(visit, transit, between)
-    leaves = patterns.leaves
+    leaves = transit.leaves
     graph = BehaviourGraph(
-        patterns.sizes[leaves],
-        patterns.totals(traffic.visits)[leaves],
-        patterns.totals(traffic.referrals)[leaves],
-        between,
+        transit.sizes[leaves],
+        transit.totals(traffic.visits)[leaves],
+        transit.totals(traffic.referrals)[leaves],
+        _merged(visit, transit, between),
     )
-    return SitePatterns(syntax, visit, transit, by_visits, by_transits, patterns, graph)
+    return SitePatterns(syntax, visit, transit, by_visits, by_transits, transit, graph)
 
 
 def _between(tree: PatternTree, traffic: SiteTraffic) -> sparse.csr_array:

@@ -35,6 +35,9 @@ _NO_RULE: Final = '{"branch":null,"split":null,"bit":0,"tests":[],"keys":[]}'
 TREE: Final = TreeOptions()
 """Options of every site's tree; `patterns.salience` sets the rest."""
 
+CUT: Final[Cut] = "transit"
+"""Tree whose leaves are the patterns: T_tran. BB Table 4 and Figure 6 are best for it."""
+
 TRANSIT_THRESHOLD: Final = 0.8
 """Similarity of in- and out-links above which sibling patterns are merged. BB do not give a value
 (docs/url-patterns.md)."""
@@ -45,7 +48,6 @@ class PatternOptions:
     """Options from `patterns` and `privacy`, for a process that does not read settings."""
 
     salience: Salience
-    cut: Cut
     least_clients: int
 
 
@@ -60,7 +62,6 @@ def _patterns(traffic: SiteTraffic, options: PatternOptions) -> SitePatterns:
         traffic,
         replace(TREE, salience=options.salience),
         TRANSIT_THRESHOLD,
-        cut=options.cut,
     )
 
 
@@ -79,14 +80,14 @@ def site_nodes(rows: pa.Table, options: PatternOptions) -> pa.RecordBatch:
         "depth": pa.array(tree.hierarchy.depth.astype(np.int64)),
         "status": pa.repeat(pa.scalar("learned"), count),
         "reason": pa.repeat(pa.scalar(_sampled(len(rows)), pa.string()), count),
-        "is_pattern": pa.array(leaves[options.cut]),
+        "is_pattern": pa.array(leaves[CUT]),
         **{f"is_{cut}_leaf": pa.array(flags) for cut, flags in leaves.items()},
         "is_public": pa.array(public_nodes(audience, tree.hierarchy, tree.leaf_of_url())),
         **_texts(tree, leaves["syntax"] | leaves["visit"] | leaves["transit"]),
         "volume": pa.array(tree.sizes),
         **_sums(tree, rows),
         **_reasons(site_patterns, leaves),
-        "links": _links(site_patterns, np.flatnonzero(leaves[options.cut]), count),
+        "links": _links(site_patterns, np.flatnonzero(leaves[CUT]), count),
     }
     return _batch(columns)
 

@@ -11,6 +11,7 @@ from temporal_assets.engines.base import GroupLimits
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.patterns.pattern_nodes import (
+    CUT,
     TRANSIT_THRESHOLD,
     TREE,
     PatternOptions,
@@ -29,7 +30,6 @@ def pattern_options(settings: Settings) -> PatternOptions:
     patterns = settings.patterns
     return PatternOptions(
         patterns.salience,
-        patterns.cut,
         settings.privacy.min_clients,
     )
 
@@ -57,7 +57,7 @@ def _depends_on(settings: Settings) -> list[object]:
         TREE.min_urls,
         options.salience,
         TREE.most_urls,
-        options.cut,
+        CUT,
         TRANSIT_THRESHOLD,
         options.least_clients,
         # Another limit may let a site through that was left out.
