@@ -117,14 +117,16 @@ def wasted(visits: Sequence[Visit]) -> int:
     return count
 
 
-def shares(told: Told) -> list[float]:
+def shares(outcome: Told) -> list[float]:
     """Return the share of all articles, and of those of each kind, that was found."""
-    return [float(np.mean([u in told["delays"] for u in urls])) for urls in told["born"].values()]
+    return [
+        float(np.mean([u in outcome["delays"] for u in urls])) for urls in outcome["born"].values()
+    ]
 
 
-def delays(told: Told, among: Collection[str]) -> list[float]:
+def delays(outcome: Told, among: Collection[str]) -> list[float]:
     """Return the median delay of some articles, and the 90th percentile."""
-    late = [delay for url, delay in told["delays"].items() if url in among] or [np.nan]
+    late = [delay for url, delay in outcome["delays"].items() if url in among] or [np.nan]
     return [float(np.quantile(late, q)) for q in (0.5, 0.9)]
 
 
@@ -172,9 +174,14 @@ def interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple
     return float(low), float(high)
 
 
-def of_all(told: Told) -> list[float]:
+def of_all(outcome: Told) -> list[float]:
     """Return the numbers of a row of the first table."""
-    return [*shares(told), *delays(told, told["delays"]), told["requests"], told["wasted"]]
+    return [
+        *shares(outcome),
+        *delays(outcome, outcome["delays"]),
+        outcome["requests"],
+        outcome["wasted"],
+    ]
 
 
 def less(ours: Told, other: Told) -> list[float]:

@@ -73,7 +73,9 @@ def _read(
     for repeat in range(_REPEATS + 1):
         taken = dict.fromkeys(_STEPS, 0.0)
         lines = sum(
-            _read_file(settings, source, cleaner, path, _made(folder / f"{repeat}-{n}"), taken)
+            _read_file(
+                settings, source, cleaner, path, _new_folder(folder / f"{repeat}-{n}"), taken
+            )
             for n, path in enumerate(paths)
         )
         if repeat:
@@ -81,7 +83,7 @@ def _read(
     return best, lines
 
 
-def _made(folder: Path) -> Path:
+def _new_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 

@@ -153,7 +153,9 @@ def markdown(sizes: dict[str, Found]) -> str:
     """Return a table of all sizes beside each other, and what they were measured on."""
     head = []
     for size, results in sizes.items():
-        machines = dict.fromkeys(_said(result["machine"]) for result in results.values())
+        machines = dict.fromkeys(
+            _machine_in_words(result["machine"]) for result in results.values()
+        )
         loads = [result["load"] for result in results.values()]
         head.append(
             f"Size `{size}`: {'; others '.join(machines)}. Processes that wanted a core before a"
@@ -186,7 +188,7 @@ def markdown(sizes: dict[str, Found]) -> str:
     return "\n".join([*head, *table]) + "\n"
 
 
-def _said(facts: dict[str, Any]) -> str:
+def _machine_in_words(facts: dict[str, Any]) -> str:
     return (
         f"{facts['cores']} cores ({facts['processor']}), {facts['memory_gib']} GiB,"
         f" Python {facts['python']}"

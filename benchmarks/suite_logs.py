@@ -254,12 +254,14 @@ def _lines_of(log: Path) -> int:
 
 def transits_by_us(folder: Path, _: str) -> Job:
     """The file of `transits`."""
-    from benchmarks.suite_windows import made
+    from benchmarks.suite_windows import published_by
     from temporal_assets.days.transits import make_transits
     from temporal_assets.engines.statements import run
 
     files = [_requests(folder)]
-    return made(folder, files, lambda engine, out: run(engine, make_transits(files, out)).rows)
+    return published_by(
+        folder, files, lambda engine, out: run(engine, make_transits(files, out)).rows
+    )
 
 
 def transits_by_pandas(folder: Path, _: str) -> Job:

@@ -39,7 +39,7 @@ def section_urls(host: str, random: np.random.Generator, count: int) -> list[str
     return urls
 
 
-def made(sites: int) -> Document:
+def policy_of(sites: int) -> Document:
     """Return a policy of a learned site under many names."""
     urls = section_urls(_HOST, np.random.default_rng(SEED), 3_000)
     tree = pattern_tree(texts(sorted(set(urls))), TreeOptions(min_urls=10))

@@ -134,7 +134,7 @@ def _policy(
     from temporal_assets.policy.document import as_text
 
     sites = sites or _SITES[size]
-    document = suite_policy.made(sites)
+    document = suite_policy.policy_of(sites)
     file = folder / "policy.json"
     file.write_text(as_text(document), "utf-8")
     return document, Policy.load(file), suite_policy.asked(sites, _ASKED[size])

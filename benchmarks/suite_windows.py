@@ -83,12 +83,14 @@ def queried(folder: Path, sql: str, inputs: dict[str, list[str]], parameters: An
 
     table = contracts.table(sql)
     files = [path for several in inputs.values() for path in several]
-    return made(
+    return published_by(
         folder, files, lambda engine, out: engine.query(sql, inputs, parameters, table, out)
     )
 
 
-def made(folder: Path, inputs: list[str], make: Callable[[Engine, Path], list[Path]]) -> Job:
+def published_by(
+    folder: Path, inputs: list[str], make: Callable[[Engine, Path], list[Path]]
+) -> Job:
     """Return a job in which an engine makes one file of Parquet files in a folder."""
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.settings import load_settings
@@ -144,7 +146,9 @@ def totals_incremental(folder: Path, _: str) -> Job:
     days = _days(folder)
     earlier = Earlier(_of(folder, "before", "page_totals"), 1, days[-1:], days[:1])
     files = [*earlier.files, *earlier.entering, *earlier.leaving]
-    job = made(folder, files, lambda engine, out: go_on(engine, earlier, _SECOND, _LAST, out, 2))
+    job = published_by(
+        folder, files, lambda engine, out: go_on(engine, earlier, _SECOND, _LAST, out, 2)
+    )
     rows = _window_rows(folder)
     return lambda: (rows, job()[1])  # the window's rows, which it need not read
 
@@ -272,7 +276,7 @@ def labels_by_us(folder: Path, _: str) -> Job:
     inputs, _ = _labels(folder)
     pages = pq.read_metadata(inputs["page_histories"][0]).num_rows
     files = [path for several in inputs.values() for path in several]
-    job = made(folder, files, lambda engine, out: _write_labels(engine, folder, out))
+    job = published_by(folder, files, lambda engine, out: _write_labels(engine, folder, out))
     return lambda: (pages, job()[1])
 
 
