@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pytest
 
 from temporal_assets import contracts
-from temporal_assets.demo.options import DemoSummary
+from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.day_numbers import DayFiles
+from tests.shared import made_once
 from tests.tables import write_table
 
 Row = Mapping[str, Any]
@@ -102,6 +107,22 @@ def publish_truth(store: Store, made: DemoSummary) -> None:
             store.publish("page_views", day, [path], inputs=[], settings_digest="")
         rows = transits.filter(pc.equal(transits["day"], day)).to_pylist()
         publish_transits(store, day, rows, seen["url"].to_pylist())
+
+
+def true_days(factory: pytest.TempPathFactory) -> tuple[Path, DemoSummary]:
+    """Return a state folder with the true days of the demo corpus, made once a run, and the corpus.
+
+    The folder is a copy, in which windows can be made.
+    """
+    made, _ = made_once(factory, "true-days", _make_true_days)
+    corpus: DemoSummary = pickle.loads((made / "corpus").read_bytes())  # noqa: S301 - our own
+    return shutil.copytree(made / "state", factory.mktemp("true-days") / "state"), corpus
+
+
+def _make_true_days(folder: Path) -> None:
+    corpus = generate(DemoOptions(mirror=False), folder / "demo")
+    publish_truth(Store.open(load_settings(folder / "state")), corpus)
+    (folder / "corpus").write_bytes(pickle.dumps(corpus))
 
 
 def _place(url: str) -> tuple[bytes, bytes]:

@@ -82,9 +82,6 @@ def working(page: Page, settings: Settings) -> Iterator[str]:
         yield address
 
 
-# Looking -----------------------------------------------------------------------------------------
-
-
 def test_the_graph_shows_the_stages_in_their_order(page: Page, viewing: str) -> None:
     page.open(f"{viewing}/asset-groups")
     groups = [stage.group for stage in STAGES]
@@ -161,9 +158,6 @@ def ask(address: str, query: str, parameters: Any) -> dict[str, Any]:
     request = Request(f"{address}/graphql", body, {"content-type": "application/json"})  # noqa: S310
     with urlopen(request, timeout=60) as answer:  # noqa: S310 - our own server
         return dict(json.load(answer)["data"])
-
-
-# Starting ----------------------------------------------------------------------------------------
 
 
 def launch(page: Page, address: str, asset: str, days: str) -> None:

@@ -58,9 +58,6 @@ def is_sentence(ended: Ended, *names: str) -> None:
         raise Lost(f"the sentence names none of {names}: {ended.text}")
 
 
-# Processes -----------------------------------------------------------------------------------
-
-
 def kill(world: World, dice: random.Random, folder: Path) -> Outcome:
     """`kill -9` of the process that does the work, one to three times."""
     state, struck = world.begin(folder / "state", dice), False
@@ -158,9 +155,6 @@ def _read_for(state: Path, seconds: float) -> int:
 def _late(world: World, dice: random.Random) -> Callable[[], None]:
     seconds = dice.uniform(0, 0.3) * world.usual
     return lambda: time.sleep(seconds)
-
-
-# The disk --------------------------------------------------------------------------------------
 
 
 class Disk:
@@ -281,9 +275,6 @@ def _as_nobody(folder: Path) -> Callable[[], None]:
     return drop
 
 
-# Memory and clocks -----------------------------------------------------------------------------
-
-
 def memory(world: World, dice: random.Random, folder: Path) -> Outcome:
     """An address space that ends anywhere on the way, or an engine with hardly any memory."""
     state = world.begin(folder / "state", dice)
@@ -369,9 +360,6 @@ def clock(world: World, dice: random.Random, folder: Path) -> Outcome:
     return Outcome(library is not None, world.recovers(state), ended.text)
 
 
-# Stored bytes ----------------------------------------------------------------------------------
-
-
 def corrupt(world: World, dice: random.Random, folder: Path) -> Outcome:
     """Bytes of Parquet files or of records flipped, cut, emptied or gone."""
     shutil.copytree(world.calm_state, state := folder / "state")
@@ -453,9 +441,6 @@ def _holds_nothing_wrong(world: World, state: Path, victim: Path) -> None:
         path = state / "tables" / name
         if path.parent != victim.parent and world.calm.get(name) != content:
             raise Lost(f"a wrong result without a word: {name}")
-
-
-# Poison ----------------------------------------------------------------------------------------
 
 
 def poison(world: World, dice: random.Random, folder: Path) -> Outcome:

@@ -42,9 +42,6 @@ _DAYS: Final = [str(FIRST.fromordinal(n)) for n in range(FIRST.toordinal(), LAST
 _SAYS: Final = "The process of this run is gone"
 
 
-# The command -----------------------------------------------------------------------------------
-
-
 def command(world: World, dice: random.Random, folder: Path) -> Outcome:
     """`kill -9` of `temporal-assets materialize`, which runs Dagster in its process."""
     home, usual = world.once("command", lambda: _first_home(world))
@@ -124,9 +121,6 @@ def _shown(state: Path) -> dict[str, list[str]]:
             asset: sorted(instance.get_materialized_partitions(dg.AssetKey(asset)))
             for asset in _ASSETS
         }
-
-
-# Servers ---------------------------------------------------------------------------------------
 
 
 def webserver(world: World, dice: random.Random, folder: Path) -> Outcome:

@@ -118,9 +118,6 @@ def _left(state: Path) -> list[Any]:
     return [len(runs), [*wrong, *([str(left)] if left else [])]]
 
 
-# Publish, judge, release -------------------------------------------------------------------------
-
-
 def unfinished(world: World, dice: random.Random, folder: Path) -> Outcome:
     """`kill -9` between a manifest, its judgement, the release of the policy and the catalogue."""
     state = _begin(world, folder)
@@ -198,8 +195,6 @@ def _tick(state: Path) -> None:
             if not chosen.execute_in_process(instance=instance, tags=dict(request.tags)).success:
                 raise Lost("the run that the sensor asked for failed")
 
-
-# Bits --------------------------------------------------------------------------------------------
 
 _NOT_OURS: Final = frozenset(("settings.toml", "dagster.yaml"))
 
@@ -280,9 +275,6 @@ def _digest(table: pa.Table) -> str:
     return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()
 
 
-# Exports -----------------------------------------------------------------------------------------
-
-
 def exported(world: World, dice: random.Random, folder: Path) -> Outcome:
     """`kill -9` of an export over an earlier one: the files are of one policy or of the other."""
     target, old, new = dice.choice(sorted(TARGETS)), document(), document()
@@ -325,8 +317,6 @@ def _die_at_rename(moment: int) -> None:
     switch.sync = before(switch.sync)
     switch._exchange = before(switch._exchange)
 
-
-# Inputs ------------------------------------------------------------------------------------------
 
 _MOST_MIB: Final = 1200
 

@@ -83,9 +83,6 @@ def _cleaner(name: str) -> Cleaner:
     return Cleaner(source, settings, keys, is_bot, dt.datetime(2026, 6, 1, tzinfo=dt.UTC))
 
 
-# Logs --------------------------------------------------------------------------------------------
-
-
 def _format(name: str, seeds: Sequence[bytes], fmt: Format, options: dict[str, Any]) -> Target:
     source = LogSource.model_validate(
         {"path": "x", "host": "example.com", "timezone": "Europe/Berlin", **options}
@@ -188,8 +185,6 @@ def addresses(dice: Dice) -> int:
     return 20 * _FEW
 
 
-# URLs --------------------------------------------------------------------------------------------
-
 _URLS: Final = (
     b"https://www.example.com/news/2026/03/01/a-story-1234.html?id=7&utm_source=x&q=%C3%A9#top",
     b"http://user:pass@EXAMPLE.com:80/../a/./b//c;jsessionid=1?b=2&a=1&a=&=3",
@@ -230,8 +225,6 @@ def sections(dice: Dice) -> int:
     section_trees(texts(actual))
     return len(actual)
 
-
-# Lists, pages and archives of pages ---------------------------------------------------------------
 
 _ANNOTATED: Final = (
     b"url,label\nhttps://a.example/x,temporal\nhttps://a.example/y,perpetual\n",
@@ -283,9 +276,6 @@ def warcs(dice: Dice) -> int:
         builder = MirrorBuilder(DEFAULT)
         (read_wat if n % 5 == 0 else read_warc)(path, builder)
     return _FEW
-
-
-# Documents of our own -----------------------------------------------------------------------------
 
 
 @cache

@@ -61,9 +61,6 @@ def other_installation(folder: Path) -> Store:
     return actual
 
 
-# Requests ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("days", "windows", "most"), [(6, 1, 150), pytest.param(60, 24, 3000, marks=pytest.mark.long)]
 )
@@ -124,9 +121,6 @@ def test_another_machine_reads_each_manifest_once(server: ObjectStore, tmp_path:
     for _ in range(3):
         assert other.read("page_views", days, ["views"]).num_rows == 20
     assert len(server.keys_read) == 20, "files are fetched once, too"
-
-
-# Guards --------------------------------------------------------------------------------------
 
 
 def test_the_pointer_is_replaced_only_as_it_was_seen(server: ObjectStore, tmp_path: Path) -> None:

@@ -319,8 +319,6 @@ def test_globs_and_single_objects(store: ObjectStore, tmp_path: Path) -> None:
     assert sorted(Path(file["file"]).name for file in folders["files"]) == ["a.log", "a.txt"]
 
 
-# Layouts by date -----------------------------------------------------------------------------
-
 LAYOUTS = {
     "CloudFront": ("E2EXAMPLE.{day:%Y-%m-%d}-10.1a2b3c4d.gz", "E2EXAMPLE.%Y-%m-%d"),
     "CloudFront by partitions": ("E2EXAMPLE/{day:%Y/%m/%d}/10/x.gz", "E2EXAMPLE/%Y/%m/%d"),
@@ -426,9 +424,6 @@ def test_what_was_not_read_is_listed_again(
     assert lines == {"site/2026-01-01.log": 40, "site/2026-01-02.log": 50}
 
 
-# Elsewhere -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("where", ["processes", "executors"])
 def test_other_processes_and_executors_fetch_objects(
     store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -446,9 +441,6 @@ def test_other_processes_and_executors_fetch_objects(
     assert sorted(file.lines for file in report.landed) == [40] * 4
     assert sorted(store.keys_read) == [f"/{BUCKET}/site/{day}.log" for day in (1, 2, 3, 4)]
     assert not list(state.glob("tmp/**/*.object"))
-
-
-# Many ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(50_000, marks=pytest.mark.long)])
@@ -481,9 +473,6 @@ def test_many_small_objects(
     print(f"nothing new in {time.monotonic() - began:.1f} s: {dict(store.asked)}")
     assert store.asked == {"LIST": -(-count // 1000)}
     monkeypatch.delitem(fsspec.config.conf, "s3", raising=False)
-
-
-# The page ------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

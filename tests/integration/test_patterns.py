@@ -119,10 +119,9 @@ class Portal:
     def ranks(self, site: str) -> dict[str, dict[str, Any]]:
         return {row["template"]: row for row in self.rows("pattern_ranks") if row["site"] == site}
 
-    def say(self, *arguments: object) -> Result:
-        return CliRunner().invoke(
-            app, ["show", "patterns", *map(str, arguments), "--state", str(self.root)]
-        )
+    def say(self, *arguments: object, given: str | bytes | None = None) -> Result:
+        words = ["show", "patterns", *map(str, arguments), "--state", str(self.root)]
+        return CliRunner().invoke(app, words, input=given)
 
 
 @pytest.fixture(scope="module")
@@ -283,9 +282,6 @@ def test_metadata_shows_no_name_that_few_know(portal: Portal) -> None:
     )
 
 
-# The command line -----------------------------------------------------------------------------
-
-
 def test_sites_are_listed_with_their_trees(portal: Portal) -> None:
     rows = json.loads(portal.say("--json").stdout)
     assert [(row["site"], row["pages"], row["has_referrers"]) for row in rows] == [
@@ -329,21 +325,8 @@ def test_urls_find_their_patterns(portal: Portal) -> None:
     ranks = portal.ranks("portal.example")
     unseen = "http://PORTAL.example/news/2031/12/24/a-new-one.html#top"
     urls = [unseen, f"{HOST}/thread?id=77", "nonsense", f"{HOST}/news/x/y/z/a/b/c"]
-    lines = "\n".join(urls)
-    result = CliRunner().invoke(
-        app,
-        [
-            "show",
-            "patterns",
-            "portal.example",
-            "--match",
-            "-",
-            "--json",
-            "--state",
-            str(portal.root),
-        ],
-        input=lines + "\n\n",
-    )
+    given = "\n".join(urls) + "\n\n"
+    result = portal.say("portal.example", "--match", "-", "--json", given=given)
     content = json.loads(result.stdout)
     assert [row["url"] for row in content] == urls
     assert [row["pattern"] for row in content] == [
@@ -384,20 +367,8 @@ def test_quality_is_measured_out_of_time(portal: Portal, tmp_path: Path) -> None
 
 
 def test_urls_that_are_no_text_are_no_urls(portal: Portal) -> None:
-    result = CliRunner().invoke(
-        app,
-        [
-            "show",
-            "patterns",
-            "portal.example",
-            "--match",
-            "-",
-            "--json",
-            "--state",
-            str(portal.root),
-        ],
-        input=b"\xff\n" + f"{HOST}/thread?id=77\n".encode(),
-    )
+    given = b"\xff\n" + f"{HOST}/thread?id=77\n".encode()
+    result = portal.say("portal.example", "--match", "-", "--json", given=given)
     assert result.exit_code == 0, result.output
     assert [row["url"] for row in json.loads(result.stdout)] == ["\ufffd", f"{HOST}/thread?id=77"]
     assert portal.say("portal.example", "--match", "\udcff").exit_code == 0

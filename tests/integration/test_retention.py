@@ -211,9 +211,6 @@ def test_what_windows_read_cannot_go(
         plan(installation.store, installation.inventory, settings)
 
 
-# The command ----------------------------------------------------------------------------------
-
-
 def clean(installation: Installation, *options: str) -> Result:
     return CliRunner().invoke(
         app, ["doctor", "clean", "--state", str(installation.state), *options]

@@ -63,9 +63,6 @@ def table(path: Path, names: str, row: str, rows: int = 60) -> Path:
     return write(path, [names, *(row.format(n=n, time=1769767200 + 60 * n) for n in range(rows))])
 
 
-# What is shown before anything is read --------------------------------------------------------
-
-
 def test_a_dry_run_shows_five_lines_and_leaves_nothing(log: Path, state: Path) -> None:
     result = call("ingest", log, "--host", "a.example", "--dry-run", "--state", state)
     assert result.exit_code == 0
@@ -114,9 +111,6 @@ def test_who_is_asked_may_say_no(log: Path, state: Path, monkeypatch: pytest.Mon
     well = call("ingest", log, "--host", "a.example", "--state", state)
     assert well.exit_code == 0
     assert "doubtful" not in said(well)
-
-
-# What gives nothing is not stored -------------------------------------------------------------
 
 
 def test_bare_ids_need_what_stands_before_them(tmp_path: Path, state: Path) -> None:
@@ -363,8 +357,6 @@ def test_nothing_is_suggested_that_may_be_something_else(tmp_path: Path, state: 
     assert "By their values" not in said(result)
 
 
-# Servers that need another word than `--host` -------------------------------------------------
-
 IIS = "#Software: Microsoft Internet Information Services 10.0\n#Fields: {fields}\n"
 FIELDS = "date time s-ip cs-method cs-uri-stem cs-uri-query s-port c-ip cs(User-Agent) sc-status"
 
@@ -473,9 +465,6 @@ def test_rejects_tell_files_of_one_name_apart(tmp_path: Path, state: Path) -> No
     sql = "SELECT DISTINCT file FROM rejects WHERE kind = 'rejected' ORDER BY file"
     rows = json.loads(call("query", sql, "--json", "--state", state).stdout)
     assert [row["file"] for row in rows] == ["a/logs/access.log", "b/logs/access.log"]
-
-
-# Sources are managed --------------------------------------------------------------------------
 
 
 def test_several_paths_each_with_its_host(log: Path, tmp_path: Path, state: Path) -> None:

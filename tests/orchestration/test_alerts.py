@@ -390,9 +390,6 @@ def test_who_may_not_write_is_told_the_rest(
     assert "unknown, because Dagster's history cannot be read" in capsys.readouterr().err
 
 
-# Through Dagster ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def web() -> Iterator[WebServer]:
     server = WebServer()

@@ -28,7 +28,7 @@ class Ticks:
     def __init__(self, project: Project, *, windows: bool = False) -> None:
         self.project = project
         self.windows = windows
-        """Return whether windows, which follow every new day, are told as well."""
+        """True where requests for windows, which follow every new day, are returned as well."""
         self.cursor: str | None = None
         self.keys: set[str] = set()
         self.skipped: str | None = None
@@ -53,7 +53,7 @@ class Ticks:
         return new
 
     def execute(self, requests: Sequence[dg.RunRequest]) -> bool:
-        """Run what was asked for; whether all of it succeeded."""
+        """Run what was asked for. Returns True if all of it succeeded."""
         good = True
         for request in requests:
             job = self.project.defs().resolve_job_def(request.job_name or "")
@@ -65,6 +65,13 @@ class Ticks:
             )
             good &= result.success
         return good
+
+    def made(self, days: int) -> list[dt.date]:
+        """Write days of logs, which two ticks read and make."""
+        written = logs.write_days(self.project.logs, DAY, days)
+        for _ in range(2):
+            assert self.execute(self.tick())
+        return written
 
 
 @pytest.fixture
@@ -103,9 +110,7 @@ def test_the_same_files_are_asked_for_once(ticks: Ticks) -> None:
 
 
 def test_damaged_records_are_mended_before_any_day_is_made(ticks: Ticks) -> None:
-    days = logs.write_days(ticks.project.logs, DAY, 2)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    days = ticks.made(2)
     logs.write(ticks.project.logs / "late.log", [logs.line(dt.datetime(2026, 3, 1, 15), "/late")])
     ticks.execute(ticks.tick())
     for record in (ticks.project.settings.state / "landing" / "files").iterdir():
@@ -140,9 +145,7 @@ def test_lines_that_were_lost_are_read_again_and_their_day_is_made(ticks: Ticks)
 
 
 def test_lost_lines_of_a_log_that_is_gone_ask_for_nothing(ticks: Ticks) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    ticks.made(1)
     for log in ticks.project.logs.iterdir():
         log.unlink()
     for lines in (ticks.project.settings.state / "landing" / "segments").glob("*/*"):
@@ -158,9 +161,7 @@ def test_a_file_that_is_still_being_written_waits(ticks: Ticks) -> None:
 
 
 def test_a_late_file_makes_its_day_again_and_no_other(ticks: Ticks) -> None:
-    days = logs.write_days(ticks.project.logs, DAY, 3)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    days = ticks.made(3)
     noon = dt.datetime.combine(days[1], dt.time(15))
     logs.write(ticks.project.logs / "late.log", [logs.line(noon, "/late", "192.0.2.77")])
     assert ticks.execute(ticks.tick())
@@ -172,9 +173,7 @@ def test_a_late_file_makes_its_day_again_and_no_other(ticks: Ticks) -> None:
 
 
 def test_the_same_content_under_another_name_changes_nothing(ticks: Ticks) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    ticks.made(1)
     logs.write(ticks.project.logs / "copy.log", logs.day_of_lines(DAY))
     assert ticks.execute(ticks.tick())
     assert ticks.tick() == []
@@ -219,13 +218,11 @@ def test_a_day_that_fails_is_not_asked_for_again_with_its_neighbours(ticks: Tick
 @pytest.mark.slow
 @pytest.mark.parametrize("asset", ["requests", "page_views"])
 def test_a_day_whose_file_was_set_aside_is_made_again_each_time(ticks: Ticks, asset: str) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    ticks.made(1)
     store = ticks.project.store
     (path,) = map(Path, store.files(asset, DAY))
     whole = path.read_bytes()
-    for _ in range(3):
+    for _ in range(2):
         path.write_bytes(bytes(len(whole)))
         with pytest.raises(DamagedPartition):
             store.verified(store.require(asset, DAY))
@@ -238,23 +235,8 @@ def test_a_day_whose_file_was_set_aside_is_made_again_each_time(ticks: Ticks, as
         assert ticks.tick() == []
 
 
-def test_a_day_whose_manifest_is_damaged_is_made_again(ticks: Ticks) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
-    store = ticks.project.store
-    for asset in ("requests", "page_views"):
-        (path,) = map(Path, store.files(asset, DAY))
-        path.with_name("manifest.json").write_text("{")
-    assert ticks.execute(ticks.tick())
-    assert ticks.tick() == []
-    assert all(store.intact(asset, DAY) for asset in ("requests", "page_views"))
-
-
 def test_a_day_that_was_removed_is_made_again(ticks: Ticks) -> None:
-    logs.write_days(ticks.project.logs, DAY, 1)
-    ticks.execute(ticks.tick())
-    ticks.execute(ticks.tick())
+    ticks.made(1)
     assert ticks.tick() == []
     for asset in ALL:
         ticks.project.store.remove(asset, DAY)

@@ -116,13 +116,6 @@ def test_standard_input_has_a_name_and_comes_alone(state: Path) -> None:
     assert json.loads(result.stdout)[0]["kept"] == 1
 
 
-def test_a_second_ingest_reads_nothing(log: Path, built: tuple[Path, Any]) -> None:
-    state, _ = built
-    result = call("ingest", log, "--host", "a.example", "--state", state)
-    assert result.exit_code == 0
-    assert "No new log files; 1 file known already" in result.stderr
-
-
 def test_ingest_says_what_is_left_to_build(four_days: Path, all_built: tuple[Path, Any]) -> None:
     def message(state: Path) -> str:
         log = four_days.parent / "four.log"

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from temporal_assets.windows.registry import STEP_NAMES, WINDOW_NAMES
-from tests.command_line import EARLY_NAMES, HOME, answer, call, line
+from tests.command_line import EARLY_NAMES, answer, call, line
 from tests.dagster_internals import SqliteEventLogStorage
 
 
@@ -63,58 +63,6 @@ def test_materialize_builds_what_is_missing(built: tuple[Path, Any]) -> None:
     assert [check for check in report["checks"] if check["blocking"] and not check["passed"]] == []
 
 
-def test_views_are_distinct_clients(built: tuple[Path, Any]) -> None:
-    state, _ = built
-    assert answer(state, "SELECT * FROM page_views ORDER BY day, url") == [
-        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/", "views": 1},
-        {"day": "2026-01-30", "site": "a.example", "url": "https://a.example/news/1", "views": 2},
-        {"day": "2026-01-31", "site": "a.example", "url": "https://a.example/news/2", "views": 1},
-    ]
-
-
-def test_transits_are_distinct_triples(built: tuple[Path, Any]) -> None:
-    state, _ = built
-    counted = answer(
-        state,
-        "SELECT referrer, target, count(DISTINCT client) AS clients FROM transits "
-        "GROUP BY ALL ORDER BY target",
-    )
-    assert counted == [
-        {"referrer": None, "target": "https://a.example/", "clients": 1},
-        {"referrer": HOME, "target": "https://a.example/news/1", "clients": 2},
-        {
-            "referrer": "https://a.example/news/1",
-            "target": "https://a.example/news/2",
-            "clients": 1,
-        },
-    ]
-
-
-def test_a_second_materialize_has_nothing_to_do(built: tuple[Path, Any]) -> None:
-    state, _ = built
-    result = call("materialize", "--state", state)
-    assert result.exit_code == 0
-    assert "Nothing to build" in result.stderr
-
-
-def test_a_late_file_makes_its_day_stale_until_it_is_built(
-    built: tuple[Path, Any], tmp_path: Path, state: Path
-) -> None:
-    shutil.copytree(built[0], state)
-    late = tmp_path / "late.log"
-    late.write_text(line("192.0.2.9", "31 23:00:00", "GET /news/2") + "\n")
-    call("ingest", late, "--host", "a.example", "--state", state)
-    before = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
-    assert before["requests"]["stale"] == ["2026-01-31"]
-    assert before["transits"]["stale"] == ["2026-01-31"]
-    named = ("page_views", "transits", "--json", "--state", state)
-    content = json.loads(call("materialize", *named).stdout)
-    assert content["days"] == ["2026-01-31"]
-    assert answer(state, "SELECT views FROM page_views WHERE day = '2026-01-31'") == [{"views": 2}]
-    after = json.loads(call("status", "--json", "--state", state).stdout)["assets"]
-    assert after["requests"]["stale"] == []
-
-
 def test_one_day_and_one_asset_can_be_built(log: Path, state: Path) -> None:
     call("ingest", log, "--host", "a.example", "--state", state)
     chosen = ("requests", "page_views", "--from", "2026-01-31", "--to", "2026-02-05")
@@ -149,24 +97,6 @@ def test_materialize_makes_the_window_of_the_latest_day(
         {"url": "https://a.example/news/1", "views": [0, 1, 1], "is_born_before": False},
     ]
     again = call("materialize", "--state", state)
-    assert "Nothing to build" in again.stderr
-
-
-def test_what_is_named_is_made_with_what_it_is_made_from(
-    built_windows: Path, tmp_path: Path
-) -> None:
-    windows = built_windows
-    assert "there is no policy" not in call("policy", "--state", windows).stderr
-    late = tmp_path / "late.log"
-    late.write_text(line("192.0.2.1", "05 10:00:00", "GET /news/2") + "\n")
-    call("ingest", late, "--host", "a.example", "--state", windows)
-    built = json.loads(call("materialize", "crawl_policy", "--json", "--state", windows).stdout)
-    assert built["days"] == ["2026-01-05"]
-    assert ("crawl_policy", "2026-01-05") in {
-        (built_asset["asset"], built_asset["day"]) for built_asset in built["built"]
-    }
-    assert "evaluation_report" not in {built_asset["asset"] for built_asset in built["built"]}
-    again = call("materialize", "crawl_policy", "--state", windows)
     assert "Nothing to build" in again.stderr
 
 

@@ -158,9 +158,6 @@ def test_old_data_is_told_with_its_age() -> None:
     assert "is 2026-03-01, 4 days ago" in messages.plain(message)
 
 
-# Sending -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def web() -> Iterator[WebServer]:
     server = WebServer()
@@ -309,9 +306,6 @@ def test_no_password_goes_to_another_machine_in_the_clear(
     assert isinstance(channel, Mail)
     with pytest.raises(Undelivered, match="no password is sent without encryption"):
         channel._password()
-
-
-# Settings ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

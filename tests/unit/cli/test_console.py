@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from temporal_assets.cli.shared import console
 
 
-def test_controls_are_written_as_escapes() -> None:
-    assert console.plain("a\x1b[31mb\x07\u202ec\n") == "a\\x1b[31mb\\x07\\u202ec\\n"
-
-
-def test_text_of_other_scripts_stays() -> None:
-    assert console.plain("https://例え.example/ключ") == "https://例え.example/ключ"
-
-
-def test_nothing_is_empty() -> None:
-    assert console.plain(None) == ""
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b[31mb\x07\u202ec\n", "a\\x1b[31mb\\x07\\u202ec\\n"),
+        ("https://例え.example/ключ", "https://例え.example/ключ"),
+        (None, ""),
+    ],
+)
+def test_controls_are_written_as_escapes(text: str | None, shown: str) -> None:
+    assert console.plain(text) == shown
 
 
 @given(st.text())

@@ -31,9 +31,6 @@ from temporal_assets.crawl.instant.watch import MOST_OF_HOST, Known, Watch
 NOW = 1_000_000.0
 
 
-# Queues ------------------------------------------------------------------------------------------
-
-
 def test_one_request_of_a_host_at_a_time_the_best_of_all_first() -> None:
     queues = HostQueues()
     for host, tier, number in (("a", 5, 1), ("a", 2, 2), ("b", 3, 3), ("b", 3, 4)):
@@ -108,9 +105,6 @@ def test_a_host_is_held_by_one_crawl_until_its_process_ends(tmp_path: Path) -> N
     assert locks.take("b.example")  # its holder is gone
 
 
-# Manners -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("said", "seconds"),
     [
@@ -149,9 +143,6 @@ def test_a_hostile_robots_txt_is_bounded(said: str, seconds: float) -> None:
 
 def test_waits_double_up_to_an_hour() -> None:
     assert [wait_after(n, 10) for n in (0, 1, 2, 30)] == [10, 20, 40, 3600]
-
-
-# Memory and archive ------------------------------------------------------------------------------
 
 
 def row(page: str, tier: int = 5) -> Row:
@@ -265,9 +256,6 @@ def test_a_full_disk_leaves_no_half_page(tmp_path: Path, monkeypatch: pytest.Mon
         assert (tmp_path / name).stat().st_size == length
 
 
-# Sources -----------------------------------------------------------------------------------------
-
-
 def test_intervals_follow_the_yield() -> None:
     busy, quiet = visit_rates.interval(50, 10), visit_rates.interval(0, 48)
     assert busy == pytest.approx(3600 * 10.5 / 51 / 1.5)
@@ -366,9 +354,6 @@ def test_a_host_has_no_more_sources_than_some(tmp_path: Path) -> None:
         for n in range(3 * MOST_OF_HOST)
     ]
     assert sum(taken) == MOST_OF_HOST
-
-
-# Exploration -------------------------------------------------------------------------------------
 
 
 def test_thompson_sampling_finds_the_arm_that_pays() -> None:

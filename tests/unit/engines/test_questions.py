@@ -149,9 +149,6 @@ def test_what_cannot_be_asked_is_refused(text: str, says: str) -> None:
         question(text, frozenset({"t"}))
 
 
-# Who is asked ------------------------------------------------------------------------------------
-
-
 class Session:
     """Stands for Spark's."""
 

@@ -38,27 +38,58 @@ def news(section: str, count: int) -> list[str]:
     return [f"/{section}/2024/0{i % 2 + 1}/{i % 28 + 1:02}/{SLUGS[i]}.html" for i in range(count)]
 
 
-def test_sections_dates_and_slugs() -> None:
-    site = news("politics", 60) + news("sport", 50) + [f"/about/{w}" for w in WORDS] + ["/"]
-    assert templates(tree_of(site)) == {
-        "/politics/{year}/{month}/{day}/{slug}.html": 60,
-        "/sport/{year}/{month}/{day}/{slug}.html": 50,
-        "/about/{word}": 10,
-        "/": 1,
-    }
+HOSTS = ["https://www.h.example", "https://m.h.example", "https://h.example"]
 
 
-def test_a_program_with_parameters() -> None:
-    site = [f"/show.php?id={i}" for i in range(1000, 1080)]
-    site += [f"/show.php?id={i}&print" for i in range(1000, 1040)]
-    assert templates(tree_of(site)) == {
-        "/show.php?id={digits}": 80,
-        "/show.php?print&id={digits}": 40,
-    }
-
-
-def test_query_values_without_names() -> None:
-    assert templates(tree_of([f"/?{i}" for i in range(500, 540)])) == {"/?{digits}": 40}
+@pytest.mark.parametrize(
+    ("site", "expected"),
+    [
+        (
+            news("politics", 60) + news("sport", 50) + [f"/about/{w}" for w in WORDS] + ["/"],
+            {"/politics/{year}/{month}/{day}/{slug}.html": 60,
+             "/sport/{year}/{month}/{day}/{slug}.html": 50, "/about/{word}": 10, "/": 1},
+        ),
+        (  # a program with parameters
+            [f"/show.php?id={i}" for i in range(1000, 1080)]
+            + [f"/show.php?id={i}&print" for i in range(1000, 1040)],
+            {"/show.php?id={digits}": 80, "/show.php?print&id={digits}": 40},
+        ),
+        ([f"/?{i}" for i in range(500, 540)], {"/?{digits}": 40}),
+        (  # listings, and what they list
+            [f"/{w}/" for w in WORDS]
+            + [f"/{w}/{SLUGS[i * 10 + k]}" for i, w in enumerate(WORDS) for k in range(3)],
+            {"/{word}/": 10, "/{word}/{slug}": 30},
+        ),
+        # All URLs of a window are of one year; next year's are of the same pattern.
+        ([f"/2024/{s}" for s in SLUGS], {"/{year}/{slug}": 100}),
+        (
+            [f"/{y}/{s}" for y in (2023, 2024) for s in SLUGS[:40]]
+            + [f"/topic/{s}" for s in SLUGS[:30]],
+            {"/{year}/{slug}": 80, "/topic/{slug}": 30},
+        ),
+        (  # numbers after other words are no dates
+            [f"/forum/12/{i}" for i in range(1000, 1050)]
+            + [f"/forum/7/{i}" for i in range(1000, 1020)],
+            {"/forum/12/{digits}": 50, "/forum/7/{digits}": 20},
+        ),
+        (
+            [f"{host}/{s}" for host in HOSTS for s in SLUGS[:20]],
+            {f"//{host[8:]}/{{slug}}": 20 for host in HOSTS},
+        ),
+        # A handful keeps structure only, and a rare query key does not divide.
+        (["/team/ann.html?x=1", "/team/bob.html?x=1"], {"/{word}/{word}.html?x={digits}": 2}),
+        ([f"/{s}" for s in SLUGS] + [f"/{s}?ref=x" for s in SLUGS[:5]], {"/{slug}": 105}),
+        *(
+            ([url], {template: 1})
+            for url, template in (
+                *(("/", "/"), ("/a", "/{word}"), ("/about/", "/{word}/")),
+                *(("/x?id=7", "/{word}?id={digits}"), ("/a/b.html", "/{word}/{word}.html")),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_templates_of_small_sites(site: list[str], expected: dict[str, int]) -> None:
+    assert templates(tree_of(site)) == expected
 
 
 def test_fields_that_repeat_their_key() -> None:
@@ -66,29 +97,6 @@ def test_fields_that_repeat_their_key() -> None:
     tree = tree_of(site)
     assert list(templates(tree)) == ["/list?tag={word}&tag=amber", "/list?tag={word}&tag=birch",
                                      "/list?tag={word}&tag=cedar"]  # fmt: skip
-
-
-def test_listing_and_listed_are_different_patterns() -> None:
-    site = [f"/{w}/" for w in WORDS] + [
-        f"/{w}/{SLUGS[i * 10 + k]}" for i, w in enumerate(WORDS) for k in range(3)
-    ]
-    assert templates(tree_of(site)) == {"/{word}/": 10, "/{word}/{slug}": 30}
-
-
-def test_years_never_become_fixed_or_salient() -> None:
-    """All URLs of a window are of one year; next year's are of the same pattern."""
-    assert templates(tree_of([f"/2024/{s}" for s in SLUGS])) == {"/{year}/{slug}": 100}
-    years = [f"/{y}/{s}" for y in (2023, 2024) for s in SLUGS[:40]] + [
-        f"/topic/{s}" for s in SLUGS[:30]
-    ]
-    assert templates(tree_of(years)) == {"/{year}/{slug}": 80, "/topic/{slug}": 30}
-
-
-def test_numbers_after_other_words_are_no_dates() -> None:
-    site = [f"/forum/12/{i}" for i in range(1000, 1050)] + [
-        f"/forum/7/{i}" for i in range(1000, 1020)
-    ]
-    assert templates(tree_of(site)) == {"/forum/12/{digits}": 50, "/forum/7/{digits}": 20}
 
 
 def test_case_and_percent_escapes_are_kept() -> None:
@@ -123,35 +131,6 @@ def test_numbers_and_slugs_are_called_so_however_they_look() -> None:
     assert set(written) == {"/p/{digits}", "/t/{slug}", "/w/{*}"}
 
 
-def test_hosts_of_a_domain() -> None:
-    hosts = ["https://www.h.example", "https://m.h.example", "https://h.example"]
-    site = [f"{host}/{s}" for host in hosts for s in SLUGS[:20]]
-    actual = templates(tree_of(site))
-    assert actual == {f"//{host[8:]}/{{slug}}": 20 for host in hosts}
-
-
-def test_a_handful_keeps_structure_only() -> None:
-    assert templates(tree_of(["/team/ann.html?x=1", "/team/bob.html?x=1"])) == {
-        "/{word}/{word}.html?x={digits}": 2
-    }
-
-
-@pytest.mark.parametrize(
-    ("url", "template"),
-    [
-        ("/", "/"),
-        ("/a", "/{word}"),
-        ("/about/", "/{word}/"),
-        ("/x?id=7", "/{word}?id={digits}"),
-        ("/a/b.html", "/{word}/{word}.html"),
-    ],
-)
-def test_a_site_with_one_page(url: str, template: str) -> None:
-    tree = tree_of([url])
-    assert len(tree) == 1
-    assert templates(tree) == {template: 1}
-
-
 def test_a_site_without_pages_is_refused() -> None:
     with pytest.raises(ValueError, match="without URLs"):
         pattern_tree(texts([]))
@@ -161,11 +140,6 @@ def test_support_grows_with_the_site() -> None:
     options = TreeOptions(min_urls=10, min_share=1e-4)
     assert options.support(500) == 10
     assert options.support(1_700_000) == 170
-
-
-def test_a_rare_query_key_does_not_divide() -> None:
-    site = [f"/{s}" for s in SLUGS] + [f"/{s}?ref=x" for s in SLUGS[:5]]
-    assert templates(tree_of(site)) == {"/{slug}": 105}
 
 
 def test_key_values_name_what_is_fixed_missing_and_free() -> None:

@@ -38,18 +38,11 @@ def reached(k: int, ours: int, baseline: int | None, **more: Any) -> dict[str, A
 
 
 CRAWL = {
-    "trial": "out_of_time",
-    "horizon_days": 7,
-    "fetches_per_hour": 10.0,
-    "remaining": 0.9,
-    "remaining_low": 0.8,
-    "remaining_high": 0.95,
-    "median_delay_hours": 0.5,
-    "median_delay_low_hours": 0.25,
-    "median_delay_high_hours": 3.0,
-    "temporal_fetched": 0.97,
+    "trial": "out_of_time", "horizon_days": 7, "fetches_per_hour": 10.0, "remaining": 0.9,
+    "remaining_low": 0.8, "remaining_high": 0.95, "median_delay_hours": 0.5,
+    "median_delay_low_hours": 0.25, "median_delay_high_hours": 3.0, "temporal_fetched": 0.97,
     "temporal": 40,
-}
+}  # fmt: skip
 
 FRONT = Front(
     day=DAY,

@@ -106,7 +106,7 @@ def test_publishing_replaces_the_day_and_keeps_one_generation_for_readers(store:
 def test_a_failing_publish_leaves_the_old_partition(
     store: Store, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Return whether data or the pointer to it could not be written."""
+    """The data cannot be written, or the pointer to it."""
     publish(store, DAY, views(DAY, x=1))
 
     def fails(*_: object) -> None:

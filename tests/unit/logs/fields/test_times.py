@@ -159,8 +159,6 @@ def test_dates_alone(text: bytes) -> None:
     assert parse_date(readonly(np.frombuffer(text, np.uint8)), 0, len(text)) == 15_380
 
 
-# Zones of naive times --------------------------------------------------------------------------
-
 BERLIN = ZoneInfo("Europe/Berlin")
 
 

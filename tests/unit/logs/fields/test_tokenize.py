@@ -24,8 +24,6 @@ GOOD = (
     b'"http://example.com/from" "Mozilla/5.0 (X11; Linux) Chrome/32.0"'
 )
 
-# Lines -------------------------------------------------------------------------------------
-
 
 @given(st.lists(st.sampled_from(b"ab# \t\r\n\n"), max_size=300), st.booleans())
 def test_lines_are_those_that_are_not_empty(values: list[int], skip: bool) -> None:
@@ -39,9 +37,6 @@ def test_lines_are_those_that_are_not_empty(values: list[int], skip: bool) -> No
     ]
     actual = [text[a:b] for a, b in zip(lines.start, lines.stop, strict=True)]
     assert list(zip(lines.number.tolist(), actual, strict=True)) == expected
-
-
-# Witness ---------------------------------------------------------------------------------------
 
 
 class Slow:
@@ -266,9 +261,6 @@ def test_the_kernels_agree_with_the_slow_reader_on_mutated_lines() -> None:
 def test_the_kernels_agree_with_the_slow_reader_on_any_bytes(lines: list[bytes]) -> None:
     text = b"\n".join(lines) + b"\n"
     assert fast(text, 1024) == slow(text, 1024)
-
-
-# Verdicts --------------------------------------------------------------------------------------
 
 
 def verdict(read_log: ReadLog, line: bytes, **options: object) -> str:

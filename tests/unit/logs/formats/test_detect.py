@@ -41,13 +41,38 @@ def test_a_named_format_is_taken_by_name_in_any_case(name: str) -> None:
     assert detected(b"", format=name.upper()) == expected
 
 
-def test_a_named_format_is_not_second_guessed() -> None:
-    assert detected(COMBINED, format="common") == "common"
+KEYS = b'{"time": 1714979289, "ip": "192.0.2.3", "url": "/a", "visitorId": "u", "Referer": "/"}\n'
+BOTH = b'{"time": 1714979289, "ip": "192.0.2.3", "request": "GET /a HTTP/1.1", "page": "/b"}\n'
+NAMED = b'{"time": 1714979289, "url": "https://e.org/", "address": "a"}\n'
 
 
-def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownFormatError, match=r"format 'comined' is not known; known are gandi"):
-        detected(COMBINED, format="comined")
+@pytest.mark.parametrize(
+    ("head", "options", "label"),
+    [
+        (COMBINED, {"format": "common"}, "common"),
+        # A few bad lines do not decide, only the beginning is looked at, the last may be cut.
+        (b"starting server\n\x16\x03\x01\n" + COMBINED * 5 + b"oops\n", {}, "combined"),
+        (COMBINED * 60 + b"garbage\n" * 1000, {}, "combined"),
+        (COMBINED + COMMON[:30], {}, "combined"),
+        (b"server started\n" + NAMED * 3, {}, "jsonl"),
+        # A small Parquet file may have carriage returns and no newline, as logs of old Macintoshs.
+        (b"PAR1\x15\r\x04 rows \r without a newline PAR1", {}, "parquet"),
+        # Usual keys of servers come before those of tables.
+        (KEYS, {}, "nginx_json by referrer=Referer"),
+        (KEYS, {"format": "jsonl"}, "jsonl by referrer=Referer"),
+        (KEYS.replace(b"Referer", b"referer"), {}, "nginx_json"),
+        # A target beside a whole request is another one.
+        (BOTH, {}, "nginx_json"),
+        # A count beside a visitor is no aggregate.
+        (
+            b"time,visitor,url,clicks\n1714979289,u1,/a,3\n",
+            {},
+            "csv by time=time, address=visitor, target=url",
+        ),
+    ],
+)
+def test_what_decides(head: bytes, options: dict[str, str], label: str) -> None:
+    assert detected(head, **options) == label
 
 
 @pytest.mark.parametrize(
@@ -174,18 +199,6 @@ def test_only_an_address_makes_words_before_it_those_of_a_shipper() -> None:
     assert detected(COMBINED.replace(b" - -", b", 10.0.0.1 - -")) == "combined"
 
 
-def test_a_few_bad_lines_do_not_decide() -> None:
-    assert detected(b"starting server\n\x16\x03\x01\n" + COMBINED * 5 + b"oops\n") == "combined"
-
-
-def test_only_the_beginning_is_looked_at() -> None:
-    assert detected(COMBINED * 60 + b"garbage\n" * 1000) == "combined"
-
-
-def test_a_cut_last_line_does_not_count() -> None:
-    assert detected(COMBINED + COMMON[:30]) == "combined"
-
-
 @pytest.mark.parametrize(
     "line",
     [COMBINED, b'{"time": 1714979289, "address": "203.0.113.7", "url": "https://e.org/a"}\n'],
@@ -234,20 +247,6 @@ def test_json_with_keys_that_tables_have(options: dict[str, object], label: str)
     assert resolve(LogSource(path="x", **options), event * 3).label == label
 
 
-def test_usual_keys_of_servers_come_before_those_of_tables() -> None:
-    line = (
-        b'{"time": 1714979289, "ip": "192.0.2.3", "url": "/a", "visitorId": "u", "Referer": "/"}\n'
-    )
-    assert detected(line) == "nginx_json by referrer=Referer"
-    assert detected(line, format="jsonl") == "jsonl by referrer=Referer"
-    assert detected(line.replace(b"Referer", b"referer")) == "nginx_json"
-
-
-def test_a_target_beside_a_whole_request_is_another_one() -> None:
-    line = b'{"time": 1714979289, "ip": "192.0.2.3", "request": "GET /a HTTP/1.1", "page": "/b"}\n'
-    assert detected(line) == "nginx_json"
-
-
 def test_json_that_is_not_known_says_which_keys_it_has() -> None:
     with pytest.raises(UnknownFormatError) as error:
         detected(b'{"at": 1714979289, "who": {"ip": "203.0.113.7"}, "192.0.2.9": "/secret"}\n')
@@ -281,33 +280,41 @@ def test_json_around_lines_is_to_be_taken_off(head: bytes, message: str) -> None
         detected(head)
 
 
-def test_a_bracket_is_no_array() -> None:
-    with pytest.raises(UnknownFormatError, match=r"lines look like `\[9-9-9a9"):
-        detected(ENVOY.replace(b"GET /a HTTP/2", b"-").replace(b" - 154", b" - 7 - 154"))
-
-
-def test_json_after_other_lines() -> None:
-    line = b'{"time": 1714979289, "url": "https://e.org/", "address": "a"}\n'
-    assert detected(b"server started\n" + line * 3) == "jsonl"
-
-
 def test_parquet_by_its_first_bytes(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "x")
     assert detected(peek(tmp_path / "x")) == "parquet"
 
 
-def test_parquet_needs_no_name_whatever_its_bytes_are() -> None:
-    """A small file may have carriage returns and no newline, as logs of the first Macintosh."""
-    assert detected(b"PAR1\x15\r\x04 rows \r without a newline PAR1") == "parquet"
-
-
-def test_counts_that_name_no_day_are_called_what_they_are() -> None:
-    with pytest.raises(UnknownFormatError, match=r"^counts of views that do not say of which day"):
-        detected(b"Page path;Views;Users\n/a;17;3\n")
-
-
-def test_a_count_beside_a_visitor_is_no_aggregate() -> None:
-    assert detected(b"time,visitor,url,clicks\n1714979289,u1,/a,3\n").startswith("csv by")
+@pytest.mark.parametrize(
+    ("head", "options", "message"),
+    [
+        (COMBINED, {"format": "comined"}, "format 'comined' is not known; known are gandi"),
+        (  # a bracket is no array
+            ENVOY.replace(b"GET /a HTTP/2", b"-").replace(b" - 154", b" - 7 - 154"),
+            {},
+            r"lines look like `\[9-9-9a9",
+        ),
+        (
+            b"Page path;Views;Users\n/a;17;3\n",
+            {},
+            r"^counts of views that do not say of which day",
+        ),
+        (  # names of Elasticsearch
+            b'"@timestamp","client.ip","url.original"\n"2024","203.0.113.7","/a"\n',
+            {},
+            r"for target .*; it has @timestamp, client",
+        ),
+        (  # numbers of rows need no name
+            b",host,time,url\n0,a.example,804571201,/a\n",
+            {},
+            "for address; it has host, time, url; say which",
+        ),
+        (b",,bob,\n,,al,\n", {}, "names no columns"),
+    ],
+)
+def test_what_is_unknown_is_said(head: bytes, options: dict[str, str], message: str) -> None:
+    with pytest.raises(UnknownFormatError, match=message):
+        detected(head, **options)
 
 
 @pytest.mark.parametrize(
@@ -331,13 +338,6 @@ def test_what_is_no_log_says_why_and_what_to_do(head: bytes, message: str) -> No
     assert likely_format(head) is None
 
 
-def test_numbers_of_rows_need_no_name() -> None:
-    with pytest.raises(UnknownFormatError, match="for address; it has host, time, url; say which"):
-        detected(b",host,time,url\n0,a.example,804571201,/a\n")
-    with pytest.raises(UnknownFormatError, match="names no columns"):
-        detected(b",,bob,\n,,al,\n")
-
-
 def test_a_table_says_which_columns_it_has_and_what_they_lack() -> None:
     with pytest.raises(UnknownFormatError) as error:
         detected(b"time,who,page\n1,2,3\n")
@@ -345,11 +345,6 @@ def test_a_table_says_which_columns_it_has_and_what_they_lack() -> None:
         "columns: nothing is named for address; it has time, who, page; say which is meant:"
         " --column FIELD=NAME (docs/log-formats.md)"
     )
-
-
-def test_names_of_columns_may_begin_as_those_of_elastic_do() -> None:
-    with pytest.raises(UnknownFormatError, match=r"for target .*; it has @timestamp, client"):
-        detected(b'"@timestamp","client.ip","url.original"\n"2024","203.0.113.7","/a"\n')
 
 
 def test_the_first_record_of_a_table_is_never_shown() -> None:
@@ -426,9 +421,6 @@ def test_the_likely_format_for_messages(head: bytes, name: str | None) -> None:
     assert likely_format(head) == name
 
 
-# Not mistaken for something else ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "head",
     [
@@ -481,8 +473,6 @@ def test_a_line_that_is_no_csv_is_no_fault_of_ours(line: bytes) -> None:
     with pytest.raises(UnknownFormatError):
         resolve(LogSource(path="x"), line)
 
-
-# Lines within those of a shipper -----------------------------------------------------------------
 
 TEXT = COMBINED.decode().rstrip()
 ENTRY = {"timeUnixNano": "1714979289000000000", "body": {"stringValue": TEXT}}

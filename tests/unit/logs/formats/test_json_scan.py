@@ -34,7 +34,6 @@ PATHS: dict[str, Paths] = {
     },
 }
 
-# The witness: one line after another, as objects ------------------------------------------------
 
 Values = dict[Slot, bytes]
 
@@ -112,8 +111,6 @@ def _is_utf8(line: bytes) -> bool:
         return False
     return True
 
-
-# Lines as hostile as they come ------------------------------------------------------------------
 
 SCALARS = [
     *("null", "true", "false", "0", "-0", "-1", "200", "01", "1e5", "1E400", "NaN", "Infinity"),

@@ -27,21 +27,13 @@ DOUBLE = '"' + MAIN.replace('"', '\\"').replace("$status", '"\n  "$status') + '"
 COMBINED = r"%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""
 
 VALUES = {
-    "$remote_addr": "203.0.113.7",
-    "$remote_user": "jo smith",
-    "$time_local": "06/May/2024:07:08:09 +0000",
-    "$msec": "1714979289.000",
-    "$request": "GET /a?x=1 HTTP/1.1",
-    "$status": "200",
-    "$body_bytes_sent": "512",
-    "$http_referer": "https://www.example.com/",
-    "$http_user_agent": "Mozilla/5.0 (X11)",
-    "$host": "www.example.com",
-    "$scheme": "https",
-    "$request_time": "0.012",
-    "$upstream_response_time": "0.003, 0.004",
-    "$http_x_forwarded_for": "198.51.100.2, 10.0.0.1",
-}
+    "$remote_addr": "203.0.113.7", "$remote_user": "jo smith",
+    "$time_local": "06/May/2024:07:08:09 +0000", "$msec": "1714979289.000",
+    "$request": "GET /a?x=1 HTTP/1.1", "$status": "200", "$body_bytes_sent": "512",
+    "$http_referer": "https://www.example.com/", "$http_user_agent": "Mozilla/5.0 (X11)",
+    "$host": "www.example.com", "$scheme": "https", "$request_time": "0.012",
+    "$upstream_response_time": "0.003, 0.004", "$http_x_forwarded_for": "198.51.100.2, 10.0.0.1",
+}  # fmt: skip
 
 
 def written(directive: str) -> bytes:

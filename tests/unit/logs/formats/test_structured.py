@@ -12,15 +12,10 @@ from temporal_assets.logs.formats.columns import ColumnsError
 ReadLog = Callable[..., list]
 
 NGINX = {
-    "time_iso8601": "2024-05-06T07:08:09+02:00",
-    "remote_addr": "1.2.3.4",
-    "request": "GET /a?b=c HTTP/1.1",
-    "status": 200,
-    "http_referer": "https://example.com/",
-    "http_user_agent": "Mozilla/5.0",
-    "host": "www.example.com",
-    "scheme": "https",
-}
+    "time_iso8601": "2024-05-06T07:08:09+02:00", "remote_addr": "1.2.3.4",
+    "request": "GET /a?b=c HTTP/1.1", "status": 200, "http_referer": "https://example.com/",
+    "http_user_agent": "Mozilla/5.0", "host": "www.example.com", "scheme": "https",
+}  # fmt: skip
 
 
 def line(**changes: object) -> bytes:
@@ -130,17 +125,10 @@ def test_what_people_call_a_query(read_log: ReadLog, key: str) -> None:
 
 def test_json_as_apache_is_mostly_told_to_write_it(read_log: ReadLog) -> None:
     record = {
-        "time": "2024-05-06T07:08:09+0200",
-        "process": "12",
-        "remoteIP": "1.2.3.4",
-        "host": "www.example.com",
-        "request": "/x",
-        "query": "?id=7",
-        "method": "GET",
-        "status": "200",
-        "userAgent": "Mozilla/5.0",
-        "referer": "-",
-    }
+        "time": "2024-05-06T07:08:09+0200", "process": "12", "remoteIP": "1.2.3.4",
+        "host": "www.example.com", "request": "/x", "query": "?id=7", "method": "GET",
+        "status": "200", "userAgent": "Mozilla/5.0", "referer": "-",
+    }  # fmt: skip
     (row,) = read_log(json.dumps(record).encode() + b"\n")
     assert (row.time, row.address, row.agent) == ("2024-05-06 05:08:09", "1.2.3.4", "Mozilla/5.0")
     assert (row.method, row.target, row.host) == ("GET", "/x?id=7", "www.example.com")

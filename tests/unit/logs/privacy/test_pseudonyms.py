@@ -59,9 +59,6 @@ def _pseudonym(keys: KeyRing, client: bytes | None, privacy: Privacy | None = No
     return int(hmac_heads(keys.key(0), [message])[0])
 
 
-# ------------------------------------------------------------------------------- pseudonyms
-
-
 @pytest.mark.parametrize(
     ("client", "expected"),
     [
@@ -149,9 +146,6 @@ def test_pseudonyms_begin_the_hmac_of_the_library(key: bytes, messages: list[byt
     assert actual.astype(">i8").tobytes() == b"".join(expected)
 
 
-# --------------------------------------------------------------------------- X-Forwarded-For
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -183,9 +177,6 @@ def test_forwarded_values_of_any_bytes(value: bytes) -> None:
     assert actual is None or packed_address(actual) is not None
 
 
-# -------------------------------------------------------------------------------- the periods
-
-
 def test_one_key_for_all_days_without_rotation(tmp_path: Path) -> None:
     ring = KeyRing(tmp_path, 0)
     assert ring.period(np.array([0, 1, 20_000], np.int32)).tolist() == [0, 0, 0]
@@ -215,9 +206,6 @@ def test_a_destroyed_key_does_not_come_back(tmp_path: Path) -> None:
     after = KeyRing(tmp_path / "secrets", 30)
     assert after.key(100) != old
     assert after.key(101) == other
-
-
-# ---------------------------------------------------------------------------------- the files
 
 
 def test_only_the_owner_can_read_a_key(tmp_path: Path) -> None:
@@ -316,9 +304,6 @@ def test_threads_that_come_at_once_agree(tmp_path: Path) -> None:
         keys = list(pool.map(ring.key, [period for period in range(20) for _ in range(8)]))
     assert len(set(keys)) == 20
     assert len(list(ring.folder.iterdir())) == 20
-
-
-# ------------------------------------------------------- keys that are not what they were
 
 
 def test_a_key_that_was_replaced_is_refused(tmp_path: Path) -> None:

@@ -71,9 +71,6 @@ def digest(data: bytes) -> str:
     return str(blake3(data).hexdigest(length=16))
 
 
-# Archives --------------------------------------------------------------------------------------
-
-
 @each_packer
 def test_packed_and_plain_are_the_same_content(tmp_path: Path, kind: str) -> None:
     # Names say nothing: the content decides.
@@ -230,9 +227,6 @@ def test_other_containers_are_refused_with_advice(tmp_path: Path, why: str, data
     assert stream.size > 0
 
 
-# Text ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "data",
     [b"", gzip.compress(b""), zstandard.ZstdCompressor().compress(b"")],
@@ -316,9 +310,6 @@ def test_a_long_line_without_end(tmp_path: Path) -> None:
     text, stream, _ = read(path, SHORT)
     assert text == b"one\n" + b"a" * 2049
     assert stream.lines == 2
-
-
-# Identity --------------------------------------------------------------------------------------
 
 
 def test_the_beginnings_of_a_grown_file_are_recognised(tmp_path: Path) -> None:
