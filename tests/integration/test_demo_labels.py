@@ -38,6 +38,7 @@ class Labelled:
 
     def __init__(self, factory: pytest.TempPathFactory) -> None:
         self.state, corpus = true_days(factory)
+        shutil.rmtree(self.state / "tables" / "transits")  # labels are made of views alone
         self.settings = load_settings(self.state)
         self.store, self.engine = Store.open(self.settings), DuckDBEngine(self.settings)
         self.day = corpus.days[-1]
