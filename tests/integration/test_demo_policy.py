@@ -103,11 +103,6 @@ def test_rules_for_other_programs_say_the_same(learned: Learned, policy: Policy)
     assert wrong == set()
 
 
-def test_equal_days_give_equal_files(learned: Learned) -> None:
-    before = learned.folder
-    assert learned.with_hubs().folder == before
-
-
 def texts_of(document: Document, target: str, folder: Path) -> str:
     """All that an export says, as it stands and without its escapes."""
     written = [path.read_text("utf-8") for path in export(document, target, folder).written]

@@ -122,22 +122,6 @@ def test_the_first_source_of_a_file_decides_for_good(state: Path, folder: Path) 
     assert Inventory.load(settings).inputs(DAY) == inputs
 
 
-def test_two_files_of_one_content_are_reported_once(state: Path, folder: Path) -> None:
-    for name in ("access.log", "copy.log"):
-        logs.write(folder / name, [logs.line(NOON, "/a")])
-    assert len(refresh(settings_of(state, folder)).landed) == 1
-
-
-def test_other_settings_read_again(state: Path, folder: Path) -> None:
-    lines = [logs.line(NOON, "/a"), logs.line(NOON, "/b.png")]
-    logs.write(folder / "access.log", lines)
-    refresh(settings_of(state, folder))
-    settings = settings_of(state, folder, cleaning={"static_resources": "keep"})
-    report = refresh(settings)
-    assert len(report.landed) == 1
-    assert rows_of(settings) == 2
-
-
 def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) -> None:
     logs.write(folder / "access.log", [logs.line(NOON, "/a"), logs.line(NOON, "/b.png")])
     first = settings_of(state, folder)

@@ -47,14 +47,6 @@ def test_a_hidden_first_entry_is_passed_over(read: Reader) -> None:
     assert [client] == read(line(address="198.51.100.2")).clients
 
 
-def test_words_before_a_line_are_not_its_visitor(read: Reader) -> None:
-    text = "".join(
-        f"Mar  1 08:00:0{n} web1 nginx: {line(address=f'203.0.113.{n // 2}')}" for n in range(4)
-    )
-    plain = "".join(line(address=f"203.0.113.{n // 2}") for n in range(4))
-    assert read(text).clients == read(plain).clients
-
-
 def test_words_before_json(read: Reader) -> None:
     record = {"time": 1714979289, "ip": "203.0.113.7", "url": "https://e.org/{a}", "status": 200}
     kept = read(f"2024-05-06T07:08:09Z stdout F {json.dumps(record)}\n" * 2)
