@@ -64,11 +64,7 @@ NAMED = b'{"time": 1714979289, "url": "https://e.org/", "address": "a"}\n'
         # A target beside a whole request is another one.
         (BOTH, {}, "nginx_json"),
         # A count beside a visitor is no aggregate.
-        (
-            b"time,visitor,url,clicks\n1714979289,u1,/a,3\n",
-            {},
-            "csv by time=time, address=visitor, target=url",
-        ),
+        (b"time,visitor,url,clicks\n1714979289,u1,/a,3\n", {}, "csv by address=visitor"),
     ],
 )
 def test_what_decides(head: bytes, options: dict[str, str], label: str) -> None:
