@@ -59,7 +59,7 @@ def early(judged: Judged) -> list[Table]:
     truth, many = judged.lives.by_days[page], judged.lives.has_many[page]
     tables = []
     for title, chosen in (("", many), (", pages with few views", ~many)):
-        tables += _tables(judged.real.name, title, columns, (page, age, truth), chosen)
+        tables += _tables(judged, title, columns, (page, age, truth), chosen)
     return tables
 
 
@@ -72,7 +72,7 @@ _MEASURES: Final = (
 
 
 def _tables(
-    name: str,
+    judged: Judged,
     title: str,
     columns: Mapping[str, Floats],
     pages: tuple[Int64s, Int64s, Flags],
@@ -88,7 +88,8 @@ def _tables(
         rows = chosen & (age == k)
         if rows.sum() < LEAST:
             continue
-        draws, cells = Draws(page[rows]), [name, k, int(rows.sum()), int(truth[rows].sum())]
+        draws = Draws(judged.units(page[rows]), page[rows])
+        cells = [judged.real.name, k, int(rows.sum()), int(truth[rows].sum())]
         for table, (_, measure, _) in zip(tables, _MEASURES, strict=True):
             values = {name: measure(draws, truth[rows], p[rows]) for name, p in columns.items()}
             ours = values.pop(_OURS)

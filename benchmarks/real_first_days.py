@@ -75,7 +75,7 @@ def _judge_lists(judged: Judged, day: dt.date, days: int, tables: tuple[Table, T
         "most viewed folder": np.array([folder_of(url) == folder for url in urls]),
     }
     sites = [site_of(url) for url in urls]
-    draws = Draws(sites if len(set(sites)) >= MANY_SITES else page)
+    draws = Draws(sites if len(set(sites)) >= MANY_SITES else judged.units(page), page)
     cells = [judged.real.name, days, len(page), int(truth.sum())]
     lists, right = tables
     lists.add(
@@ -124,7 +124,7 @@ def _judge_hubs(judged: Judged, day: dt.date, days: int, table: Table) -> None:
         "last day's clicks out": most(past_links, past_links.clients * (past_links.day == number)),
     }
     place = {name: places_of(order, later, wanted) for name, order in orders.items()}
-    draws = Draws(wanted)
+    draws = Draws(judged.units(wanted), wanted)
     for k in _HUBS:
         shares = {name: draws.share(places < k) for name, places in place.items()}
         table.add([judged.real.name, days, k], shares.pop("ours"), shares)

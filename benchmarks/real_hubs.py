@@ -33,7 +33,7 @@ def hubs(judged: Judged) -> list[Table]:
     for title, rows in (("", many), (", pages with few views", ~many)):
         if rows.sum() >= LEAST:
             table = Table(f"hubs{title}", ["set", "K", "wanted"])
-            draws = Draws(page[rows])
+            draws = Draws(judged.units(page[rows]), page[rows])
             for k in KS:
                 shares = {name: draws.share(places[rows] < k) for name, places in place.items()}
                 ours = shares.pop("ours")

@@ -9,6 +9,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -109,6 +110,19 @@ class Judged:
         result = np.zeros(len(self.lives.urls), np.bool_)
         result[self.lives.find(public["url"].to_pylist())] = True
         return result
+
+    def units(self, page: Int64s) -> Int64s:
+        """Return a number for the site and the day of birth of each page.
+
+        Pages of one site that were born on one day meet the same readers, front page and news, and
+        stand or fall together.
+        """
+        names, site = np.unique(self._sites, return_inverse=True)
+        return np.asarray(self.lives.birth[page] * len(names) + site[page])
+
+    @cached_property
+    def _sites(self) -> NDArray[np.str_]:
+        return np.array([site_of(url) for url in self.lives.urls.tolist()], np.str_)
 
     def labelled(self, day: dt.date, column: str = "is_temporal") -> tuple[Int64s, Flags]:
         """Return pages of the day's `page_labels` and one of its flags."""

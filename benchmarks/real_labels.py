@@ -45,7 +45,7 @@ def labels(judged: Judged) -> list[Table]:
         for number, name in enumerate(GROUPS):
             rows = groups[:, number]
             if rows.sum() >= LEAST:
-                draws = Draws(page[rows])
+                draws = Draws(judged.units(page[rows]), page[rows])
                 shares = {name: draws.share(x[rows] == truth[rows]) for name, x in columns.items()}
                 ours = shares.pop(_OURS)
                 cells = [judged.real.name, name, int(rows.sum()), int(truth[rows].sum())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from temporal_assets.windows.policy.crawl_policy import files_of
 
 NOW_TIERS: Final = 8
 MANY_SITES: Final = 8
-"""With fewer sites, pages are drawn in the bootstrap and not sites."""
+"""With fewer sites, what was born on them on a day is drawn in the bootstrap, and not sites."""
 
 
 OURS: Final = ("sites", "sections", "prefixes", "patterns", "policy: now")
@@ -38,9 +38,10 @@ def lists(judged: Judged) -> list[Table]:
     tables = []
     for title, rows in (("", many), (", pages with few views", ~many)):
         if rows.sum() >= LEAST:
-            unit = sites if len(set(sites[rows].tolist())) >= MANY_SITES else page
+            unit = sites if len(set(sites[rows].tolist())) >= MANY_SITES else judged.units(page)
             chosen = {name: covered[rows] for name, covered in covers.items()}
-            tables.append(_table(judged, title, chosen, truth[rows], unit[rows]))
+            draws = Draws(unit[rows], page[rows])
+            tables.append(_table(judged, title, chosen, truth[rows], draws))
     return tables
 
 
@@ -48,11 +49,10 @@ _RATIOS: Final = ("precision", "recall")
 
 
 def _table(
-    judged: Judged, title: str, covers: Mapping[str, Flags], truth: Flags, unit: Any
+    judged: Judged, title: str, covers: Mapping[str, Flags], truth: Flags, draws: Draws
 ) -> Table:
     what = "F" if truth.any() else "share decided right, where nothing is temporal"
     table = Table(f"lists{title}: {what}", ["set", "list", "born", "temporal", *_RATIOS])
-    draws = Draws(unit)
     values = {
         name: draws.f_measure(covered, truth) if truth.any() else draws.share(covered == truth)
         for name, covered in covers.items()

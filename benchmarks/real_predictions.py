@@ -7,8 +7,10 @@ Every real set that results are reported on (`--chosen`: those that parameters a
 through the product's own windows; what is published on a day is judged by what came after it. All
 baselines are computed in the same run, from the same past. With `--vary` each set is made poorer
 first (`real_variations`: fewer clients, no referrers, fewer sites, shorter windows). Square
-brackets are 95 % intervals of a paired bootstrap; `win`, `level` and `loss` say whether the
-interval of the difference to the best baseline holds 0. Takes some minutes a set.
+brackets are 95 % intervals of a paired bootstrap over sites or, where there are few, over what was
+born on a site on a day; `win`, `level` and `loss` say whether the interval of the difference to the
+best baseline holds 0, and in the column `by pages` the same over single pages. Takes some minutes a
+set.
 """
 
 from __future__ import annotations
@@ -79,8 +81,13 @@ def main() -> None:
 
 def counted(table: Table) -> str:
     """Count the marks of a table in a sentence."""
-    marks = Counter(verdict.mark.strip("*") for verdict in table.verdicts)
-    return ", ".join(f"{marks[name]} {name}" for name in ("win", "level", "loss"))
+    marks = _sentence(verdict.mark for verdict in table.verdicts)
+    return f"{marks}; by pages: {_sentence(verdict.mark_of_pages for verdict in table.verdicts)}"
+
+
+def _sentence(marks: Iterable[str]) -> str:
+    counts = Counter(mark.strip("*") for mark in marks)
+    return ", ".join(f"{counts[name]} {name}" for name in ("win", "level", "loss"))
 
 
 def summary(tables: Iterable[Table]) -> str:

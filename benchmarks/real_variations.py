@@ -104,6 +104,14 @@ def _with_robots(visits: pa.Table) -> pa.Table:
     return pa.concat_tables(parts).sort_by("time")
 
 
+def _with_twins(visits: pa.Table) -> pa.Table:
+    """Add every visit once more by a second client, as of people with two addresses."""
+    twins = [f"{client}-again" for client in visits["client"].to_pylist()]
+    column = pa.array(twins, visits.schema.field("client").type)
+    again = visits.set_column(visits.schema.get_field_index("client"), "client", column)
+    return pa.concat_tables([visits, again]).sort_by("time")
+
+
 def _changed(real: RealSet, name: str, change: Change) -> RealSet:
     def read(data: Path) -> pa.Table:
         return change(real.read(data))
@@ -126,9 +134,9 @@ def _after(real: RealSet, days: int) -> RealSet:
     return replace(real, name=f"{real.name}_after_{days}_days", **changed)
 
 
-def _noisy(real: RealSet) -> RealSet:
-    """Let the product see robots; baselines and the truth see people alone."""
-    return replace(real, name=f"{real.name}_robots", noise=_with_robots, most=_DECISIONS)
+def _noisy(real: RealSet, name: str, noise: Change) -> RealSet:
+    """Let the product see what baselines and the truth do not."""
+    return replace(real, name=f"{real.name}_{name}", noise=noise, most=_DECISIONS)
 
 
 VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
@@ -142,7 +150,8 @@ VARIATIONS: Final[Mapping[str, Callable[[RealSet], RealSet]]] = {
     "no_referrers": lambda real: _changed(real, "no_referrers", _without_referrers),
     "one_silent_site": lambda real: _changed(real, "one_silent_site", _referrers_of_one_site),
     "later_clocks": lambda real: _changed(real, "later_clocks", _later),
-    "robots": _noisy,
+    "robots": lambda real: _noisy(real, "robots", _with_robots),
+    "twins": lambda real: _noisy(real, "twins", _with_twins),
     "five_sites": lambda real: _changed(
         real, "five_sites", lambda one: _most_visited(one, site_of, slice(5))
     ),

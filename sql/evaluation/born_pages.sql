@@ -29,6 +29,7 @@ used AS (
 SELECT
     lives.url,
     lives.total,
+    lives.birth,
     lives.views,
     coalesce(section.n, site.n, everywhere.n, $n) AS n,
     coalesce(section.q, site.q, everywhere.q, $q) AS q,

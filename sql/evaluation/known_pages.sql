@@ -8,6 +8,7 @@
 SELECT
     url,
     total,
+    birth,
     is_temporal,
     is_news,
     phi_n IS NOT NULL AS has_temporal,
@@ -23,6 +24,7 @@ FROM (
         CAST(m AS INTEGER) AS m,
         p,
         total,
+        birth,
         CAST(date_diff('day', $first, birth) + 1 AS INTEGER) AS born,
         -- Of the window's days, how many are there before each, and in all.
         CAST(string_split($seen_before, ',') AS BIGINT[]) AS seen_before

@@ -33,6 +33,7 @@ WITH known AS (
 SELECT
   lives.url,
   lives.total,
+  lives.birth,
   lives.views,
   COALESCE(section.n, site.n, everywhere.n, :n) AS n,
   COALESCE(section.q, site.q, everywhere.q, :q) AS q,

@@ -5,6 +5,7 @@
 SELECT
   url,
   total,
+  birth,
   is_temporal,
   is_news,
   NOT phi_n IS NULL AS has_temporal,
@@ -25,6 +26,7 @@ FROM (
     CAST(m AS INT) AS m,
     p,
     total,
+    birth,
     CAST(DATEDIFF(DAY, :first, birth) + 1 AS INT) AS born,
     CAST(SPLIT(:seen_before, CONCAT('\\Q', ',', '\\E')) AS ARRAY<BIGINT>) AS seen_before
   FROM {page_labels} AS page_labels

@@ -54,7 +54,10 @@ def rows(here: Histories) -> dict[str, dict[str, Any]]:
 
 
 def lived(here: Histories, page: int) -> np.ndarray:
-    """Views of a page by day from its birth on, on missing days the geometric mean around them."""
+    """Views of a page by day from its birth on, on missing days the geometric mean around them.
+
+    Of a missing seventh day they are those of the sixth: no later one is looked at.
+    """
     views = here.views[page]
     if not views.any():
         return views[:0]
@@ -62,7 +65,8 @@ def lived(here: Histories, page: int) -> np.ndarray:
     whole = views.astype(float)
     for day in np.flatnonzero(~here.observed):
         if born < day:
-            whole[day] = np.sqrt((views[day - 1] + 0.5) * (views[day + 1] + 0.5)) - 0.5
+            after = day + 1 if day < born + 6 else day - 1
+            whole[day] = np.sqrt((views[day - 1] + 0.5) * (views[after] + 0.5)) - 0.5
     return whole[born:]
 
 

@@ -181,6 +181,7 @@ def test_the_command_shows_tables_and_says_what_they_come_to(demo: Judged, tmp_p
     assert "prefixes by all pages" in shown.stdout
     assert "judged by pages born in the 30 days after" in shown.stdout
     assert "ours are ahead of the better of two simple orders at" in shown.stderr
+    assert "(95 % interval over sites)" in shown.stderr
     assert "prefixes, as published" in shown.stdout
     assert "the best baseline" in shown.stderr
     text = page.read_text("utf-8")

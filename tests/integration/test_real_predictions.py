@@ -48,7 +48,7 @@ def test_every_row_has_an_interval_baselines_and_a_mark(tables: dict[str, Table]
             assert rest
             assert against.baseline in rest
             assert against.mark in ("win", "level", "**loss**")
-        assert counted(table).count(",") == 2
+        assert counted(table).count(",") == 4
         assert table.text().splitlines()[2].endswith("| mark |")
 
 
@@ -106,6 +106,17 @@ def test_rows_of_one_unit_are_drawn_together() -> None:
     narrow, wide = (one.share(right).interval for one in (apart, together))
     assert wide == (0.0, 1.0)
     assert 0.3 < narrow[0] < 0.5 < narrow[1] < 0.7
+
+
+def test_a_row_has_a_mark_by_units_and_one_by_pages() -> None:
+    """Half of the pages are right, all of one day of two: nobody knows what a third would be."""
+    right = np.repeat([1, 0], 20)
+    draws = Draws(np.repeat([0, 1], 20), np.arange(40))
+    ours, rest = draws.share(right), draws.share(np.zeros(40))
+    assert ours.interval == (0.0, 1.0)
+    assert ours.interval_of_pages == Draws(np.arange(40)).share(right).interval
+    one = verdict(ours, {"rest": rest})
+    assert (one.mark, one.mark_of_pages) == ("level", "win")
 
 
 def test_a_difference_whose_interval_holds_nothing_is_a_win_or_a_loss() -> None:

@@ -194,6 +194,10 @@ def test_variations_take_clients_referrers_sites_and_days_away(tmp_path: Path) -
     robots = noise(visits).filter(pc.starts_with(noise(visits)["client"], "robot-"))
     assert set(robots["url"].to_pylist()) == set(urls)
     assert varied("robots").equals(visits)
+    twice = VARIATIONS["twins"](real).noise
+    assert twice is not None
+    assert twice(visits)["url"].to_pylist()[::2] == twice(visits)["url"].to_pylist()[1::2] == urls
+    assert len(set(twice(visits)["client"].to_pylist())) == 400
     short = VARIATIONS["7_days"](real)
     assert short.window["days"] == 7
     # Where the first window of the set ends: what is decided is judged by the same days.

@@ -165,7 +165,8 @@ def _verdicts(lists: Sequence[Row], hubs: Sequence[Row]) -> Iterator[str]:
         yield (
             f"Seeds, {_title(rows[0])}: of {len(both):,} lengths, ours are ahead of the better of"
             f" two simple orders at {len(ahead):,}{_by_up_to(ahead)}, level at"
-            f" {len(both) - len(ahead) - len(behind):,} (95 % interval), and BEHIND at"
+            f" {len(both) - len(ahead) - len(behind):,} (95 % interval over"
+            f" {rows[0]['lead_unit']}), and BEHIND at"
             f" {len(behind):,}{_by_up_to(behind)}."
         )
 

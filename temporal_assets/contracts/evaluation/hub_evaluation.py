@@ -21,7 +21,7 @@ SIMPLE_LISTS: Final = ("clicks", "recent")
 
 HUB_EVALUATION: Final = Table(
     name="hub_evaluation",
-    version=4,
+    version=5,
     description=(
         "How many temporal pages the first K seeds lead to (NP 6.2), for every K: those published,"
         " the homepages of the list in use, the paper's ranking, greedy coverage, and two orders"
@@ -66,9 +66,12 @@ HUB_EVALUATION: Final = Table(
             lead BIGINT NULL from {_LINKS}: `ours_one_hop` less the larger of `clicks_one_hop` and
                 `recent_one_hop`; NULL where either is.
             lead_low DOUBLE NULL from {_LINKS}: Lower bound of `lead`; both hold with 95 %
-                probability, over which pages there happened to be.
+                probability, over which sites, days or pages there happened to be (`lead_unit`).
             lead_high DOUBLE NULL from {_LINKS}: Upper bound of `lead`; both hold with 95 %
-                probability, over which pages there happened to be.
+                probability, over which sites, days or pages there happened to be (`lead_unit`).
+            lead_unit VARCHAR: The kind of groups in which wanted pages stand or fall together:
+                `sites`; with fewer than six `days of sites`, the pages born there on a day; with
+                fewer than six of these `pages`, by which an interval promises too much.
             wanted BIGINT from {_LINKS}: Temporal pages, linked or not.
             """),
     ),
@@ -89,7 +92,8 @@ HUB_EVALUATION: Final = Table(
             "lead_in_its_interval",
             "hub_evaluation",
             "lead_low > lead OR lead_high < lead OR (lead IS NULL) <> (lead_low IS NULL)"
-            " OR (lead IS NULL) <> (lead_high IS NULL)",
+            " OR (lead IS NULL) <> (lead_high IS NULL)"
+            " OR lead_unit NOT IN ('sites', 'days of sites', 'pages')",
             protects="A lead is told with what it may be by chance.",
         ),
         Rule(

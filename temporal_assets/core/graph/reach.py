@@ -10,10 +10,11 @@ are not known.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
@@ -39,34 +40,84 @@ class Lead:
     pages: Int64s
     low: Floats
     high: Floats
-    """Bounds of the lead that hold with 95 % probability over samples of wanted pages."""
+    """Bounds of the lead that hold with 95 % probability over samples of groups of pages."""
 
 
-_NORMAL: Final = 1.959964
-"""Quantile of the normal distribution for bounds of 95 %."""
+Unit = Literal["sites", "days of sites", "pages"]
+"""Kinds of groups: all pages of a site, those of a site that were born on a day, single pages."""
+
+FEWEST_GROUPS: Final = 6
+"""Groups below which their scatter cannot be told, and smaller ones are taken."""
+_CONFIDENCE: Final = 0.95
 
 
-def lead(ours: Int64s, theirs: Int64s, longest: int) -> Lead:
+def groups_of(site: Int64s, birth: Int64s) -> tuple[Unit, Int64s]:
+    """Return which pages stand or fall together, by numbers of their sites and days of birth.
+
+    A hub that a list has or lacks is one of a site, so that sites are the independent groups. Of
+    few sites it is the pages that were born there on a day, and of few such days single pages.
+    """
+    by_site = _numbered(site)
+    if by_site.max(initial=-1) + 1 >= FEWEST_GROUPS:
+        return "sites", by_site
+    by_day = _numbered(by_site * (int(birth.max(initial=0)) + 1) + birth)
+    if by_day.max(initial=-1) + 1 >= FEWEST_GROUPS:
+        return "days of sites", by_day
+    return "pages", np.arange(len(site))
+
+
+def _numbered(names: Int64s) -> Int64s:
+    return np.asarray(np.unique(names, return_inverse=True)[1], np.int64)
+
+
+def lead(ours: Int64s, theirs: Int64s, group: Int64s, longest: int) -> Lead:
     """Return the lead of the list `ours` over the list `theirs`, for up to `longest` seeds.
 
-    Both arguments have, for each wanted page, the rank of the first seed that links to it (0:
-    none), as in `Reach.linked_by`. Only pages that one list alone links to tell which is better;
-    half a page is added on either side, so that the interval stays open where there are none
-    (Agresti and Min 2005).
+    Both lists have, for each wanted page, the rank of the first seed that links to it (0: none),
+    as in `Reach.linked_by`; `group` has the number of its group. The lead of a group scatters
+    around its pages' share of the whole lead (a ratio estimate), and the interval is that of
+    Student's t for so many groups. It is never narrower than that of single pages, of which only
+    those that one list alone links to tell which is better: half a page more on either side keeps
+    it open where there are none (Agresti and Min 2005).
     """
     by_ours, by_theirs = _linked(ours, longest), _linked(theirs, longest)
     by_both = _linked(np.where((ours > 0) & (theirs > 0), np.maximum(ours, theirs), 0), longest)
-    only_ours, only_theirs = by_ours - by_both + 0.5, by_theirs - by_both + 0.5
-    difference = only_ours - only_theirs
-    variance = only_ours + only_theirs - difference**2 / (len(ours) + 2)
-    margin = _NORMAL * np.sqrt(np.maximum(variance, 0.0))
-    return Lead(by_ours - by_theirs, difference - margin, difference + margin)
+    pages = by_ours - by_theirs
+    of_pages = by_ours + by_theirs - 2 * by_both + 1.0 - pages**2 / (len(ours) + 2)
+    groups = int(group.max(initial=-1)) + 1
+    of_groups = _scatter(ours, theirs, group, longest) * groups / max(groups - 1, 1)
+    margin = stdtrit(max(groups - 1, 1), (1 + _CONFIDENCE) / 2) * np.sqrt(
+        np.maximum(np.maximum(of_pages, of_groups), 0.0)
+    )
+    return Lead(pages, pages - margin, pages + margin)
 
 
 def _linked(places: Int64s, longest: int) -> Int64s:
     """Return how many wanted pages the first 1, 2, ... seeds link to, from their ranks."""
     there = places[(places > 0) & (places <= longest)]
     return np.cumsum(np.bincount(there, minlength=longest + 1))[1:]
+
+
+def _scatter(ours: Int64s, theirs: Int64s, group: Int64s, longest: int) -> Floats:
+    """Return the sum over groups of (lead of the group - its pages times the lead of a page)²."""
+    size = np.bincount(group).astype(np.float64)
+    place, of = np.concatenate([ours, theirs]), np.concatenate([group, group])
+    step = np.repeat([1.0, -1.0], len(ours))
+    kept = np.flatnonzero((place > 0) & (place <= longest))
+    kept = kept[np.lexsort((place[kept], of[kept]))]
+    place, of, step = place[kept], of[kept], step[kept]
+    # The lead of each group after each of its pages, of which the last at a place counts.
+    total = np.cumsum(step)
+    start = np.flatnonzero(np.diff(of, prepend=-1))
+    before = np.concatenate(([0.0], total))[start]
+    own = total - np.repeat(before, np.diff(np.append(start, len(of))))
+
+    def upto(worth: Floats) -> Floats:
+        return np.asarray(np.cumsum(np.bincount(place, worth, longest + 1))[1:], np.float64)
+
+    squares, with_size = upto(own**2 - (own - step) ** 2), upto(step * size[of])
+    share = upto(step) / max(len(ours), 1)
+    return np.asarray(squares - 2 * share * with_size + share**2 * (size**2).sum())
 
 
 def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:

@@ -13,10 +13,11 @@ the more so the fewer pages are known, so that there is no number of pages below
 works.
 
 A page whose share of early views has fallen below the threshold ("cut") after its first n days is
-untemporal for good: the share can only fall. The model of age k is learned from pages that have
-been seen for some days longer: of a page of exactly k days the share so far would be the truth
-itself. Where no page has been seen longer, as in windows of a week, the model of a day before
-answers.
+untemporal for good: the share can only fall. The model of age k is learned twice, from all known
+pages and from those that have been seen for some days longer: of a page of exactly k days the share
+so far would be the truth itself, but pages seen for longer are fewer and born earlier. The answer
+is the mean of both. Where no page has been seen longer, as in windows of a week, the model of a day
+before answers.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Early:
     """Share of the first days above which a page is temporal, q."""
     n_days: int
     """Number of these first days."""
-    _models: tuple[_Model, ...]
+    _models: tuple[tuple[_Model, ...], ...]
+    """For each age one, or two of which the mean is taken."""
 
     @property
     def knows_views(self) -> bool:
@@ -108,12 +110,13 @@ class Early:
         """Return the same probability, with the prior of each page given."""
         views, seen = np.asarray(first_views, np.float64), np.asarray(age, np.int64)
         result = prior.copy()
-        for position, (k, model) in enumerate(zip(self.ages, self._models, strict=False)):
+        for position, (k, models) in enumerate(zip(self.ages, self._models, strict=False)):
             following = self.ages[position + 1 :]
             rows = (seen >= k) & (seen < following[0] if following else True)
             if rows.any():
                 of_rows = views[rows, :k], prior[rows], self.cut, self.n_days
-                result[rows] = model.probability(*of_rows)
+                answers = [model.probability(*of_rows) for model in models]
+                result[rows] = np.mean(answers, axis=0)
         # Of n pages that were all of a kind, the next is of the other with a chance of 1 / (n + 2).
         least = 1.0 / (self.learned_from + 2.0)
         return np.clip(result, least, 1.0 - least)
@@ -151,15 +154,17 @@ def learn(
     if not 0 < t.sum() < len(t):
         return Early(prior, tuple(ages), len(t), cut, n_days, ())
     own = _unseen_priors(t, by_site, by_section)
-    models: list[_Model] = []
+    models: list[tuple[_Model, ...]] = []
     for k in ages:
-        rows: slice | NDArray[np.bool_] = slice(None)
+        parts = [np.ones(len(t), np.bool_)]
         if seen_days is not None and k > n_days:
             seen = np.asarray(seen_days, np.int64)
-            rows = _seen_longer(seen, t, k)
-            if models and seen[rows].min() <= k:
+            longer = _seen_longer(seen, t, k)
+            if models and seen[longer].min() <= k:
                 break  # of these pages the share so far is the truth: nothing is said of later days
-        models.append(_learn_age(views[rows, :k], t[rows], own[rows], cut, n_days))
+            parts += [] if longer.all() else [longer]
+        of_parts = [(views[rows, :k], t[rows], own[rows]) for rows in parts]
+        models.append(tuple(_learn_age(*pages, cut, n_days) for pages in of_parts))
     return Early(prior, tuple(ages[: len(models)]), len(t), cut, n_days, tuple(models))
 
 

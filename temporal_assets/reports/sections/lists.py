@@ -459,7 +459,8 @@ def _reach(own: Sequence[Row]) -> str:
     return (
         f"Temporal pages, {_trial(own[0])}: our seeds {reach}. Beside the better of two simple"
         f" orders they reach more at {ahead:,} of {len(both):,} lengths, as many at"
-        f" {len(both) - ahead - behind:,} (the 95 % interval holds 0), and FEWER at {behind:,}."
+        f" {len(both) - ahead - behind:,} (the 95 % interval over {own[0]['lead_unit']}"
+        f" holds 0), and FEWER at {behind:,}."
     )
 
 

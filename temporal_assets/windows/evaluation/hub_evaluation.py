@@ -20,10 +20,11 @@ from temporal_assets.contracts.evaluation.hub_evaluation import (
     SIMPLE_LISTS,
 )
 from temporal_assets.core.graph.link_graph import LinkGraph
-from temporal_assets.core.graph.reach import Lead, Reach, lead, reach
+from temporal_assets.core.graph.reach import Lead, Reach, groups_of, lead, reach
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
+from temporal_assets.logs.urls.urls import SITE
 from temporal_assets.windows.evaluation.trials import MOST_PAGES, Trial, baseline, trials
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.given_files import content_of_file, file_in
@@ -41,6 +42,8 @@ _ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"
 _BASELINE_DAYS: Final = 14
 """Days that the baseline of decayed new links looks back; older links weigh next to nothing."""
 
+_SITE: Final = SITE.replace("(", "(?P<site>", 1)
+
 _HUB_BASELINES: Final = passing("hub_baselines", "list VARCHAR, url VARCHAR, place BIGINT")
 
 _NAMED_PAGES: Final = passing("named_pages", "list VARCHAR, place BIGINT, page BIGINT")
@@ -53,6 +56,10 @@ class Lists:
     seeds: Mapping[str, Sequence[str]]
     """Seeds by the name of the list: `HUB_LISTS`."""
     wanted: pa.StringArray
+    unit: str
+    """The kind of groups in which wanted pages stand or fall together."""
+    group: Int64s
+    """The group of each wanted page."""
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
@@ -71,7 +78,7 @@ def judge(job: Job, listed: SiteList | None) -> list[Row]:
     rows: list[Row] = []
     for trial, lists in judged:
         numbers = _numbers(job, tables, lists)
-        rows += _rows(job.day, trial, _reached(links, numbers), len(lists.wanted))
+        rows += _rows(job.day, trial, _reached(links, numbers), lists)
     return rows
 
 
@@ -96,8 +103,12 @@ def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
     seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
     orders = {name: _in_order(seeds, column) for name, column in _ORDERS.items()}
     in_use = [] if listed is None else listed.urls
-    wanted = trial.judged.filter(trial.judged["is_temporal"])["url"].combine_chunks()
-    return Lists({"baseline": in_use, **orders, **_baselines(job, trial)}, wanted)
+    wanted = trial.judged.filter(trial.judged["is_temporal"])
+    urls = wanted["url"].combine_chunks()
+    site = pc.struct_field(pc.extract_regex(urls, _SITE), "site").dictionary_encode()
+    birth = wanted["birth"].to_numpy().astype(np.int64)
+    seeds = {"baseline": in_use, **orders, **_baselines(job, trial)}
+    return Lists(seeds, urls, *groups_of(site.indices.to_numpy().astype(np.int64), birth))
 
 
 def _in_order(seeds: pa.Table, column: str) -> list[str]:
@@ -141,20 +152,22 @@ def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
     URLs that are not in the graph reach nothing. `linked_by` covers the wanted pages alone and
     holds ranks in the list.
     """
-    wanted = np.zeros(len(links), np.bool_)
-    wanted[numbers["wanted"][numbers["wanted"] >= 0]] = True
-    return {name: _reach(links, wanted, numbers[name]) for name in HUB_LISTS}
+    return {name: _reach(links, numbers["wanted"], numbers[name]) for name in HUB_LISTS}
 
 
-def _reach(links: LinkGraph, wanted: np.ndarray, pages: Int64s) -> Reach:
-    is_numbered = pages >= 0
-    reached = reach(links, wanted, pages[is_numbered])
+def _reach(links: LinkGraph, wanted: Int64s, pages: Int64s) -> Reach:
+    is_numbered, is_linked = pages >= 0, wanted >= 0
+    is_wanted = np.zeros(len(links), np.bool_)
+    is_wanted[wanted[is_linked]] = True
+    reached = reach(links, is_wanted, pages[is_numbered])
     place = np.cumsum(is_numbered)  # entries known among the first k
     one_hop, two_hops = (
         np.concatenate(([0], part))[place] for part in (reached.one_hop, reached.two_hops)
     )
     places = np.concatenate(([0], np.flatnonzero(is_numbered) + 1))
-    return Reach(one_hop, two_hops, places[reached.linked_by[wanted]])
+    linked_by = np.zeros(len(wanted), np.int64)
+    linked_by[is_linked] = places[reached.linked_by[wanted[is_linked]]]
+    return Reach(one_hop, two_hops, linked_by)
 
 
 def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
@@ -183,10 +196,12 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
     return result
 
 
-def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) -> Iterator[Row]:
+def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], lists: Lists) -> Iterator[Row]:
     longest = max(len(reach_of_any.one_hop) for reach_of_any in reached.values())
     ours = reached["ours"].linked_by
-    leads = {name: lead(ours, reached[name].linked_by, longest) for name in SIMPLE_LISTS}
+    leads = {
+        name: lead(ours, reached[name].linked_by, lists.group, longest) for name in SIMPLE_LISTS
+    }
     for k in range(1, longest + 1):
         row: Row = {
             "day": day,
@@ -195,7 +210,8 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], wanted: int) ->
             "learned_until": trial.learned_until,
             "site_share": trial.share,
             "k": k,
-            "wanted": wanted,
+            "wanted": len(lists.wanted),
+            "lead_unit": lists.unit,
         }
         for name, reach_of_list in reached.items():
             # Lists of ours end where nothing is expected: the last numbers hold for more seeds.

@@ -61,12 +61,13 @@ of labelled pages."""
 
 _KNOWN_PAGES: Final = passing(
     "known_pages",
-    "url VARCHAR, total BIGINT, is_temporal BOOLEAN, is_news BOOLEAN, has_temporal BOOLEAN,"
-    " has_news BOOLEAN",
+    "url VARCHAR, total BIGINT, birth DATE, is_temporal BOOLEAN, is_news BOOLEAN,"
+    " has_temporal BOOLEAN, has_news BOOLEAN",
 )
 _BORN_PAGES: Final = passing(
     "born_pages",
-    "url VARCHAR, total BIGINT, views INTEGER[], n DOUBLE, q DOUBLE, m BIGINT, p DOUBLE",
+    "url VARCHAR, total BIGINT, birth DATE, views INTEGER[], n DOUBLE, q DOUBLE, m BIGINT,"
+    " p DOUBLE",
 )
 
 
@@ -160,6 +161,7 @@ def born_after(job: Job, sample: Sample, learned_from: Manifest, horizon: int) -
         {
             "url": rows["url"],
             "total": rows["total"],
+            "birth": rows["birth"],
             "is_temporal": early.first_share > rows["q"].to_numpy(),
             "is_news": (news.value > rows["p"].to_numpy()) & news.is_defined,
         }

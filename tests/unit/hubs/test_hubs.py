@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.stats import t
 
 from temporal_assets.core.curves.histories import births_a_day
 from temporal_assets.core.graph.link_graph import LinkGraph, links_of_rows
-from temporal_assets.core.graph.reach import lead, reach
+from temporal_assets.core.graph.reach import groups_of, lead, reach
 from temporal_assets.core.hubs.coverage import first_shares, greedy_order, paper_order
 from temporal_assets.core.hubs.interest import half_lives, interest_of, share_of_day
 from temporal_assets.core.hubs.revisits import found_share, intervals, priced_intervals, split
@@ -146,19 +147,48 @@ def test_reach_by_hand() -> None:
 
 
 @given(
-    places=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=40),
+    places=st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 7)), min_size=1, max_size=40
+    ),
     longest=st.integers(1, 6),
 )
-def test_a_lead_is_what_counting_says(places: list[tuple[int, int]], longest: int) -> None:
-    ours, theirs = np.array(places, np.int64).T
-    leading = lead(ours, theirs, longest)
+def test_a_lead_is_what_counting_says(places: list[tuple[int, int, int]], longest: int) -> None:
+    ours, theirs, named = np.array(places, np.int64).T
+    group = np.unique(named, return_inverse=True)[1]
+    leading = lead(ours, theirs, group, longest)
+    groups = int(group.max()) + 1
+    quantile = t.ppf(0.975, max(groups - 1, 1))
     for n in range(longest):
-        first = [(0 < a <= n + 1, 0 < b <= n + 1) for a, b in places]
+        first = [(0 < a <= n + 1, 0 < b <= n + 1) for a, b, _ in places]
         more, fewer = first.count((True, False)), first.count((False, True))
+        of_pages = more + fewer + 1 - (more - fewer) ** 2 / (len(places) + 2)
+        own = [np.array(first, float)[group == one] for one in range(groups)]
+        share = (more - fewer) / len(places)
+        rest = [(rows[:, 0] - rows[:, 1]).sum() - share * len(rows) for rows in own]
+        of_groups = np.square(rest).sum() * groups / max(groups - 1, 1)
+        spread = quantile * max(of_pages, of_groups) ** 0.5
         assert leading.pages[n] == more - fewer
-        spread = 1.959964 * (more + fewer + 1 - (more - fewer) ** 2 / (len(places) + 2)) ** 0.5
         assert leading.low[n] == pytest.approx(more - fewer - spread)
         assert leading.high[n] == pytest.approx(more - fewer + spread)
+
+
+def test_a_lead_of_one_site_among_many_may_be_chance() -> None:
+    """One of eight sites has all that ours alone leads to; over its pages the lead is sure."""
+    site = np.repeat(np.arange(8), 20)
+    ours, theirs = (site == 0).astype(np.int64), np.zeros(160, np.int64)
+    by_site, by_page = (lead(ours, theirs, group, 1) for group in (site, np.arange(160)))
+    assert by_site.pages == by_page.pages == 20
+    assert by_site.low[0] < 0 < by_page.low[0]
+
+
+def test_pages_stand_or_fall_by_the_largest_groups_of_which_there_are_enough() -> None:
+    site, birth = np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6)
+    unit, group = groups_of(site, birth)
+    assert (unit, group.tolist()) == ("sites", site.tolist())
+    unit, group = groups_of(site[:12], birth[:12])
+    assert (unit, len(set(group.tolist()))) == ("days of sites", 12)
+    unit, group = groups_of(site[:12], np.zeros(12, np.int64))
+    assert (unit, group.tolist()) == ("pages", list(range(12)))
 
 
 @given(
