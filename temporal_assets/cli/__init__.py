@@ -6,7 +6,6 @@ once: what needs Dagster, DuckDB or numba is imported inside the command that us
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 
@@ -31,5 +30,3 @@ def main() -> None:
         # programs that do not handle it, and nothing shows where it was.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-        # Nor does it look for garbage once more, among all that was loaded: that took 0.8 s.
-        gc.freeze()
