@@ -137,7 +137,7 @@ def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]
     for name in _NAMES:
         stored = CRAWL_POLICY.name if name == RELEASED_POLICY else name
         for day in installation.store.days(stored):
-            if manifest := _published(installation, name, day):
+            if manifest := _intact(installation, name, day):
                 yield name, manifest
 
 
@@ -149,11 +149,11 @@ def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[tuple
             continue
         for day in days_of_run(run.tags):
             # What is damaged is made again, and is not there before.
-            if manifest := _published(installation, name, day):
+            if manifest := _intact(installation, name, day):
                 yield name, manifest
 
 
-def _published(installation: Installation, name: str, day: dt.date) -> Manifest | None:
+def _intact(installation: Installation, name: str, day: dt.date) -> Manifest | None:
     store = installation.store
     if name != RELEASED_POLICY:
         return store.intact(name, day)
