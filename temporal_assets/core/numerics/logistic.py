@@ -2,10 +2,10 @@
 
 Here: pure functions of arrays. Not here: which features (`early`).
 
-Products with a vector are loops of ours: the library's divide rows among threads, so that the last
-digits tell how many cores a machine has, and what a row gets, which others are with it. For some
-thousand rows the threads also wait longer for each other than they work. Products of matrices have
-one order of sums whatever the threads.
+Products are loops of ours: the library's divide rows among threads, so that the last digits tell
+how many cores a machine has, and what a row gets, which others are with it. For some thousand rows
+the threads also wait longer for each other than they work: of 20,000 rows, six models took 6.6 s
+of the processor on a busy machine, where one thread takes 0.1.
 """
 
 from __future__ import annotations
@@ -66,6 +66,23 @@ def _column_products(rows: Floats, weights: Floats) -> Floats:
     return result
 
 
+def _weighted_squares(rows: Floats, weights: Floats) -> Floats:
+    """Return, for each pair of columns, the sum of their products times the weights of the rows."""
+    result = np.zeros((rows.shape[1], rows.shape[1]))
+    _add_squares(readonly(rows), readonly(weights), result)
+    return result + np.tril(result, -1).T
+
+
+@kernel
+def _add_squares(rows: Floats, weights: Floats, result: Floats) -> None:
+    """Add to the lower half of the square matrix alone; the other half is the same."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            weighted = rows[i, j] * weights[i]
+            for k in range(j + 1):
+                result[j, k] += weighted * rows[i, k]
+
+
 @kernel
 def _add_rows(rows: Floats, weights: Floats, result: Floats) -> None:
     for i in range(rows.shape[0]):
@@ -82,12 +99,10 @@ def fit_logistic(features: Floats, truth: NDArray[np.bool_]) -> Logistic:
     penalty = np.full(design.shape[1], _RIDGE)
     penalty[0] = 1e-6
     beta = np.zeros(design.shape[1])
-    weighted = np.empty_like(design)
     for _ in range(_ROUNDS):
         p = expit(row_products(design, beta))
         weight = np.maximum(p * (1 - p), 1e-9)
-        np.multiply(design, weight[:, None], out=weighted)
-        hessian = weighted.T @ design + np.diag(penalty)
+        hessian = _weighted_squares(design, weight) + np.diag(penalty)
         step = np.linalg.solve(hessian, _column_products(design, truth - p) - penalty * beta)
         # A full Newton step can overshoot where almost all pages are of one kind.
         beta = beta + step * min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-12))
