@@ -51,6 +51,7 @@ def build_defs(
 
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:
+    """Return assets, checks, jobs, schedules and sensors together."""
     days, windows_of_days = daily_partitions(settings), window_partitions(settings)
     daily = daily_job()
     ingest = ingest_job()

@@ -134,6 +134,7 @@ def nightly_windows_sensor(nightly: Job, windows_job: Job) -> dg.SensorDefinitio
 def _tick(
     instance: dg.DagsterInstance, installation: Installation, asked: Asked, now: dt.datetime
 ) -> dg.SensorResult:
+    """Return the runs to request now: reading new files first, then days and windows."""
     settings = installation.settings
     unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED))
     if any(run.job_name in _READING_JOBS for run in unfinished):

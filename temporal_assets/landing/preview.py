@@ -337,6 +337,7 @@ def _lines(records: Records, cleaned: Cleaned) -> Iterator[PreviewLine]:
 def _line(
     records: Records, cleaned: Cleaned, row: int, at: int | None, visitors: dict[bytes, str]
 ) -> PreviewLine:
+    """Return a line of the preview: what was understood of it, without addresses."""
     address = records.address.value(row) or b""
     private_values = [address] if address else []
 

@@ -376,6 +376,7 @@ class LogReader:
         pool: Executor | None,
         share: Share,
     ) -> Part:
+        """Read a share of a log file into segments; return its counts for the record."""
         if item.local.resolve().is_relative_to((self.settings.state / "secrets").resolve()):
             # Its lines would be samples of what could not be read, for all to see.
             raise UnreadableError("a key and no log: remove the link that leads to it")

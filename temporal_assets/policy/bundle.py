@@ -200,6 +200,7 @@ def _day_of(folder: Path) -> str:
 
 
 def _write(document: Document, text: bytes, folder: Path) -> None:
+    """Write all files of a policy into a new folder and flush them."""
     folder.mkdir(parents=True)
     (folder / FILE).write_bytes(text)
     shutil.copyfile(SCHEMA_FILE, folder / SCHEMA_FILE.name)
@@ -232,6 +233,7 @@ def _mend(folder: Path, fresh: Path) -> None:
 
 
 def _point(root: Path, name: str) -> None:
+    """Replace the link `latest` by one to the folder `name`, atomically."""
     link = root / f".{LATEST}.{os.getpid()}"
     link.unlink(missing_ok=True)
     link.symlink_to(name, target_is_directory=True)

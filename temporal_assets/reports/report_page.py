@@ -246,6 +246,7 @@ def _figures(block: Figures) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Yield a table as HTML; long ones scroll in a box."""
     name = _text(table.title)
     is_long = len(table.rows) > _COUNTED_ROWS
     box = "scroll tall" if is_long else "scroll"

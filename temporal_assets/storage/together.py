@@ -74,6 +74,7 @@ class BatchStore(Store):
                 self._flush_asset(asset, list(days.values()))
 
     def _flush_asset(self, asset: str, waiting: Sequence[_Waiting]) -> None:
+        """Publish the waiting days of an asset: data first, then manifests, flushed together."""
         before = [self._readable(asset, partition.manifest.day) for partition in waiting]
         folders = [Path(self._join(asset, partition.manifest.day)) for partition in waiting]
         make_folder(parent := Path(self._join(asset)))

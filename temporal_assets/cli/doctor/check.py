@@ -90,6 +90,7 @@ def run(
 
 
 def _findings(state: Path | None, contents: bool, alert: bool) -> Iterator[Finding]:
+    """Yield the result of each check; without valid settings only the first ones."""
     yield _guarded("python", _python)
     yield _guarded("packages", _packages)
     yield _guarded("sql files", _sql_files)

@@ -147,6 +147,7 @@ def explained(error: Exception) -> str | None:
 
 
 def _expected() -> tuple[type[Exception], ...]:
+    """Return the errors whose message suffices for users, without a traceback."""
     # Imported only now: --help must not wait for the engine.
     from filelock import Timeout
 

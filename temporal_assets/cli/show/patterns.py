@@ -277,6 +277,7 @@ def _urls(given: list[str]) -> list[str]:
 def _show_matches(
     stored: StoredPatterns, urls: list[str], settings: Settings, as_json: bool
 ) -> None:
+    """Print the pattern of each URL, or why there is none."""
     from temporal_assets.logs.urls.urls import UrlRules, canonical_url
 
     rules = UrlRules.from_settings(settings.cleaning)

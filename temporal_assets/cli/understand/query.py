@@ -92,6 +92,7 @@ def _statement(sql: str | None, file: str | None) -> str:
 
 @contextmanager
 def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
+    """Yield the result of a statement, with errors turned into messages for users."""
     import duckdb
 
     from temporal_assets import contracts

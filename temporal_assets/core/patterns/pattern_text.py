@@ -126,6 +126,7 @@ def _narrow(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> None
 
 
 def _add_branch(tree: PatternTree, node: int, by_key: dict[int, Constraint]) -> None:
+    """Add to `by_key` what the branch that leads to a node says about its key."""
     parent = int(tree.hierarchy.parent[node])
     if parent < 0:
         return

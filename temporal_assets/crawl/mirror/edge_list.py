@@ -78,6 +78,7 @@ def _no_links(names: Sequence[str]) -> BadLinks:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    """Yield (source, target, nofollow) of each row of a Parquet file."""
     with pq.ParquetFile(path) as file:
         names = file.schema_arrow.names
         chosen = [None if i is None else names[i] for i in link_columns(file)]
@@ -94,6 +95,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 
 def _csv(path: Path) -> Iterator[Row]:
+    """Yield (source, target, nofollow) of each line of a CSV file."""
     with open_stream(path, Reading()) as stream:
         if _ends(path, ".gz") and not stream.is_packed:
             raise csv.Error("it is no gzip file")

@@ -85,6 +85,7 @@ def released_policy_asset(
 
 
 def _released(installation: Installation, day: dt.date, plots: bool) -> Made:
+    """Release the policy of a day and return its metadata. Raises an error if checks block it."""
     store, settings = installation.store, installation.settings
     manifest = store.require(CRAWL_POLICY.name, day)
     refuse_blocked(installation, CRAWL_POLICY.name, [day])

@@ -77,6 +77,7 @@ def details(installation: Installation, asset: str, day: dt.date, *, plots: bool
 
 
 def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """Return numbers of pages by the outcome of their fit, and plots of curves."""
     rows = _rows(installation, "interest_curves", day, _REASONS)
     pages = sum(row["pages"] for row in rows)
     converged = sum(row["pages"] for row in rows if row["is_converged"])
@@ -111,6 +112,7 @@ def _examples(installation: Installation, day: dt.date) -> _Said:
 
 
 def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
+    """Return shares of labels, their agreement, and a plot of concentration."""
     rows = _rows(installation, "page_labels", day, _PAIRS)
     pages = sum(row["pages"] for row in rows)
     if not pages:

@@ -155,6 +155,7 @@ def _find(data: Bytes, start: Int64s, size: Int32s, byte: int, places: Int32s) -
 
 @loop
 def _measure(size: NDArray[np.int32], last: Int8s, glue_at: Int64s, lengths: Int32s) -> None:
+    """Write the number of bytes of each composed row to `lengths`."""
     rows, columns = size.shape
     for i in range(rows):
         end = last[i]
@@ -190,6 +191,7 @@ def _fill(
     offsets: Int64s,
     out: Bytes,
 ) -> None:
+    """Write the bytes of all rows to `out`, row i from `offsets[i]` on."""
     rows, columns = start.shape
     for i in range(rows):
         at = offsets[i]

@@ -352,6 +352,7 @@ class Cleaner:
     def _tally(
         self, records: Records, verdict: NDArray[np.int16], days: NDArray[np.int32]
     ) -> Tally:
+        """Return counts and samples of the lines that are not kept, by day and reason."""
         tally = Tally(REJECT_SAMPLES)
         for day, lines in zip(*np.unique(days, return_counts=True), strict=True):
             tally.saw(int(day), int(lines))

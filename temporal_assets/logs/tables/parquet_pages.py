@@ -90,6 +90,7 @@ def leaves_of(file: pq.ParquetFile, names: Collection[str]) -> dict[str, int]:
 
 
 def _pages(raw: IO[bytes], chunk: Any) -> Iterator[_Page]:
+    """Yield the pages of a column chunk, from their headers alone."""
     at = chunk.data_page_offset
     if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < at:
         at = chunk.dictionary_page_offset

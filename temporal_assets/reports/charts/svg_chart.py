@@ -221,6 +221,7 @@ def _short(text: str) -> str:
 
 
 def _frame(x: Scale, y: Scale, figure: Chart) -> Iterator[str]:
+    """Yield the axes of a chart with ticks, names and grid lines as SVG."""
     bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
     for value, name in y.ticks():
         at = y.at(value)

@@ -92,6 +92,7 @@ def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> lis
 def _figure(
     rows: Sequence[Row], why: str, id_: str, source: str, scenario: str, title: str, by_links: bool
 ) -> Section:
+    """Return the section of one of the paper's figures, with curves and a table per trial."""
     own = [row for row in rows if row["scenario"] == scenario]
     trials = grouped(own, ("trial",))
     names = _LINKS if by_links else _PATTERNS
@@ -137,6 +138,7 @@ def _needs(row: Row) -> str:
 
 
 def _links_said(own: Sequence[Row], scenario: str) -> str:
+    """Return sentences on the orders by links: pages needed for 80 % of the traffic."""
     curves = _wholes(own)
     ours, graph = curves["combined"], curves["behaviour_graph"]
     rank, breadth = curves["page_rank"], curves["breadth_first"]
@@ -231,6 +233,7 @@ def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
 
 
 def _patterns_said(own: Sequence[Row]) -> str:
+    """Return a sentence on the best and the worst of the orders of patterns."""
     curves = {k: v for k, v in _wholes(own).items() if k in _PATTERNS and k != "oracle"}
     best = max(curves.values(), key=lambda row: row["area"])
     plain = [row for name, row in curves.items() if name != "combined"]
@@ -287,6 +290,7 @@ def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Char
 
 
 def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
+    """Return a table of the area of each curve, and of pages needed and traffic covered."""
     curves = grouped(own, ("crawl_order",))
     columns = (
         Column("order"),
@@ -356,6 +360,7 @@ def _span(own: Sequence[Row]) -> str:
 
 
 def _in_time(own: Sequence[Row]) -> str:
+    """Return a sentence that compares ours with the best other strategy at the least budget."""
     least = min(row["fetches_per_hour"] for row in own)
     few = {row["strategy"]: row for row in own if row["fetches_per_hour"] == least}
     others = {
@@ -403,6 +408,7 @@ def budgets(own: Sequence[Row]) -> Chart:
 
 
 def _strategies(own: Sequence[Row]) -> Table:
+    """Return a table of all strategies under all budgets."""
     return Table(
         f"Strategies and budgets, {_span(own)}",
         (

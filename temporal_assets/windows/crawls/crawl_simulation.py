@@ -201,6 +201,7 @@ def _facts(job: Job, trial: Trial, kind: str, result: Evaluation) -> Row:
 
 
 def _points(result: Evaluation) -> Iterator[Row]:
+    """Yield the points of all curves, with values of the whole curve repeated in each."""
     for scenario in SCENARIOS:
         curves = result.mean(scenario)
         best = result.best_baseline(scenario, THROUGHPUTS)

@@ -325,6 +325,7 @@ def _listed(job: Job, mirror: Mirror) -> tuple[Flags | None, Flags | None]:
 
 
 def _rows(job: Job, period: Period, world: TimelyWorld, knowledge: Knowledge) -> Iterator[Row]:
+    """Yield a row for each budget and strategy in one period."""
     is_born = world.birth >= 0
     facts: Row = {
         "day": job.day,

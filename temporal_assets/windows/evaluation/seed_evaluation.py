@@ -127,6 +127,7 @@ def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
 
 
 def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pages:
+    """Return flags and views of all pages of a trial: known ones first, then those born later."""
     known_pages, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
     name = f"is_{label}"
     learned = np.zeros(len(urls), np.bool_)

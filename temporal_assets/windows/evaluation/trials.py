@@ -177,6 +177,7 @@ def baseline(settings: Settings) -> SiteList | None:
 
 
 def _known_pages(job: Job, sample: Sample, labels: Manifest, histories: Manifest) -> pa.Table:
+    """Return the sampled pages with labels of a window, with views and labels."""
     inputs = {manifest.asset: job.store.paths(manifest) for manifest in (labels, histories)}
     parameters = {"sites_until": sample.until, **histories_parameters(histories)}
     return _read(job.engine.query("known_pages", inputs, parameters, _KNOWN_PAGES, job.out))

@@ -100,6 +100,7 @@ def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) ->
 def _order(
     job: Job, links: LinkTables, wanted: list[str], days: list[str], visits: VisitFiles
 ) -> list[str]:
+    """Return files of hub candidates in order, those with enough clients and not too many."""
     inputs = {
         "link_numbers": links.numbers,
         "wanted_numbers": wanted,

@@ -110,6 +110,7 @@ def walk_of(job: Job) -> Walk:
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write `news_prefixes`: score sections, then select prefixes and rank them."""
     walk = walk_of(job)
     trees = {"prefix_trees": job.files("prefix_trees")}
     kernel = partial(score_prefixes, walk=walk)

@@ -91,6 +91,7 @@ def quietness(job: Job) -> dict[str, float]:
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write `site_scores`: name sites, sum up pages and views per site, score and rank."""
     sites = job.settings.sites
     named = job.engine.apply(
         partial(name_sites, by=sites.by),

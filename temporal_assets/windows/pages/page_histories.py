@@ -53,6 +53,7 @@ def _walked(job: Job) -> Sequence[Path] | None:
 
 
 def _rows(page_days: PageDays, job: Job, observed_from: dt.date) -> pa.Table:
+    """Return the rows of some pages, with 0 views on days that are missing."""
     pages, days = page_days.pages, job.settings.window.days
     views = np.zeros((len(pages), days), np.int32)
     views[:, [(day - job.first).days for day in job.present("page_views")]] = page_days.views

@@ -145,6 +145,7 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 
 
 def _document(job: Job) -> Document:
+    """Return the policy document of a window, from the tables of its lists."""
     settings = job.settings
     for name in ("news_prefixes", "url_patterns"):
         if job.sources.tables[name].rows > MOST_RULES:

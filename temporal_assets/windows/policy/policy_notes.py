@@ -84,6 +84,7 @@ def _of_small_sites(is_long: bool, counts: Row, document: Document) -> Iterator[
 
 
 def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
+    """Yield notes for policies that fetch everything now, or nothing."""
     decisions = [entry["decision"] for entry in document["patterns"]]
     if not decisions and not document["prefixes"]:
         yield (

@@ -139,6 +139,7 @@ def _page_facts(job: Job, pages: Sequence[str]) -> dict[str, tuple[dt.date | Non
 def _row(
     day: dt.date, url: str, tally: Tally, page_facts: Mapping[str, tuple[dt.date | None, bool]]
 ) -> dict[str, Any]:
+    """Return the row of one source: its visits, and the pages it was the first to show."""
     temporal = {
         page: (time, page_facts[page][0])
         for page, time in tally.pages.items()
