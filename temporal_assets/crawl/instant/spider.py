@@ -358,6 +358,7 @@ class InstantSpider(Spider):
             self._explored(row, paid=False)
 
     def _visited(self, row: Row, source: Source, response: Response) -> None:
+        """Process the response of a visit to a source and schedule the next visit."""
         now, status = time.time(), response.status
         if status not in (OK, NOT_MODIFIED):
             self._count("failed_visits")
@@ -448,6 +449,7 @@ class InstantSpider(Spider):
     def _follow_links(
         self, entries: list[Entry], row: Row, source: Source | None
     ) -> tuple[int, int]:
+        """Enter new links into the memory; return how many are new, and wanted by the policy."""
         now = time.time()
         pages = [self.policy.canonical(entry.url) for entry in entries]
         entry_of_page = {page: entry for page, entry in zip(pages, entries, strict=True) if page}
