@@ -78,7 +78,7 @@ _QUIET: Final[Mapping[str, Any]] = {
     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}}
 }
 
-_SMALL_RUNS: Final = 12
+_SMALL_RUNS: Final = 24
 """Number of runs whose days are made in one run if they are small."""
 
 _FEW_ROWS: Final = 20_000
@@ -541,14 +541,15 @@ def _with_windows(settings: Settings, days: Sequence[dt.date]) -> Settings:
 
 
 def _runs(settings: Settings, days: Sequence[dt.date]) -> Iterator[list[dt.date]]:
-    """Yield the days of each run, contiguous; a run takes up to a year of small days.
+    """Yield the days of each run, contiguous; a run takes up to two years of small days.
 
     Starting a run costs as much as making some dozens of small days.
     """
     inventory = Inventory.load(settings)
-    for year in ranges(days, DAYS_PER_RUN * _SMALL_RUNS):
-        rows = sum(landed_rows(inventory, day) for day in year)
-        yield from [year] if rows <= DAYS_PER_RUN * _FEW_ROWS else ranges(year, DAYS_PER_RUN)
+    for longest in ranges(days, DAYS_PER_RUN * _SMALL_RUNS):
+        rows = sum(landed_rows(inventory, day) for day in longest)
+        is_small = rows <= DAYS_PER_RUN * _FEW_ROWS
+        yield from [longest] if is_small else ranges(longest, DAYS_PER_RUN)
 
 
 def _alike(

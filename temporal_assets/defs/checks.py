@@ -155,8 +155,7 @@ def _left_by_others(
     """Return days that a killed run published without checks; running runs check their own."""
     if lifelines.are_others_running(installation.settings.state, context.run.run_id):
         return ()
-    left = registry.unjudged_days(installation.store, installation.settings, table.name)
-    return [day for day in left if day not in days]
+    return registry.unjudged_days(installation.store, installation.settings, table.name, set(days))
 
 
 def _days(

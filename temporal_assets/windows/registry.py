@@ -106,9 +106,12 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
     return {name: days for name, days in days_by_name.items() if days}
 
 
-def unjudged_days(store: Store, settings: Settings, name: str) -> tuple[dt.date, ...]:
+def unjudged_days(
+    store: Store, settings: Settings, name: str, leave_out: Collection[dt.date] = ()
+) -> tuple[dt.date, ...]:
     """Return the days of an asset that were published but not checked completely, ascending."""
-    manifests = (store.intact(name, day) for day in store.days(name))
+    days = (day for day in store.folders(name) if day not in leave_out)
+    manifests = (store.intact(name, day) for day in days)
     return tuple(
         manifest.day
         for manifest in manifests

@@ -1,6 +1,6 @@
 """Ends of commands: exit codes, and errors that are answers rather than faults of the program.
 
-    0    done; also when there was nothing to do
+    0    done; also when there was nothing to do, and for a server or a crawl that somebody ended
     1    the data or an operation failed: nothing of a source is usable, a day failed, a check is
          broken. What is wrong with a part (one bad file among many) is a warning
     2    the command was called wrongly

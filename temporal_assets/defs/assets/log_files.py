@@ -3,7 +3,7 @@
 # No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import dagster as dg
 
@@ -119,7 +119,7 @@ def _announce_days(
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
     stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
     days = sorted({*report.days, *stale})
-    for number, day in enumerate(days, 1):
+    for day in days:
         inputs = inventory.inputs(day)
         observation = dg.AssetObservation(
             asset_key="landed_days",
@@ -131,11 +131,8 @@ def _announce_days(
             tags={"dagster/data_version": digest_of([item.digest for item in inputs])},
         )
         # As `context.log_event` does, but that the event log may store them together.
-        dg.DagsterEvent.asset_observation(
-            context.get_step_execution_context(),
-            observation,
-            _Batch("landed_days", number == len(days)),
-        )
+        step, batch = context.get_step_execution_context(), _Batch("landed_days", day == days[-1])
+        dg.DagsterEvent.asset_observation(step, observation, cast("Any", batch))
 
 
 def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:

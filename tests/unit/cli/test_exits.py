@@ -6,12 +6,15 @@ import ctypes
 import signal
 import sys
 import time
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
 
 from temporal_assets.cli.shared.exits import INTERRUPTED, command, interruptions
+from temporal_assets.cli.understand import explore
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -87,3 +90,25 @@ def test_an_end_in_a_callback_of_a_library_ends_the_command_without_a_traceback(
     assert ended.value.exit_code == INTERRUPTED
     output = capfd.readouterr()
     assert "Traceback" not in output.out + output.err
+
+
+def test_a_server_that_somebody_ends_ends_with_0(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Server:
+        server_port = 3002
+
+        def __enter__(self) -> None: ...
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def serve_forever(self) -> None:
+            raise KeyboardInterrupt
+
+    window = SimpleNamespace(day="2026-03-01", decision=lambda _url: None)
+    monkeypatch.setattr(explore, "existing_settings", lambda _state: None)
+    monkeypatch.setattr("temporal_assets.cli.explorer.rows.Window", lambda *_: window)
+    monkeypatch.setattr("temporal_assets.cli.explorer.server.serve", lambda *_: Server())
+    monkeypatch.setattr("temporal_assets.cli.shared.precompile.precompiling", nullcontext)
+    explore.run()
+    assert "the explorer has ended" in capsys.readouterr().err
