@@ -30,6 +30,7 @@ from temporal_assets.core.crawls.crawl_policies import (
     BASELINES,
     POLICIES,
     SCENARIOS,
+    Scenario,
     SiteKnowledge,
     Training,
     policy_scores,
@@ -250,7 +251,7 @@ def evaluate_together(
 
 
 def _scores_by_site(
-    mirror: Mirror, knowledge_of_site: Sequence[SiteKnowledge | None], scenario: str, seed: int
+    mirror: Mirror, knowledge_of_site: Sequence[SiteKnowledge | None], scenario: Scenario, seed: int
 ) -> dict[str, Floats]:
     """Return scores of all pages by order, each site's from its own knowledge; NaN without any."""
     scores = {name: np.full(len(mirror), np.nan) for name in POLICIES[scenario]}
@@ -267,7 +268,7 @@ def _curves(
     homes: Sequence[int],
     scores: Mapping[str, Floats],
     traffic: Floats,
-    scenario: str,
+    scenario: Scenario,
     limit: HostLimit | None = None,
 ) -> dict[str, CrawlCurve]:
     """Return the curve of the best order and of crawls by each score."""
