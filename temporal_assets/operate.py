@@ -62,6 +62,7 @@ __all__ = [
     "Published",
     "Skipped",
     "Unfinished",
+    "dagster_home",
     "finish",
     "history",
     "last_checks",
@@ -297,7 +298,7 @@ class History:
 
 def history(settings: Settings) -> History:
     """Open Dagster's history and return its location; makes the home if there is none."""
-    home = _home(settings)
+    home = dagster_home(settings)
     with _instance(settings) as instance:
         storage = instance.event_log_storage
         version = storage.alembic_version()
@@ -624,11 +625,14 @@ def _ended_as_before() -> Iterator[None]:
 
 def _instance(settings: Settings) -> AbstractContextManager[dg.DagsterInstance]:
     """Open the Dagster instance of $DAGSTER_HOME if that is set, else of the state folder."""
-    return event_log.instance_of(_home(settings))
+    return event_log.instance_of(dagster_home(settings))
 
 
-def _home(settings: Settings) -> Path:
-    if not (named := os.environ.get("DAGSTER_HOME")):
+def dagster_home(settings: Settings) -> Path:
+    """Return $DAGSTER_HOME if it names a folder, else that of the state folder, which is made."""
+    named = os.environ.get("DAGSTER_HOME")
+    # The image and systemd's units name the state folder's own, which nobody else makes.
+    if not named or Path(named).expanduser().resolve() == (settings.state / "dagster").resolve():
         return prepare_home(settings)
     home = Path(named).expanduser()
     if not home.is_absolute() or not home.is_dir():

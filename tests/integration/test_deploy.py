@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from temporal_assets.settings import load_settings
+from temporal_assets.operate import dagster_home
+from temporal_assets.settings import SettingsError, load_settings
 from temporal_assets.storage.store import Store
 
 UNITS = ("temporal-assets-daemon", "temporal-assets-webserver")
@@ -96,6 +97,18 @@ def test_what_the_image_compiles_outlives_a_sweep(repository: Path, tmp_path: Pa
     folder.mkdir(parents=True)
     with Store.open(load_settings(tmp_path / "state")).scratch():
         assert folder.is_dir()
+
+
+def test_the_home_that_the_image_names_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a volume that is there and empty; without it Dagster's daemon does not start."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "dagster"))
+    assert dagster_home(load_settings(tmp_path)) == tmp_path / "dagster"
+    assert (tmp_path / "dagster" / "dagster.yaml").is_file()
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "elsewhere"))
+    with pytest.raises(SettingsError, match="not the absolute path of a folder"):
+        dagster_home(load_settings(tmp_path))
 
 
 def test_the_proxy_asks_who_it_is_and_where_the_question_came_from(repository: Path) -> None:

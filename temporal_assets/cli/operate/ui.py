@@ -39,7 +39,7 @@ def run(
     ] = False,
 ) -> None:
     """Open the Dagster UI of a state folder; Ctrl-C ends it."""
-    from temporal_assets.operate import prepare_home
+    from temporal_assets.operate import dagster_home
     from temporal_assets.settings import STATE_VARIABLE
 
     settings = existing_settings(state)
@@ -47,7 +47,7 @@ def run(
     environment = same_python.environment() | {
         STATE_VARIABLE: str(settings.state),
         # An operator's own home is where the runs are, then.
-        "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or str(prepare_home(settings)),
+        "DAGSTER_HOME": str(dagster_home(settings)),
     }
     console.say(f"http://{_HOST}:{port} (state folder {settings.state}; Ctrl-C ends it)")
     sys.stderr.flush()
