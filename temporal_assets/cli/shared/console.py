@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -222,8 +223,15 @@ def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> I
 def _print(kind: str, style: str, message: str) -> None:
     from rich.text import Text
 
-    text = Text(kind, style=style) + Text(plain_lines(message))
-    _messages().print(text, soft_wrap=True)
+    console, text = _messages(), plain_lines(kind + message)
+    if console.is_terminal:  # which would break a line within a word
+        width = console.width
+        text = "\n".join(
+            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+            for line in text.split("\n")
+        )
+    styled = Text(text[: len(kind)], style=style) + Text(text[len(kind) :])
+    console.print(styled, soft_wrap=True)
 
 
 def _results() -> Console:

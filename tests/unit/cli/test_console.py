@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import re
 import unicodedata
 
@@ -101,6 +102,26 @@ def test_columns_that_do_not_fit_are_left_out_and_named(
 def test_nothing_of_a_text_is_lost_by_wrapping(text: str, width: int) -> None:
     shown = console.wrapped(console.plain(text), width)
     assert "".join(shown.split()) == "".join(console.plain(text).split())
+
+
+def test_a_sentence_breaks_between_words_on_a_terminal_and_not_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    sentence = "State folder /srv/a/rather/long/path/of/a/state/folder is not there: name it"
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stderr", stream)
+        console.say(sentence)
+        shown = stream.getvalue()
+        assert shown.split() == sentence.split()
+        lines = [line for line in shown.splitlines() if "/" not in line]
+        assert all(len(line.rstrip()) <= 40 for line in lines)
+        assert ("\n" in shown.rstrip()) is stream.isatty()
 
 
 def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
