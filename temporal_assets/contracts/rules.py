@@ -55,7 +55,7 @@ class Rule:
     reads: tuple[str, ...] = ()
     """Further tables of the same day that `measure` reads."""
     reads_window: tuple[str, ...] = ()
-    """Daily tables that `measure` reads for all days of the window, as `<name>_window`.
+    """Daily tables of which `measure` reads the published days of the window, as `<name>_window`.
 
     Of large windows it reads some days, and others on the next night (`quality.inspect`)."""
     needs_referrers: bool = False
@@ -82,7 +82,7 @@ class Drift:
     largest_difference: float | None = None
     """Difference of a share from the expected one that is allowed, whatever the noise."""
     least: float | None = None
-    """Least amount for a day to be judged, unless an empty day would be usual."""
+    """Least number that the day must have, unless an empty day is usual here."""
     weeks: int = 0
     """Number of weeks up to the day whose sum is judged, against earlier weeks."""
     reads: tuple[str, ...] = ()

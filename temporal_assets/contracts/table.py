@@ -94,9 +94,11 @@ class Table:
     drifts: tuple[Drift, ...] = ()
     """Measures of a day that are compared with earlier days."""
     is_read_often: bool = False
-    """True if windows read all of it several times: compressed for fast reading."""
+    """True if windows read all of it several times: stored for fast reading, even if it is larger
+    on disk."""
     is_passing: bool = False
-    """True for an intermediate table that is soon removed: compressed for fast writing."""
+    """True for an intermediate table, removed before its size matters: hardly compressed, for fast
+    writing and reading."""
 
     def __post_init__(self) -> None:
         names = [*self.column_names, *self.check_names]

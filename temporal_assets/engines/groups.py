@@ -126,8 +126,7 @@ def in_groups(
         filled: Parcels from `parcels`.
         rows: Total number of rows.
         limits: None runs the kernel here, over whole parcels. With limits it runs over each group,
-            in
-            processes if there are many rows, and a group without result is replaced by
+            in processes if there are many rows, and a group without result is replaced by
             `limits.lost`.
     """
     if limits is None:

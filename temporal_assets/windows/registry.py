@@ -95,7 +95,7 @@ class Due:
 
 
 def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...]]:
-    """Return the days that were published but not checked, by asset, and of an unreleased policy.
+    """Return days by asset that were published but not checked, and that of an unreleased policy.
 
     A run that is killed between publishing, checking and releasing leaves such days. Checking them
     and releasing the policy finishes its work.
@@ -109,7 +109,7 @@ def unfinished(store: Store, settings: Settings) -> dict[str, tuple[dt.date, ...
 def unjudged_days(
     store: Store, settings: Settings, name: str, leave_out: Collection[dt.date] = ()
 ) -> tuple[dt.date, ...]:
-    """Return the days of an asset that were published but not checked completely, ascending."""
+    """Return the published days of an asset that lack checks, but for `leave_out`; ascending."""
     days = (day for day in store.folders(name) if day not in leave_out)
     manifests = (store.intact(name, day) for day in days)
     return tuple(

@@ -15,7 +15,7 @@ from temporal_assets.contracts.rules import (
 from temporal_assets.contracts.table import Table, columns
 
 _AUTHORITY: Final = "split_part(url, '/', 3)"
-"""SQL: host and port of a canonical URL, which has no credentials."""
+"""SQL: host and port of a canonical URL, which has neither credentials nor an empty path."""
 
 _TELLING: Final = 500
 """Least number of a day's requests for checks of the clients' shares."""

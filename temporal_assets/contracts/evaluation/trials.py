@@ -17,7 +17,7 @@ SITE_SHARE: Final = ColumnSpec(
 
 
 def sites_are_a_share(table: str) -> Rule:
-    """Return the rule that `SITE_SHARE` of a table is a share."""
+    """Return the rule that `site_share` of a table is above 0 and at most 1."""
     return no_rows(
         "sites_are_a_share",
         table,

@@ -32,7 +32,8 @@ Chosen on the sets of `benchmarks.crawl_orders` that are not reported; 3 to 10 d
 _LEAST_COST: Final = 0.02
 """Cost of a worthwhile page, so that of two ways the shorter one is taken."""
 _EARLIER: Final = 1e-9
-"""Factor by which an earlier page is worth more than an equal later one."""
+"""Relative excess of the first score over the last, so that of equal pages the earlier comes
+first."""
 
 
 def fetch_plan(links: LinkGraph, start: ArrayLike, value: Floats) -> Floats:

@@ -345,7 +345,7 @@ def _look(
     """Return True if a page has changed since its last fetch, and the pages first seen on it.
 
     The list is read from the newest link on. What was born before the last fetch was seen then, or
-    had left the list before: reading stops there.
+    before hour 0, or had left the list before: reading stops there.
     """
     unseen = [np.int64(0) for _ in range(0)]
     changed = False

@@ -444,7 +444,7 @@ def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
 
 @kernel
 def _of_constant(likelihood: bool, y: Floats, w: Floats) -> tuple[float, float]:
-    """Return objective of the best constant, and the shift from -2 log-likelihood to deviance."""
+    """Return the objective of the best constant, and the shift of -2 log-likelihood to deviance."""
     views = observed = 0.0
     for i in range(len(y)):
         views += w[i] * y[i]

@@ -144,7 +144,7 @@ def descend(
     rounds: int,
     enough: float,
 ) -> tuple[float, bool, int]:
-    """Improve theta in place; return the objective, whether it converged, and the evaluations.
+    """Improve theta in place; return the objective, whether it stopped by itself, evaluations.
 
     It stops when the next step promises less than `enough` of the deviance and leaves the interest
     accumulated after n days where it is, when steps gain no more, and when it is not worth going
@@ -211,7 +211,7 @@ def _equations(
 
 @kernel
 def _damped(damping: float, gain: float, promised: float) -> float:
-    """Return damping of the next step, from the ratio of the gained to the promised decrease."""
+    """Return the damping of the next step, from the gained and the promised decrease."""
     if gain > 0.75 * promised:
         return max(damping * 0.2, 1e-9)
     return damping if gain > 0.25 * promised else damping * 4.0

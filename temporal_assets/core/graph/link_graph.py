@@ -45,7 +45,7 @@ class LinkGraph:
         return np.diff(self.first)
 
     def of(self, page: int) -> Int32s:
-        """Return targets of one page."""
+        """Return the targets of one page."""
         return self.target[self.first[page] : self.first[page + 1]]
 
 
@@ -94,7 +94,7 @@ def reverse(graph: LinkGraph) -> LinkGraph:
 
 
 def part(graph: LinkGraph, start: int, stop: int) -> LinkGraph:
-    """Return the graph of the pages from `start` up to `stop`, renumbered from 0."""
+    """Return the graph of the pages from `start` to before `stop` alone, numbered from 0."""
     inside = _matrix(graph)[start:stop, start:stop]
     return _graph(inside.indptr, inside.indices)
 

@@ -47,15 +47,16 @@ Unit = Literal["sites", "days of sites", "pages"]
 """Kinds of groups: all pages of a site, those of a site that were born on a day, single pages."""
 
 FEWEST_GROUPS: Final = 6
-"""Groups below which their scatter cannot be told, and smaller ones are taken."""
+"""Number of groups below which their scatter cannot be estimated, and smaller groups are taken."""
 _CONFIDENCE: Final = 0.95
 
 
 def groups_of(site: Int64s, birth: Int64s) -> tuple[Unit, Int64s]:
-    """Return which pages stand or fall together, by numbers of their sites and days of birth.
+    """Return the kind of groups of pages that stand or fall together, and the group of each page.
 
-    A hub that a list has or lacks is one of a site, so that sites are the independent groups. Of
-    few sites it is the pages that were born there on a day, and of few such days single pages.
+    Pages are given by the numbers of their sites and days of birth. A hub that a list has or lacks
+    is one of a site, so that sites are the independent groups. With few sites they are the pages
+    that were born on a site on one day, and with few of these single pages.
     """
     by_site = _numbered(site)
     if by_site.max(initial=-1) + 1 >= FEWEST_GROUPS:
@@ -73,12 +74,12 @@ def _numbered(names: Int64s) -> Int64s:
 def lead(ours: Int64s, theirs: Int64s, group: Int64s, longest: int) -> Lead:
     """Return the lead of the list `ours` over the list `theirs`, for up to `longest` seeds.
 
-    Both lists have, for each wanted page, the rank of the first seed that links to it (0: none),
-    as in `Reach.linked_by`; `group` has the number of its group. The lead of a group scatters
-    around its pages' share of the whole lead (a ratio estimate), and the interval is that of
-    Student's t for so many groups. It is never narrower than that of single pages, of which only
-    those that one list alone links to tell which is better: half a page more on either side keeps
-    it open where there are none (Agresti and Min 2005).
+    Both lists have, for each wanted page, the rank of the first seed that links to it (0: none), as
+    in `Reach.linked_by`; `group` has the number of its group. The lead of a group scatters around
+    its pages' share of the whole lead (a ratio estimate), and the interval is that of Student's t
+    for this number of groups. It is never narrower than that of single pages, of which only those
+    that one list alone links to tell which is better: half a page more on either side keeps it open
+    where there are none (Agresti and Min 2005).
     """
     by_ours, by_theirs = _linked(ours, longest), _linked(theirs, longest)
     by_both = _linked(np.where((ours > 0) & (theirs > 0), np.maximum(ours, theirs), 0), longest)
@@ -134,7 +135,7 @@ def reach(links: LinkGraph, wanted: Flags, seeds: ArrayLike) -> Reach:
 def _reach(
     start: Int64s, target: Int32s, wanted: Flags, seeds: Int64s
 ) -> tuple[Int64s, Int64s, Int64s]:
-    """Return wanted pages within one and two hops of the first n seeds, and `linked_by`."""
+    """Return the wanted pages within one and two hops of the first n seeds, and `linked_by`."""
     pages = start.size - 1
     is_seed = np.zeros(pages, np.bool_)
     linked_by = np.zeros(pages, np.int64)

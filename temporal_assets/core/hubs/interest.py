@@ -71,7 +71,7 @@ class HubInterest:
 
 
 def interest_of(sums: Mapping[str, Int64s]) -> HubInterest:
-    """Return interest of hubs from columns of `hub_facts`: sums over the pages each links to."""
+    """Return the interest of hubs from columns of `hub_facts`, sums over the pages they link to."""
     pages, views = sums["temporal_pages"], sums["views"]
     usual = _ratio(views.sum(), pages.sum(), 1.0)
     behind = _PAGES_BEHIND * usual
@@ -116,7 +116,7 @@ def half_lives(one_day: Floats, three_days: Floats) -> Floats:
 
 
 def share_of_day(days: int, mu: Floats, sigma: float) -> Floats:
-    """Return share `P_k` of the views within the first `days` days, over births within a day."""
+    """Return the share `P_k` of the views within the first `days` days, over births in one day."""
     return np.asarray(_area(days, mu, sigma) - _area(days - 1, mu, sigma))
 
 

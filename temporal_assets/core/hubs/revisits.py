@@ -56,7 +56,8 @@ from scipy.special import gammainc, gammaincinv
 from temporal_assets.core.numerics.arrays import Floats
 
 _EXACT: Final = 1e-14
-"""Relative error at which a search for log L, or for a share of it, ends."""
+"""Relative error at which a search for log L, or for a share of it, ends: a few steps of a
+float."""
 
 _SMALLEST: Final = 1e-9
 """Share of the largest gain of a visit below which every interval is the shortest."""

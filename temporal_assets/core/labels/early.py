@@ -7,17 +7,16 @@ young pages, and scores. Not here: the site's share (`priors`), the two regressi
 A crawler decides on a page's first or second day. For each number of days seen there is a separate
 model: the mean, in log-odds, of a logistic regression and of small boosted trees on the same
 features. The first is safe where few pages are known, the second learns nonlinear effects; their
-mean was ahead of both on the real sets that it was chosen on. The trees
-count for more where a page has few views. Both are shrunk towards the site's and section's history,
-the more so the fewer pages are known, so that there is no number of pages below which nothing
-works.
+mean was ahead of both on the real sets that it was chosen on. The trees count for more where a page
+has few views. Both are shrunk towards the site's and section's history, the more so the fewer pages
+are known, so that there is no number of pages below which nothing works.
 
-A page whose share of early views has fallen below the threshold ("cut") after its first n days is
-untemporal for good: the share can only fall. The model of age k is learned twice, from all known
-pages and from those that have been seen for some days longer: of a page of exactly k days the share
-so far would be the truth itself, but pages seen for longer are fewer and born earlier. The answer
-is the mean of both. Where no page has been seen longer, as in windows of a week, the model of a day
-before answers.
+A page whose share of early views has fallen to the threshold ("cut"), or below it, after its first
+n days is untemporal for good: the share can only fall. The model of age k is learned twice, from
+all known pages and from those that have been seen for some days longer: of a page of exactly k days
+the share so far would be the truth itself, but pages seen for longer are fewer and born earlier.
+The answer is the mean of both. Where no page has been seen longer, as in windows of a week, the
+model of a day before answers.
 """
 
 from __future__ import annotations
@@ -97,8 +96,7 @@ class Early:
 
         Args:
             first_views: Shape (pages, days): views on the day of birth, the day after and so on.
-                Days at
-                or beyond a page's age are ignored.
+                Days at or beyond a page's age are ignored.
             age: Shape (pages): days seen so far, the day of birth included. Pages of age 0 get the
                 prior, pages older than the oldest model what that model says of their first days.
             sites: Shape (pages).

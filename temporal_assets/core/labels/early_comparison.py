@@ -64,7 +64,7 @@ def compare(
 
 
 def _by_curve(seen: Floats, thresholds: Thresholds) -> NDArray[np.bool_]:
-    """Return label that `page_labels` would give; False where the page is too young for a curve."""
+    """Return the label of `page_labels`; False where the page is too young for a curve."""
     window = np.pad(seen, ((0, 0), (_BEFORE, 0)))
     label: NDArray[np.bool_] = fit(window, Options(n=thresholds.n)).is_above(thresholds.q)
     return label

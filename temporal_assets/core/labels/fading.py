@@ -67,7 +67,7 @@ def fading_evidence(views: Floats, days: Int64s) -> Floats:
 
 
 def _usual_interest(age: Int64s) -> Floats:
-    """Return share of a page's interest on days of the given age; next to 0 before its birth."""
+    """Return the share of a page's interest on days of some age; next to 0 before its birth."""
     lived = np.maximum(age, 0).astype(np.float64)
     with np.errstate(divide="ignore"):
         start, end = ((np.log(days_lived) - _MU) / _SIGMA for days_lived in (lived, lived + 1))

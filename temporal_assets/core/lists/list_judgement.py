@@ -155,7 +155,7 @@ def _counts(pages: Pages) -> Counts:
 
 
 def _lists(method: str, rule: str, order: Int64s, sections: int, length: int) -> Iterator[Choice]:
-    """Yield first K of a ranking, for each K up to the longest and for the configured length."""
+    """Yield the first K of a ranking, for each K up to the longest and the configured length."""
     lengths = sorted({*range(1, min(_LONGEST, len(order)) + 1), length})
     for k in lengths:
         chosen = np.zeros(sections, np.bool_)

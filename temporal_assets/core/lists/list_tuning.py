@@ -57,7 +57,7 @@ class LearnedFlow:
 
     @property
     def merit(self) -> Floats:
-        """Expected new temporal pages, less those that make so many pages worth a place."""
+        """Expected new temporal pages, less the number that makes these pages worth a place."""
         return self.pages * (self.score - self.worth)
 
 

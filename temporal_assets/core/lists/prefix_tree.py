@@ -124,8 +124,7 @@ def news_prefixes(
         is_news: Shape (pages).
         rule: What a prefix needs.
         learned_from: Shape (pages): pages to learn from; all by default. `trees.covered(result)`
-            then
-            says which of all pages the prefixes reach, learned from or not.
+            then says which of all pages the prefixes reach, learned from or not.
         dated: Folders of a date, where the caller knows them already.
     """
     news = np.asarray(is_news, np.bool_)

@@ -52,7 +52,7 @@ _LEAF: Final[dict[str, Any]] = {
 
 
 class _SeldomCollected(event.Listener):
-    """Makes garbage collection rarer while the compiler runs.
+    """Listener that makes garbage collection rarer while the compiler runs.
 
     The compiler makes objects by the million and keeps most: collecting took a tenth of its time.
     """
@@ -150,7 +150,8 @@ def _part(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 def exact(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate arithmetic whose order of operations matters, inlined into its callers.
 
-    `fastmath=False` is explicit because a function without it inherits its caller's flags.
+    `fastmath` is explicit because a function without it inherits its caller's flags: here it allows
+    a product and a sum in one instruction, and no other order.
     """
     return _part(function, **_COMPILED, **_UNCOUNTED, fastmath={"contract"})
 
@@ -329,7 +330,8 @@ def log(x: float) -> float:
 def mills(z: float) -> float:
     """Return the upper tail of the standard normal at z >= 0 divided by its density at z.
 
-    The relative error is below 3e-11.
+    The relative error is below 3e-11. Divided by t = 1 / (1 + z / 5), the ratio is smooth in t on
+    the whole half line: a polynomial in t, fitted at the Chebyshev nodes.
     """
     t = 1.0 / (1.0 + 0.2 * z)
     p = -0.012623453173716088

@@ -37,7 +37,7 @@ class Logistic:
     """Intercept, then one coefficient per feature."""
 
     def log_odds(self, features: Floats) -> Floats:
-        """Return log-odds of each row."""
+        """Return the log-odds of each row."""
         standardised = (features - self.centre) / self.scale
         odds: Floats = self.coefficients[0] + row_products(standardised, self.coefficients[1:])
         return odds

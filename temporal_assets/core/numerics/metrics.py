@@ -101,7 +101,7 @@ def brier(truth: ArrayLike, probability: ArrayLike) -> float:
 
 
 def log_loss(truth: ArrayLike, probability: ArrayLike) -> float:
-    """Return the mean negative log-likelihood in nats; probabilities are clipped by 1e-6."""
+    """Return the mean negative log-likelihood in nats; probabilities stay 1e-6 from 0 and 1."""
     t = np.asarray(truth, np.bool_)
     p = np.clip(np.asarray(probability, np.float64), 1e-6, 1 - 1e-6)
     return float(-np.mean(np.where(t, np.log(p), np.log1p(-p))))

@@ -57,7 +57,7 @@ def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
 
 
 def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
-    """Return probability of a share this small or smaller where `truth` is true; 1 for no cases.
+    """Return the chance of a share this small where the true one is `truth`; 1 for no cases.
 
     It is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
     """

@@ -287,7 +287,7 @@ class PatternText:
         return [self._host_template(), *self._path_pieces(), self._query_template()]
 
     def expression(self) -> str:
-        """Return anchored regular expression over canonical URLs."""
+        """Return the anchored regular expression over canonical URLs."""
         alternatives = [part.expression_pieces() for part in self.parts or [self]]
         return f"^{joined(alternatives, '(?:', ')', '/')}$"
 

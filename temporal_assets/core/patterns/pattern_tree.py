@@ -10,7 +10,7 @@ fields. Values are integers (*codes*) that number the distinct values of a key; 
 (`value_shapes`).
 
 A node is divided by the key with the lowest entropy of its values. A value is *salient* if it gets
-a branch of its own (`salience`): at least, it must have *support*, enough URLs of the node. All
+a branch of its own (`salience`): it must at least have *support*, enough URLs of the node. All
 other values share the branch `*`. Three kinds of value are treated by what they are, whatever their
 frequency, because each makes a different kind of page:
 
@@ -18,8 +18,7 @@ frequency, because each makes a different kind of page:
 * so has the empty segment: `/news/` lists what `/news/a` shows;
 * dates never become salient and never become fixed: a pattern that names last year is useless
   today. Where dates and names meet under one key, dates get a branch of their own. A number is a
-  day
-  or month only by the *role* of its key beside other keys (`date_roles`).
+  day or month only by the *role* of its key beside other keys (`date_roles`).
 
 What all URLs of a node share (a constant value, a missing or always present key) belongs to the
 node and makes no level: it becomes a *test* of the node. Keys that are not constant stay *open*.

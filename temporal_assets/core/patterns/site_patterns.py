@@ -56,7 +56,7 @@ class SiteTraffic:
 
 @dataclass(frozen=True, slots=True)
 class SitePatterns:
-    """Patterns of a site: the leaves of the chosen tree, in their order."""
+    """Patterns of a site: the leaves of T_tran, in their order."""
 
     by_syntax: PatternTree
     """T_syn, the tree before a cut."""
@@ -69,7 +69,7 @@ class SitePatterns:
     transit_cut: TransitCut
     """Nodes of `by_visit` that became leaves, and why."""
     patterns: PatternTree
-    """The tree whose leaves are the patterns."""
+    """The tree whose leaves are the patterns: `by_transit`."""
     graph: BehaviourGraph
 
     @property

@@ -226,7 +226,7 @@ def _vectors(
 
 @loop
 def _cosine(starts: Int64s, nodes: Int32s, values: Floats, a: int, b: int) -> float:
-    """Return the cosine of two unit vectors; two patterns without transits have cosine 1."""
+    """Return the cosine of two unit vectors: 1 if both have no transits, 0 if only one has any."""
     i, j = starts[a], starts[b]
     if i == starts[a + 1] or j == starts[b + 1]:
         return 1.0 if i == starts[a + 1] and j == starts[b + 1] else 0.0

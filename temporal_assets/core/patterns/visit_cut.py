@@ -72,7 +72,7 @@ def data_bits(urls: Int64s, visits: Floats) -> Floats:
 
 @loop
 def _best(end: Int32s, parent: Int32s, alone: Floats) -> tuple[Floats, Floats]:
-    """Return cost of the best cut of each subtree, and of the best cut that divides its root."""
+    """Return the cost of the best cut of each subtree, and of the best that divides its root."""
     best = alone.copy()
     divided = np.zeros(len(alone), np.float64)
     # Children follow their parents, so backwards every child is ready before its parent.

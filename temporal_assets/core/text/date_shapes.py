@@ -184,7 +184,7 @@ def is_six(data: Bytes, start: int) -> bool:
 def month_of(data: Bytes, start: int, stop: int) -> int:
     """Return the number of the month that an English name stands for, 0 if it is none.
 
-    Names are whole or their first three letters.
+    Names are whole or their first three letters. Only the first letter may be a capital.
     """
     length = stop - start
     for month in range(12):

@@ -1,7 +1,8 @@
 """The one section of a page, where statistics need exactly one for each page.
 
 Here: its name, as a regular expression that Python, DuckDB and Spark read alike, and as a loop for
-pages in bulk. Not here: all folders and programs above a page (`url_sections`).
+pages in bulk. Not here: all folders and programs above a page (`url_sections`), of which this is
+one.
 
 A page with a query belongs to its program (`a.example/news.php?`), any other to its top folder
 (`a.example/news/`), one beside the front page to the root. Deeper folders are dates and numbers

@@ -43,8 +43,8 @@ UNBORN: Final = -1
 NAMES: Final = 0
 NUMBERS: Final = 1
 CODES: Final = 2
-"""Third kind of values, identifiers of letters and digits; the first are words, the second
-numbers."""
+"""Kinds of values that are judged apart: words (NAMES), numbers, and identifiers of letters and
+digits (CODES)."""
 _KINDS: Final = 3
 
 _LEAST_SPAN: Final = 14

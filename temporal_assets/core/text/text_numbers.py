@@ -13,7 +13,7 @@ from temporal_assets.core.text.texts import MULTIPLIER, SEED, Texts, hash_bytes
 
 
 def text_numbers(texts: Texts) -> Int64s:
-    """Return a positive hash of 62 bits for each text."""
+    """Return a positive hash of 62 bits for each text; two texts hardly ever have the same one."""
     numbers = np.empty(len(texts), np.int64)
     _hash(texts.data, texts.offsets, SEED, numbers)
     return numbers

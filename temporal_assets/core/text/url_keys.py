@@ -52,7 +52,7 @@ class Keys:
         return len(self.kind)
 
     def label(self, key: int) -> str:
-        """Return name that people see: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
+        """Return the name for people: `path[0]`, `query[id]`, `query[id][1]` for a second `id`."""
         kind, index = int(self.kind[key]), int(self.index[key])
         if kind == url_split.QUERY:
             name = self.name[key].decode("utf-8", "replace")

@@ -208,7 +208,7 @@ def _place(
     names: Int64s,
     stop: Int64s,
 ) -> int:
-    """Return index in `table` of the section `above` + `data[begin:end]`, or a free one for it."""
+    """Return the index in `table` of the section `above` + `data[begin:end]`, or a free one."""
     mask = len(table) - 1
     at = np.int64(value) & mask
     while table[at] >= 0:

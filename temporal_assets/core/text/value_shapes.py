@@ -206,7 +206,7 @@ def shape_of(data: Bytes, start: int, stop: int) -> int:
 
 @leaf
 def value_bits(data: Bytes, start: int, stop: int) -> int:
-    """Return shape bits of one value; faster than `shape_of` for long values, without the class."""
+    """Return the shape bits of a value, not its class: faster than `shape_of` for long values."""
     if stop - start <= _LONG:
         return bits_of(shape_of(data, start, stop))
     bits = NONEMPTY

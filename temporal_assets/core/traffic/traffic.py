@@ -57,7 +57,7 @@ class Traffic:
 def count_traffic(
     moved: Transits, first: int, stop: int, sites: Int64s, least_clients: int
 ) -> Traffic:
-    """Count the traffic of the pages from `first` up to `stop`, from all transits to them.
+    """Count the traffic of the pages from `first` to before `stop`, from all transits to them.
 
     `sites` has the first page of every site, and at its end the number of all pages. Clients are
     listed for pages that have fewer than `least_clients`.

@@ -6,8 +6,8 @@ and what a finding means (`quality`).
 A count is modelled as negative binomial: Poisson noise, and a spread of its level that the days
 before show (over-dispersion). A share is modelled as binomial with such a spread, on the scale of
 the arcsine of its root, where noise is the same for all shares. A few days say little about their
-spread, so it is shrunk towards what is common among sites. A number is usual if chance alone
-exceeds it at least once in `_CHANCE` days.
+spread, so it is shrunk towards what is common among sites. A number is unusual if chance alone goes
+that far with a probability of less than `_CHANCE`.
 """
 
 from __future__ import annotations

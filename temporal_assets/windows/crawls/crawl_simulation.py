@@ -80,7 +80,7 @@ def trials(job: Job) -> list[Trial]:
 
 
 def crawled_sites(job: Job) -> tuple[list[str], int]:
-    """Return the most viewed sites that fit into memory, and how many of them do not."""
+    """Return the most viewed sites with enough pages that fit into memory; how many do not fit."""
     viewed = _most_viewed(job)
     sites = fitting(viewed)
     left_out = len(viewed) - len(sites)

@@ -40,7 +40,7 @@ _SEEDS: Final = ("url", "rank", "paper_rank", "greedy_rank")
 _ORDERS: Final = {"ours": "rank", "paper": "paper_rank", "greedy": "greedy_rank"}
 """Lists that `hub_seeds` holds, with their column."""
 _BASELINE_DAYS: Final = 14
-"""Days that the baseline of decayed new links looks back; older links weigh next to nothing."""
+"""Days that the baseline of decayed new links looks back; earlier links are not read."""
 
 _SITE: Final = SITE.replace("(", "(?P<site>", 1)
 
@@ -226,7 +226,7 @@ def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], lists: Lists) -
 
 
 def _lead(row: Row, leads: Mapping[str, Lead]) -> Row:
-    """Return lead of the published hubs over the better of two simple orders of the same length."""
+    """Return the lead of the published hubs over the better of two simple orders as long."""
     simple = {name: row[f"{name}_one_hop"] for name in leads}
     if None in simple.values():
         return dict.fromkeys(("lead", "lead_low", "lead_high"))

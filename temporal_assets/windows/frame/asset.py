@@ -42,7 +42,7 @@ class WindowAsset:
     """Function that writes the result as Parquet into the folder of the job and returns the
     files."""
     windows: tuple[str, ...] = ()
-    """Daily assets whose rows it reads, on all days of the window."""
+    """Daily assets whose rows it reads, on the published days of the window."""
     days: tuple[str, ...] = ()
     """Daily assets whose rows it does not read: it only asks which days of the window are
     published."""
@@ -142,7 +142,7 @@ class Job:
     """Sentences about limits that left rows out; see `cut`."""
 
     def cut(self, sentence: str) -> None:
-        """Note that a limit left rows out; the partition's metadata in Dagster show sentence."""
+        """Note that a limit left rows out; metadata of the partition show the sentence."""
         if sentence not in self.cuts:
             self.cuts.append(sentence)
 

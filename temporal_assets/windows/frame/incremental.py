@@ -27,7 +27,7 @@ from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.frame.asset import Job
 
 _LARGEST_STEP: Final = 4
-"""A window may have moved by at most a quarter (1/4) of its days: a larger step saves nothing."""
+"""A window may have moved by at most its days divided by this: a larger step saves nothing."""
 
 
 @dataclass(frozen=True, slots=True)

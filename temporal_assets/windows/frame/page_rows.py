@@ -105,7 +105,7 @@ class KnownLabels:
         order."""
 
     def column(self, first: int, stop: int) -> pa.Array:
-        """Return the labels of the pages from `first` up to `stop`; NULL where there is none."""
+        """Return labels of the pages from `first` to before `stop`; NULL where there is none."""
         at = self.seeker.places - first
         here = (at >= 0) & (at < stop - first)
         label, is_unknown = np.zeros(stop - first, np.bool_), np.ones(stop - first, np.bool_)

@@ -1,4 +1,8 @@
-"""Progress of an installation on its way to a policy, in one sentence."""
+"""Progress of an installation on its way to a policy, in one sentence.
+
+Here: how many days there are, how many are needed, what can be built now, and which days are left
+out. Not here: what to type (`cli`), and why a list is empty (`windows.policy.policy_notes`).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ class Standing:
 
     @property
     def is_short(self) -> bool:
-        """Return whether there are fewer days than labels need."""
+        """True if there are fewer days than labels need."""
         return self.days < self.needed
 
     @property

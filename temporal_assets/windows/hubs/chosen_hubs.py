@@ -75,7 +75,7 @@ def hub_links(
 
 @dataclass(frozen=True, slots=True)
 class ChosenHubs:
-    """The hubs that either order (greedy, or the paper's) ranks among the first."""
+    """The hubs that either order (by evidence, or the paper's) ranks among the first."""
 
     hubs: pa.Table
     """Table with a row of `HUB_COLUMNS` for each hub, in the order of `place`."""

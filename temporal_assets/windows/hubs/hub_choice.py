@@ -83,7 +83,7 @@ def _query(
 
 
 def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) -> HubYield:
-    """Return model of hub yields, learned from all hubs or from a sample that fits into memory."""
+    """Return the model of hub yields, learned from all hubs or a sample that fits into memory."""
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
     given = {"one_in": max(1, -(-count // max(most_links, 1)))}

@@ -35,7 +35,7 @@ _PRICE: Final = 0.005
 how many visits there are. Chosen on seeds 11 and 12 of the demo (docs/hubs.md)."""
 
 SHORTEST_MINUTES: Final = 10
-"""No hub is visited more often: servers are not ours."""
+"""Shortest interval between visits of a hub: the servers are not ours."""
 
 _HOURLY: Final = 60
 """Minutes between visits of a front page of which nothing is known, where there is no budget."""

@@ -19,7 +19,7 @@ from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 
 
 def rule_parameters(labels: Labels) -> dict[str, Any]:
-    """Return parameters of sql/labels/page_labels.sql that settings tell."""
+    """Return the parameters of sql/labels/page_labels.sql that follow from the settings."""
     return {
         "calibrated": labels.thresholds == "calibrated",
         "section": SECTION,

@@ -38,7 +38,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _clients(job: Job, few: list[str]) -> list[str]:
-    """Return files with number of clients of each section; `few` has the pages of rare sections."""
+    """Return files with the clients of each section; `few` has the pages of those with few."""
     inputs = {
         "few_pages": few,
         "page_totals": job.urls("page_traffic"),

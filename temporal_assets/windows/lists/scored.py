@@ -68,12 +68,12 @@ def scoring_of(settings: Settings) -> Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Merit:
-    """Function that scores a site or section by its flow, for the ranking."""
+    """Value of sites or sections by their flow, which ranks a list."""
 
     flow: Flow
 
     def of(self, pages: Floats, score: Floats) -> Floats:
-        """Return the expected new temporal pages, less those that make so many pages worth a place.
+        """Return expected new temporal pages, less the number that makes these pages worth a place.
 
         A list of the first K by this has the largest F of all lists with K entries
         (core.lists.flow).

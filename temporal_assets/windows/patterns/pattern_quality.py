@@ -202,7 +202,7 @@ def _traffic(
 
 
 def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
-    """Return the first day, or None if the bits of `seen` cannot hold all days or do not match."""
+    """Return the first day; None if `seen` has too few bits, or views are of other requests."""
     first = transits[0].day
     has_bits = (transits[-1].day - first).days < SEEN_BITS and all(
         store.require("page_views", manifest.day).inputs == manifest.inputs for manifest in transits

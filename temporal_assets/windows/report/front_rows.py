@@ -137,7 +137,7 @@ def front_of(job: Job, reader: Reader) -> Front:
 
 
 def _births(job: Job, reader: Reader) -> list[Row]:
-    """Return the pages born on every observed day but the first, when all old pages seem new."""
+    """Return births of the observed days but the first `_UNOBSERVED`, when old pages seem new."""
     births_of_day = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
     present = job.present("page_views")
     if not present:

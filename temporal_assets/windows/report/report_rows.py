@@ -166,7 +166,7 @@ class Reader:
         self._least = job.settings.privacy.min_clients
 
     def rows(self, query: str, *tables: str, limit: int = MANY) -> list[Row]:
-        """Return rows of a query over tables of day; `{least}` is the number of clients needed."""
+        """Return the rows of a query over the day's tables; `{least}` is the clients needed."""
         inputs = {name: self._job.files(name) for name in tables}
         return self._job.engine.rows(query.replace("{least}", str(self._least)), inputs, limit)
 
@@ -199,7 +199,7 @@ class Reader:
         return chart_of(row, self._job.settings.labels.n, missing, "")
 
     def interest(self) -> tuple[Distribution, tuple[str, Distribution] | None]:
-        """Return distribution of Φ(1) over all pages, and over those of the most temporal site."""
+        """Return the distribution of Φ(1) over all pages, and over the most temporal site."""
         everywhere = distribution.of_interest(self.rows(distribution.INTEREST, "interest_curves"))
         best = self.rows(_TEMPORAL_SITE, "prefix_trees")
         if not best:
@@ -305,7 +305,10 @@ class Reader:
         return site, nodes[:most], edges, max(len(nodes) - most, 0)
 
     def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
-        """Return quality of patterns learned on the window's first quarter, or what is missing."""
+        """Return the quality of URL patterns, or what is missing.
+
+        They are learned on the first quarter of the window, and judged on the rest and on a mirror.
+        """
         job = self._job
         days = sorted(set(job.present("page_views")) & set(job.present("transits")))
         learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]

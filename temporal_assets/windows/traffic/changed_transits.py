@@ -139,7 +139,8 @@ class _Windows:
     before: ParquetRows
     seen: Int64s
     seen_before: Int64s
-    """For each page of the earlier window, the days it was seen on, as bits of either window."""
+    """Days that each page was seen on, as bits: `seen` of the later window, `seen_before` of the
+    earlier one."""
     is_new: Flags
     """Flags of the pages that were not seen on any day that both windows share."""
     of_before: Int64s

@@ -47,8 +47,8 @@ from temporal_assets.windows.traffic.traffic_rows import (
 )
 
 _PART_VIEWS: Final = 1 << 23
-"""Transits in memory at once, 32 bytes each; all transits to one page are, however many they
-are."""
+"""Views of the pages whose transits are in memory at once, 32 bytes each; all transits to one page
+are, however many they are."""
 
 _THREADS: Final = 2
 """Number of parts that are counted while one is written."""

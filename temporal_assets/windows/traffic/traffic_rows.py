@@ -28,7 +28,7 @@ def in_rows(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def few_column(bounds: Int64s, few: Int64s) -> pa.Array:
-    """Return column `few_clients`: row i has the clients from `bounds[i]` to `bounds[i + 1]`."""
+    """Return the column `few_clients`: row i has the clients `bounds[i]` to `bounds[i + 1]`."""
     return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), pa.array(few))
 
 
