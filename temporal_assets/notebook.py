@@ -92,7 +92,7 @@ class Artifacts:
                     raise
 
     def query(self, sql: str) -> pa.Table:
-        """Return the result of a SELECT over all assets, with sums as integers or floats.
+        """Return the result of a SELECT over all assets; whole sums are integers, decimals floats.
 
         It cannot change anything: other statements raise `NoSelect`, and DuckDB is kept from files
         outside of the tables where those are local.
@@ -105,7 +105,7 @@ class Artifacts:
 
     @contextmanager
     def large_query(self, sql: str) -> Iterator[pa.Table]:
-        """Yield the result of a SELECT as a table that stays in a file, for more rows than memory.
+        """Yield the result of a SELECT as a table in a file: it may be larger than memory.
 
         Sums stay the decimals that they are in SQL.
         """

@@ -222,7 +222,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             yield each
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return request with the priority of its tier, or None if the policy does not want it."""
+        """Return the request with the priority of its tier; None if the policy does not want it."""
         if _is_again(request, response):
             return request
         if HUB in request.meta:

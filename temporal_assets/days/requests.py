@@ -75,7 +75,7 @@ def sort_out(
 
 
 def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[list[str], int]]:
-    """Return the day's records of each group, and how many were in several files.
+    """Return the day's records, and how many were in several files.
 
     Only files whose times overlap can share lines, so only they are compared.
     """

@@ -28,8 +28,8 @@ from temporal_assets.defs.runs.finished_runs import finished_after, report_of
 _INTERVAL_SECONDS: Final = 60
 
 _OVERLAP_SECONDS: Final = 600.0
-"""Runs that ended up to so long before the last look are looked for again: their end may have been
-recorded late. The cursor knows which were handled."""
+"""Seconds before the end of the latest handled run from which on runs are looked for again: their
+end may have been recorded late. The cursor knows which were handled."""
 
 _MOST_RUNS: Final = 100
 """Most runs that one tick handles for a channel; the next tick goes on."""

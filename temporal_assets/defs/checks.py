@@ -106,7 +106,10 @@ def logs_of(
 
 
 def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:
-    """Return day a nightly run should have, counted from its own day: it may run again later."""
+    """Return the day that the logs of a nightly run should reach, or None.
+
+    It is counted from the run's own day and not from the clock: it may be run again.
+    """
     limit = settings.alerts.max_age_days
     tags = context.run.tags
     days = days_of_run(tags) if context.run.job_name == NIGHTLY else []

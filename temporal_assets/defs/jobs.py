@@ -53,7 +53,7 @@ def nightly_job() -> Job:
 
 
 def windows_job() -> Job:
-    """Return the job that builds windows; mostly the latest one, and not of contiguous days."""
+    """Return the job that builds windows, mostly the latest; days need not be contiguous."""
     return dg.define_asset_job(
         "windows",
         selection=list(STEP_NAMES),

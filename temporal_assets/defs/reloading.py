@@ -17,7 +17,8 @@ from temporal_assets.defs.partitions import end_of_days, first_day, first_window
 from temporal_assets.settings import Settings
 
 _INTERVAL_SECONDS: Final = 30.0
-"""Seconds between two looks; a look reads the inventory and lists the folders of the logs."""
+"""Seconds between two looks; a look reads the inventory and lists the folders of the logs, which
+takes some milliseconds."""
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -29,7 +29,8 @@ BESIDE: Final = (
 """Sections that programs make of a site's pages, besides the site's own sections."""
 
 _YOUNGEST: Final = 16
-"""Least age in days at the window's first day, of pages outside of the site's sections."""
+"""Least age in days, at the window's first day, of pages that nobody opens: in a section they are
+older than the pages that somebody opens."""
 
 
 def make_archive(options: DemoOptions, site: Site) -> PageTable:

@@ -77,7 +77,7 @@ class GroupLimits:
     seconds: float
     """Most seconds for one group."""
     memory_mib: int
-    """Most memory for one group."""
+    """Most memory for one group, in MiB."""
     lost: LostGroup
     """Function for a group that fails or exceeds a limit."""
     isolated_rows: int = FEW_ROWS
@@ -147,7 +147,12 @@ class Engine(Protocol):
         ...
 
     def write(self, rows: Rows, table: Table, out: Path) -> list[Path]:
-        """Write rows from this process to Parquet in the way rows of a query are written."""
+        """Write rows from this process to Parquet in the way rows of a query are written.
+
+        Columns are those of `table` in their order; strings may come as dictionaries. Rows of a
+        reader are put together while they are written, and never in memory all at once; what the
+        reader raises is raised here.
+        """
         ...
 
     def rows(self, query: str, inputs: Inputs, limit: int = 1000) -> list[dict[str, Any]]:

@@ -51,7 +51,8 @@ _FEW_VALUES: Final = "DICTIONARY_SIZE_LIMIT 8192"
 """Option for tables in which no URL occurs twice: the database gives up sooner looking for a
 dictionary. Sites with 15 pages on average, or more, still get one."""
 _FEWER_ROWS: Final = ROW_GROUP_ROWS // 4
-"""Smaller row groups for tables with wide rows: a group is one thread's work."""
+"""Rows of a row group of tables with wide rows: a group is one thread's work, and of few rows, too,
+there should be some groups for each thread."""
 
 _MOST_JOINED: Final = 1 << 31
 """Bytes of a column of strings that Arrow can hold in one chunk; longer ones make other row

@@ -314,7 +314,7 @@ def _bound_memory(mib: int) -> None:
 
 
 def _in_use() -> int:
-    """Return the bytes of memory that the process has allocated, where the system tells."""
+    """Return the bytes of memory that the process has allocated; 0 if the system does not tell."""
     statistics = Path("/proc/self/statm")
     if not statistics.exists():
         return 0

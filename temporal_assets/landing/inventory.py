@@ -671,7 +671,7 @@ def _size(path: Path) -> int:
 
 
 def _changed_at(path: LogPath) -> float:
-    """Return when a file or its metadata last changed; 0 if it is gone."""
+    """Return when a file or its metadata last changed; 0 if it is gone, or an object."""
     if isinstance(path, ObjectFile):
         return 0
     try:

@@ -295,7 +295,7 @@ def _missing(records: Records, settings: Settings) -> Iterator[str]:
 
 
 def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
-    """Return, by field, the share of lines with a value and with a usable value."""
+    """Return, by field, the numbers of lines with a value and with a usable one."""
     lines, verdict = len(records), cleaned.verdict
     read = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
     timed = read & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))

@@ -216,7 +216,10 @@ class ReadApart:
         return replace(self, scratch=folder).reader()
 
     def reader(self, progress: Progress = lambda *_: None) -> LogReader:
-        """Return a reader there; faults are noted, because waiting blocks only one core of many."""
+        """Return a reader with this one's settings, for another process or machine.
+
+        Where it waits for a disk that does not answer, only one core of many waits.
+        """
         return LogReader(
             self.settings,
             self.known,
@@ -484,7 +487,10 @@ class LogReader:
         return ordered(pool, clean, tasks(), self.workers) if pool else map(clean, tasks())
 
     def _refuse_future(self, content: _Content) -> None:
-        """Refuse a file with many lines in the future: a wrong clock must not cause rejects."""
+        """Refuse a file with many lines in the future.
+
+        A clock that was set back must not make the latest days rejects for good.
+        """
         rows = content.tally.rows()
         ahead = sum(row["lines"] for row in rows if row["reason"] == Reject.FUTURE.label)
         if ahead > max(1, content.lines * _AHEAD_SHARE):
@@ -496,7 +502,10 @@ class LogReader:
             )
 
     def _refuse_anonymous(self, content: _Content) -> None:
-        """Refuse a log whose lines are all of one visitor: views would count nothing."""
+        """Refuse a log in which nothing tells visitors apart.
+
+        Views count visitors: one who made all of the log would be taken for a rare reader.
+        """
         by_agent = self.settings.privacy.client == "address+agent"
         holds = content.holds
         if not content.rows or holds.counts or holds.addresses or (by_agent and holds.agents):

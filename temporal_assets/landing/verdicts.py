@@ -49,7 +49,7 @@ def several_sites(host: str, sites: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Shares of lines with a value of a field, and with a usable value."""
+    """Numbers of lines with a value of a field, and with a usable one."""
 
     given: int
     usable: int

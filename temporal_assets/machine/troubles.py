@@ -87,7 +87,7 @@ def is_of_database(error: BaseException) -> bool:
 
 
 def sentence_of_text(text: str) -> str | None:
-    """Return the message for the text of an error; else None."""
+    """Return the message for the text of an error of the machine, None for other texts."""
     lower = text.lower()
     sentence = next((sentence for words, sentence in _WORDS if words in lower), None)
     if sentence is None:

@@ -88,7 +88,10 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> Plan:
 
 
 def carry_out(plan: Plan, store: Store, inventory: Inventory, settings: Settings) -> None:
-    """Remove what a plan says; if killed, the same call goes on, and days are seen whole."""
+    """Remove what a plan says.
+
+    If killed half-way, the same call goes on; readers see a day whole or not at all.
+    """
     keep(settings.state, plan.requests, plan.daily)
     for asset_days in plan.old:
         for day in asset_days.days:

@@ -54,7 +54,7 @@ class Way(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """Days of one asset with the same other version."""
+    """Days of one asset of the same schema version, which is not the current one."""
 
     asset: str
     version: int

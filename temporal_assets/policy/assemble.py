@@ -245,7 +245,10 @@ def on_ladder(seconds: int) -> int:
 
 
 def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[str, Any]]:
-    """Return the rows with at least `min_clients` clients: every table passes through here."""
+    """Return the rows with at least `min_clients` clients.
+
+    Every table of what clients opened passes through here: it is their only way into a policy.
+    """
     missing = [name for name in schema.names if name not in table.schema.names]
     if missing:
         raise ValueError(f"a table of the policy lacks {', '.join(missing)}")

@@ -169,7 +169,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def faults(folder: Path) -> list[Path]:
-    """Return the names of files of a published folder that are missing or have other digests."""
+    """Return the paths of files of a published folder that are missing or have other digests."""
     file = folder / FILE
     wrong = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
     return list(dict.fromkeys((*wrong, *sums.faults(folder))))

@@ -20,7 +20,7 @@ _LISTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "patterns": lambda row: f"{row['site']}{row['template']}",
 }
 """Fields that name the entries of each list. Patterns may share their name, which shows neither
-scheme nor port."""
+scheme nor port, nor all that an expression says."""
 
 _ORIGIN: Final = re.compile(r"\^.*?://(?:\[[^]]*\]|[^/\[])*")
 """Expression for the origin at the beginning of a pattern; classes may hold slashes."""

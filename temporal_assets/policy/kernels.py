@@ -86,7 +86,7 @@ class Tiers(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Indices of the entries that decide on each URL, or NONE."""
+    """Tier, reason and indices of the entries that decide, or NONE; one row per URL."""
 
     tier: Int8s
     reason: Int8s

@@ -284,7 +284,7 @@ def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | 
 
 
 def _of(limit: float | None) -> float:
-    """Return the factor of a drift's limit."""
+    """Return the factor of a drift, 1 for drifts that state none."""
     return 1.0 if limit is None else limit
 
 

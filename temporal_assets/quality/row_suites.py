@@ -34,7 +34,7 @@ def row_suite(table: Table) -> Any:
 
 
 def _library() -> Any:
-    """Return library's expectation classes by name; the package does not declare its exports."""
+    """Return the library's expectations by name; the package does not declare its exports."""
     great_expectations()
     return import_module("great_expectations.expectations")
 

@@ -306,7 +306,7 @@ def _block(content: Mapping[str, Any]) -> Block:
 
 @cache
 def _reader(name: str) -> TypeAdapter[Any]:
-    """Return what makes a section, or a block of this name, of JSON: lists become tuples."""
+    """Return the validator of a section, or of a block with this name: lists become tuples."""
     return TypeAdapter(_BLOCKS.get(name, Section))
 
 

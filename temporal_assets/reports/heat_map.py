@@ -103,7 +103,7 @@ def _mark(heat: HeatMap, days: float, threshold: float) -> str:
 
 
 def as_block(heat: HeatMap, title: str) -> Block:
-    """Return heat map as a block of the report; a finer grid is thinned, marked columns stay."""
+    """Return the map as a block of the report; a finer grid is thinned, marked columns stay."""
     columns = _columns(heat, _MOST_DRAWN)
     levels = [heat.thresholds[k] for k in columns]
     marks = tuple(

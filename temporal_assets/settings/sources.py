@@ -21,7 +21,7 @@ def is_url(path: str) -> bool:
 
 
 def full_path(path: str, state: Path) -> str:
-    """Return absolute path of a source: URLs are complete, others lie below the state folder."""
+    """Return the path to read a source by: URLs are complete, others lie below the state folder."""
     return path if is_url(path) else str(state / Path(path).expanduser())
 
 

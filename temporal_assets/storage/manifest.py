@@ -73,12 +73,12 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Number of rows of all files."""
+        """Number of rows of the partition, without those of URLs and counts."""
         return sum(file.rows for file in self.files)
 
     @property
     def size(self) -> int:
-        """Number of bytes of all files."""
+        """Number of bytes of all files, with those of URLs and counts."""
         return sum(file.bytes for file in self.stored)
 
     @property

@@ -31,7 +31,7 @@ class Remembered(Generic[Said]):
     """A cache of the small files of one folder, the last one asked for. Threads may share it."""
 
     def __init__(self, read: Callable[[Path], Said | None]) -> None:
-        """Take `read`, which returns None for a file without content and is then called again."""
+        """Take `read`; a file for which it returns None is read again the next time."""
         self._read = read
         self._last: tuple[Path, dict[str, tuple[_Version, Said]]] = (Path(), {})
 

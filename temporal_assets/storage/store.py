@@ -344,7 +344,7 @@ class Store:
             return None
 
     def window(self, asset: str, day: dt.date, days: int, min_days: int) -> Window:
-        """Return window of `days` days ending with `day`. Raises `ShortWindow` below `min_days`."""
+        """Return the window of `days` days up to `day`. Raises `ShortWindow` below `min_days`."""
         wanted = [day - dt.timedelta(days=back) for back in reversed(range(days))]
         manifests = [manifest for d in wanted if (manifest := self.manifest(asset, d)) is not None]
         present = tuple(manifest.day for manifest in manifests)

@@ -57,7 +57,7 @@ def noted(folder: Path) -> dict[str, str]:
 
 
 def faults(folder: Path) -> list[Path]:
-    """Return names of files that are missing or changed; none if there is no SHA256SUMS.
+    """Return the paths of files that are missing or changed; none if there is no SHA256SUMS.
 
     The list itself is among them where it cannot be read in full.
     """

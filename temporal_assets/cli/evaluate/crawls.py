@@ -354,6 +354,6 @@ def _percent(share: float | None) -> str:
 
 
 def _difference(curve: CrawlCurve, other: CrawlCurve) -> str:
-    """Return the difference between two curves in the pages for 80 % of the traffic, in points."""
+    """Return how many more pages a curve needs for 80 % of the traffic, in percentage points."""
     mine, theirs = curve.pages_for(0.8), other.pages_for(0.8)
     return "" if mine is None or theirs is None else f"{100 * (mine - theirs):+.1f}"

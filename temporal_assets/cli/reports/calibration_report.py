@@ -222,7 +222,7 @@ def html(
     maps: Sequence[HeatMap],
     day: dt.date,
 ) -> str:
-    """Return a page without URLs that can be passed on."""
+    """Return an HTML page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.heat_map import as_block
 

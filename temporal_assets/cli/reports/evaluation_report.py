@@ -62,7 +62,7 @@ def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> 
 
 
 def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
-    """Return a page without URLs that can be passed on."""
+    """Return an HTML page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.sections import lists as lists_drawn
 

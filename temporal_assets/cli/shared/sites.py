@@ -9,9 +9,10 @@ _SCHEME: Final = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:)?//")
 
 
 def named_site(text: str) -> str:
-    """Return site of a host or URL: xn--bcher-kva.example for `https://Bücher.example:8080/neu`.
+    """Return the site of a host or URL as people type it.
 
-    What cannot be a host stays as it is, and is then found nowhere.
+    `https://Bücher.example:8080/neu` means xn--bcher-kva.example. What cannot be a host stays as it
+    is, and is then found nowhere.
     """
     from temporal_assets.logs.urls.urls import canonical_url, site_of
 

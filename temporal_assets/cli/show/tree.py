@@ -36,7 +36,8 @@ _NEAR: Final = (
 )
 
 _MISTYPED: Final = 3
-"""A similar name is suggested if it differs in at most one of so many letters."""
+"""Letters of a name of which one may be wrong for a similar name to be suggested: in `exmaple.com`,
+which has 11, up to three."""
 
 
 @command

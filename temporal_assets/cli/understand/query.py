@@ -159,7 +159,7 @@ def _parts(result: pa.Table) -> Iterator[list[dict[str, Any]]]:
 
 
 def _portable(value: Any) -> Any:
-    """Return a value for JSON: whole decimals (sums of integers) as integers, others as text."""
+    """Return a value for JSON: sums of integers as integers, intervals and bytes as text."""
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else value
     if isinstance(value, tuple):  # an interval: months, days, nanoseconds

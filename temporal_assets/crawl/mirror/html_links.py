@@ -155,7 +155,10 @@ def decoded(html: bytes, charset: str | None) -> str:
 
 
 def _own_encoding(html: bytes) -> str | None:
-    """Return the encoding that a page declares; UTF-8 for a readable declaration of UTF-16."""
+    """Return the encoding that a page declares, or None.
+
+    A page in which the word `utf-16` can be read is not UTF-16.
+    """
     match = _CHARSET.search(html[:_SNIFFED])
     encoding = _encoding(match[1].decode("ascii")) if match else None
     return None if encoding and encoding.startswith("utf-16") else encoding

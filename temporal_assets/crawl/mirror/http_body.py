@@ -12,7 +12,7 @@ import zlib
 from typing import Final
 
 MAX_HTML: Final = 8 << 20
-"""Most bytes of a page that are read."""
+"""Most bytes of a page that are read: browsers show more, but nobody links that far down."""
 
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 _GZIP: Final = b"\x1f\x8b"

@@ -116,7 +116,7 @@ class MirrorBuilder:
     def page(
         self, url: str, links: Iterable[tuple[str, bool]], html: Callable[[], str] | None = None
     ) -> bool:
-        """Add a page and its links (URL, nofollow); return False if the page is known already.
+        """Add a page with its links (URL, nofollow); return False if its URL is none or known.
 
         The function `html` is called for its HTML if that is kept.
         """
@@ -335,7 +335,10 @@ def load(home: Path) -> Mirror:
 
 
 def _pointer(home: Path) -> dict[str, Any]:
-    """Return the name of the mirror's folder, or an empty text. Raises `DamagedMirror`."""
+    """Return the record that names the mirror's folder, empty without one.
+
+    Raises `DamagedMirror`.
+    """
     file = home / _CURRENT
     if not file.is_file():
         return {}

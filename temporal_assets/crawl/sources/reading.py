@@ -52,7 +52,7 @@ def read_source(url: str, body: bytes, charset: str | None = None, kind: str = H
 
 
 def kind_of(body: bytes) -> str | None:
-    """Return kind of a document: `feed`, `json` (a JSON Feed), `sitemap`, `hub` (HTML) or None."""
+    """Return `feed`, `json` (a JSON Feed), `sitemap`, `hub` (HTML), or None for other documents."""
     beginning = unpacked_beginning(body).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"{"):
         return "json" if _JSON_FEED.match(beginning) else None

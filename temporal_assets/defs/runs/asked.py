@@ -52,6 +52,6 @@ class Asked:
         return {day for day, state in states.items() if self.days.get(day) == state}
 
     def with_days(self, states: Mapping[dt.date, str], new: Collection[dt.date]) -> Asked:
-        """Return memory after new days were requested; `states` has all days out of date now."""
+        """Return the memory after new days were requested; `states` has all that are stale now."""
         kept = {day: state for day, state in self.days.items() if day in states}
         return replace(self, days=kept | {day: states[day] for day in new})

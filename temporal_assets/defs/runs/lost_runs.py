@@ -133,7 +133,7 @@ def _show(
 
 
 def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]:
-    """Yield all published partitions as events."""
+    """Yield (asset, manifest) of all that is published, whoever made it."""
     for name in _NAMES:
         stored = CRAWL_POLICY.name if name == RELEASED_POLICY else name
         for day in installation.store.days(stored):
@@ -142,7 +142,7 @@ def _all_published(installation: Installation) -> Iterator[tuple[str, Manifest]]
 
 
 def _published(installation: Installation, run: dg.DagsterRun) -> Iterator[tuple[str, Manifest]]:
-    """Yield the published partitions of the run's assets and days as events."""
+    """Yield (asset, manifest) of what is published of the run's assets and days."""
     chosen = run.asset_selection
     for name in _NAMES:
         if chosen is not None and dg.AssetKey(name) not in chosen:

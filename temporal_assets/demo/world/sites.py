@@ -272,7 +272,8 @@ _NAMES: Final = (
 """Second-level names; one is international, and written in punycode where it is used."""
 
 _SIZE_EXPONENT: Final = 0.7
-"""Exponent of pages and views of the k-th largest site: a few large sites, many small."""
+"""Exponent with which pages and views fall from site to site, by size: a few large sites, many
+small."""
 
 
 SMALLEST_SITE: Final = 20
@@ -284,7 +285,7 @@ MOST_SECTIONS: Final = 100
 100, as large news sites do (`top_news_arrivals`: up to 38 with an article every five days)."""
 
 _SECTION_EXPONENT: Final = 1.3
-"""Exponent of new pages of the k-th section (`top_news_arrivals`: 1.2 to 1.8)."""
+"""Exponent with which new pages fall from section to section (`top_news_arrivals`: 1.2 to 1.8)."""
 
 _SPEEDS: Final = (0.0, -0.4, 0.2, 0.1, -0.2, 0.35)
 """Speeds of further sections, by turns."""

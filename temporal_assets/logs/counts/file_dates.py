@@ -22,7 +22,7 @@ _DAY: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?!\d)")
 
 _MONTHS: Final = tuple(calendar.month_name)
 _NAMED_DAY: Final = re.compile(rf"\b({'|'.join(_MONTHS[1:])}) (\d{{1,2}}),? (\d{{4}})\b")
-"""A day as Matomo writes it into the name of an export."""
+"""Expression for a day as Matomo writes it into the name of an export."""
 
 _PREAMBLE: Final = re.compile(rb"^# (?:Start|End) date: *(\d{8})\s*$", re.MULTILINE)
 """Expression for the days that Google Analytics names before its table."""

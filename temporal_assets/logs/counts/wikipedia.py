@@ -33,7 +33,7 @@ _PROJECTS: Final = {
 _NAMED: Final = {domain.removesuffix(".org"): domain for domain in _PROJECTS.values()} | {
     "wikipedia": "wikipedia.org"
 }
-"""Expression for projects as the dumps of whole days name them: `en.wikipedia`."""
+"""Domains of projects by their names in the dumps of whole days, as in `en.wikipedia`."""
 
 _WIKIMEDIA: Final = frozenset(
     ("commons", "meta", "incubator", "species", "strategy", "outreach", "usability", "quality")

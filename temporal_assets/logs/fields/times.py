@@ -207,7 +207,10 @@ _GMT: Final = int.from_bytes(b"GMT", "big")
 
 @inlined
 def parse_number(data: Bytes, start: int, stop: int) -> int:
-    """Return epoch seconds, milliseconds, microseconds or nanoseconds, with or without fraction."""
+    """Return the microseconds of a number that counts from 1970; BAD for other texts.
+
+    It may count seconds, milliseconds, microseconds or nanoseconds, and have a fraction.
+    """
     value = 0
     at = start
     while at < stop and ZERO <= data[at] <= NINE:

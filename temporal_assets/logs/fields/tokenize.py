@@ -533,7 +533,7 @@ def _is_path(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _is_bare_method(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool:
-    """Return whether a request is a method alone, beside a target, as Fastly calls it."""
+    """Return True if a request is a method alone, beside a target, as Fastly calls it."""
     has_target = bool(starts[_TARGET, i] >= 0)
     return has_target and _is_method(data, starts[_REQUEST, i], stops[_REQUEST, i])
 

@@ -265,7 +265,7 @@ def look_like_names(names: Collection[str]) -> bool:
 
 
 def told(columns: Mapping[str, str]) -> str:
-    """Return a sentence on the columns whose names differ from our fields'."""
+    """Return `field=name, ...` of the columns used whose names differ from our fields'."""
     pairs = (
         f"{field}={name}"
         for field, name in columns.items()

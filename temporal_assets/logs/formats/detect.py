@@ -676,7 +676,7 @@ def _ends_lines_in_returns(head: bytes) -> bool:
 
 
 def _fits_but_for_time(source: LogSource, head: bytes) -> str | None:
-    """Return the format of lines that fit except for their times, which are near 1970."""
+    """Return the name of the format that lines fit but for their times, which are before 1990."""
     lines = _without_comments(_sample(head))
     for fmt in FORMATS.values():
         # A small number at the beginning of words is a counter rather than a time of Squid.

@@ -127,7 +127,7 @@ class _Column:
 
 
 def infer(sample: bytes, host: str | None = None) -> Inferred | None:
-    """Return format that the values of some lines indicate, or None if too little is recognised.
+    """Return the format that the values of some lines indicate; None if too little is known.
 
     With `host`, which a person has named, a field counts as the host only if it has that value.
     """

@@ -354,7 +354,7 @@ def _next_child(
 
 @inlined
 def _enter(node: int, is_list: bool, keys: Keys, what: Kinds, levels: Offsets, depth: int) -> bool:
-    """Enter an object or list; return False if a value was expected there."""
+    """Enter an object or list; return False if it is nested too deeply, or has to be a value."""
     if depth == _DEEPEST or (node >= 0 and is_list and keys.is_value[node]):
         return False
     if node >= 0:

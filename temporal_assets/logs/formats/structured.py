@@ -122,7 +122,7 @@ def _object_starts(data: Bytes, start: Offsets, stop: Offsets) -> Offsets:
 
 
 def _is_utf8(data: Bytes) -> bool:
-    """Return True if all bytes are UTF-8."""
+    """Return True if all lines are UTF-8: a line's end is never inside a character."""
     ends = np.array([0, data.size], np.int32)
     # Arrow only looks; Python would make a text of it, which takes ten times as long.
     text = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))

@@ -28,10 +28,11 @@ EVENT: Final = ("event_params",)
 """Path of the parameters of an event, as Google Analytics writes them into BigQuery."""
 
 _OBJECT: Final = ("{}",)
-"""Stands for the object of a line that has its time outside, as files of Fluent Bit and Fluentd."""
+"""Path that stands for the object of a line with its time outside, as in files of Fluent Bit and
+Fluentd."""
 
 _TEXT: Final = ('""',)
-"""Stands for a line that is a string of JSON."""
+"""Path that stands for a line that is a string of JSON."""
 
 WRAPPERS: Final[tuple[Path, ...]] = (
     _OTEL,
@@ -47,7 +48,7 @@ WRAPPERS: Final[tuple[Path, ...]] = (
 
 
 def may_hold_lines(sample: bytes) -> bool:
-    """Return whether lines may be within JSON."""
+    """Return True if lines may be within JSON."""
     return b"{" in sample or sample.startswith(b'"')
 
 
@@ -169,7 +170,7 @@ _OTEL_PAGES: Final = frozenset({"url.path", "url.full", "url.original", "http.ta
 """Attributes that name the page, by OpenTelemetry's conventions."""
 
 _BLANKS: Final = 6
-"""A body with fewer is a name or a message, and no line of an access log."""
+"""Number of blanks below which a body is a name or a message, and no line of an access log."""
 
 
 def _visit(record: Any) -> Iterator[bytes]:

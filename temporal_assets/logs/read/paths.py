@@ -25,7 +25,8 @@ _NUMBERED: Final = re.compile(r"^(?P<base>.+)\.(?P<number>\d{1,4})$")
 _DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*)$")
 
 STATE_MARK: Final = Path("landing", "landing.lock")
-"""Path that exists in every state folder: files in it are not logs and must not be read as such."""
+"""Path that a state folder has from its first reading on: its files were made from logs, and would
+be counted again, or are keys."""
 
 _DATED_FILE, _NUMBERED_FILE, _CURRENT_FILE = range(3)
 

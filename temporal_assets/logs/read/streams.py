@@ -110,7 +110,7 @@ _COUNTS: Final = re.compile(r"(^|/)(imported_pages_[^/]*|pages)\.csv$")
 """Name of the table of pages in an export of Plausible."""
 
 _NAMES: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?\"?name\"?(?=,)")
-"""Beginning of the dashboard's table, whose names are pages."""
+"""Expression for the beginning of the dashboard's table, whose column `name` has pages."""
 
 _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 """Beginning of JSON that has all records in one list, as APIs answer."""
@@ -315,7 +315,7 @@ class LogStream:
             yield array_lines(data, state).tobytes()
 
     def _chunks(self) -> Iterator[bytes]:
-        """Yield decompressed bytes while hashing them; the first chunk has at least 512 bytes."""
+        """Yield decompressed bytes while hashing them; the first chunk has 512 bytes or all."""
         held = b""
         try:
             for chunk in self._raw():

@@ -31,7 +31,7 @@ _MAX_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class SiteList:
-    """Entries of a file."""
+    """A list of sites, as a file has it."""
 
     urls: tuple[str, ...]
     """Canonical URLs in the order of the file, each once; the front page where a host is named."""

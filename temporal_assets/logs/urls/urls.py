@@ -168,8 +168,8 @@ def _key_text(key: str) -> str:
 
 
 _MARKS: Final = 1 << 14
-"""Size of the hash table in which key names are marked: one in 150 other names is a false
-positive."""
+"""Size of the hash table in which key names are marked. With a hundred names, one in 150 others is
+a false positive."""
 
 _KEYS_KNOWN: Final = 1024
 """Names of query keys that are remembered: a site has some dozens, and a log repeats them."""

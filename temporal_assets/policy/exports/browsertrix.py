@@ -13,7 +13,7 @@ from temporal_assets.policy.exports.rules import allowed, by_rank, denied
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content."""
+    """Return the text of each file by its name."""
     hubs = by_rank(document)
     configuration = {
         "seeds": [{"url": hub["url"], "depth": 1} for hub in hubs],

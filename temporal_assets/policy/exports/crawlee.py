@@ -14,12 +14,12 @@ from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 
 
 def files(document: Document) -> dict[str, str]:
-    """Return the name -> content, for Crawlee."""
+    """Return the text of each file for Crawlee by its name."""
     return _files(document, "**")
 
 
 def files_of_crawl4ai(document: Document) -> dict[str, str]:
-    """Return the name -> content, for crawl4ai."""
+    """Return the text of each file for crawl4ai by its name."""
     return _files(document, "*")
 
 

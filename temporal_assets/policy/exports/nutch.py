@@ -17,8 +17,8 @@ from temporal_assets.policy.exports.rules import by_rank, escape, rules, skipped
 DAY: Final = 86_400
 
 _LONGEST: Final = 30 * DAY
-"""Longest interval in seconds: Nutch's default. Pages are not fetched less often than that, even if
-no hub of their site is worth as much."""
+"""Longest interval in seconds: Nutch's default. Pages of a site with hubs are not fetched less
+often, unless even its most frequent hub is."""
 
 SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
 
@@ -105,7 +105,10 @@ def _denied(scope: str, site: str, expressions: Sequence[str]) -> list[str]:
 
 
 def _one_word(expression: str) -> str:
-    """Escape blanks and `#`, at which Nutch's parser ends expressions and lines."""
+    """Return an expression that is one word. Raises `ValueError` for others.
+
+    Nutch's parser ends an expression at white space, and a line at `#`; canonical URLs have none.
+    """
     if "#" in expression or len(expression.split()) != 1:
         raise ValueError(f"the fast filter of Nutch cannot hold {expression!r}")
     return expression

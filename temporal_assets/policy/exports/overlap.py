@@ -96,7 +96,10 @@ def _any(_: None, text: str, places: Places) -> Places | None:
 
 
 def _at(given: Any, _: str, places: Places) -> Places | None:
-    """Return the positions that satisfy an anchor, of which only that of the beginning can here."""
+    """Return all positions for the anchor of the beginning, none for one of an end.
+
+    The text has not come to an end yet.
+    """
     return places if "BEGINNING" in str(given) else frozenset()
 
 

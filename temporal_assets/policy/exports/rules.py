@@ -95,7 +95,7 @@ def rules(document: Document) -> list[Rule]:
 
 
 def of_site(every: Sequence[Rule]) -> dict[str, list[Rule]]:
-    """Return rules by site in their order, without the general ones."""
+    """Return the rules of each site in their order, without the general ones."""
     by_site: dict[str, list[Rule]] = {}
     for rule in every:
         if rule.site:
@@ -148,7 +148,7 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
 
 
 def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
-    """Return True if an expression matches a URL of one of some (kind, hub or prefix)."""
+    """Return True if an expression matches a URL of one of `others`: (kind, expression) of each."""
     whole, beginnings = re.compile(expression), Beginnings(expression)
     return any(
         whole.search(text) if kind == "hub" else beginnings.hold(text)

@@ -44,7 +44,7 @@ def priority(tier: int) -> float:
 
 
 def frequency(seconds: int) -> str:
-    """Return the word for an interval that does not promise more visits."""
+    """Return the most frequent word that does not promise more visits than an interval allows."""
     return next((word for most, word in _FREQUENCIES if seconds <= most), "yearly")
 
 

@@ -31,7 +31,7 @@ def files(document: Document) -> dict[str, str]:
 
 
 def minutes(seconds: int) -> int:
-    """Convert seconds to whole minutes, as the scheduler counts."""
+    """Convert seconds to whole minutes, at least 1, as the scheduler counts."""
     return max(1, seconds // 60)
 
 

@@ -24,7 +24,10 @@ def files(document: Document) -> dict[str, str]:
 
 
 def priority(tier: int) -> int:
-    """Return priority of a tier, larger wins; below 500, the default of a project's own rules."""
+    """Return the priority of a tier; larger wins.
+
+    All are below 500, the default of rules, so that a project's own can stay above.
+    """
     return 100 + 10 * (SKIP_TIER - tier)
 
 

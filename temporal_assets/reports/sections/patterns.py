@@ -458,7 +458,10 @@ GRAPH_KEY: Final = (
 
 
 def graph_of(site: str, nodes: Sequence[Row], edges: Sequence[Row]) -> Graph:
-    """Return graph of one site's patterns: nodes of `pattern_ranks`, edges of `behaviour_graph`."""
+    """Return the behaviour graph of one site's patterns.
+
+    Nodes are rows of `pattern_ranks`, edges of `behaviour_graph`.
+    """
     place = {row["pattern"]: k for k, row in enumerate(nodes)}
     among = [
         (place[edge["source"]], place[edge["target"]], float(edge["transits"]))
