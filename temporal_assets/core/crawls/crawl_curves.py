@@ -118,7 +118,7 @@ def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
 
 @loop
 def _gains(first: Int64s, target: Int32s, pages: Int32s, shown: Flags, traffic: Floats) -> Floats:
-    """Return, for each page, the traffic of the pages that it is the first to link."""
+    """Return the traffic of the distinct pages that each page links, without those in `shown`."""
     gain = np.zeros(len(pages))
     counted = np.full(len(traffic), -1, np.int32)
     for i in range(len(pages)):

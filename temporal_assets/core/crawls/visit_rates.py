@@ -8,8 +8,8 @@ New pages of a source are counted as a Poisson process that is watched since its
 Gamma(a, b) prior, n pages in t hours make Gamma(a + n, b + t). The interval is the time in which
 two thirds of a new page are expected, so that there are three visits for two pages: half of the
 visits find something then. At shorter intervals most are in vain, at longer ones pages wait for
-each other. A source that repeats what others showed
-before finds nothing by this count, and is visited ever less often.
+each other. A source that repeats what others showed before finds nothing by this count, and is
+visited ever less often.
 """
 
 from __future__ import annotations

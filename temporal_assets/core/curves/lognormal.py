@@ -29,9 +29,8 @@ of its first view."""
 BEFORE: Final = 7.0
 """Largest number of days before the window that a page seen on its first observed day may have been
 born. TW 5.1 makes up the missing part of a life most of which lies in the window. Labels of pages
-cut by the window's start get better up to a week and hardly after it;
-with a whole window, a page of constant interest is fitted as well by the far tail of a page long
-dead."""
+cut by the window's start get better up to a week and hardly after it; with a whole window, a page
+of constant interest is fitted as well by the far tail of a page long dead."""
 
 MIN_MU: Final = -math.log(24.0)
 """Half of the interest within an hour: daily views tell nothing faster."""
@@ -83,7 +82,7 @@ def accumulated(age: ArrayLike, mu: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 def daily_mass(offset: float, mu: float, sigma: float, life: int) -> Floats:
-    """Share of interest on each of the `life` days from birth, without cancellation in the tail."""
+    """Return the share of interest on each of the `life` days from birth, exact in the tail."""
     edges = np.maximum(offset - 1.0 + np.arange(life + 1), 0.0)
     with np.errstate(divide="ignore"):
         z = (np.log(edges) - mu) / sigma

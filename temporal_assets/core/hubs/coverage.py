@@ -49,7 +49,7 @@ class HubOrder:
 
 
 def paper_order(links: LinkGraph, candidates: ArrayLike, limit: int | None = None) -> HubOrder:
-    """Return the candidates by the number of pages they link to (NP 5.1); ties by number.
+    """Return the candidates by the pages they link to (NP 5.1), most first; ties by number.
 
     Candidates that link to nothing are left out.
     """

@@ -87,7 +87,8 @@ def intervals(
         views: Views of such a page in all.
         half_life: Half-life of its interest in days.
         visits: Visits a day to all hubs together.
-        shortest: Shortest interval in days; used for all hubs if that takes fewer than `visits`.
+        shortest: Shortest interval in days; used for all hubs with new pages if that takes fewer
+            than `visits`.
         longest: Longest interval in days, for hubs on which nothing new appears; used for all hubs
             if even that takes more than `visits`.
         leave: Rate a day at which links leave each hub.
@@ -141,7 +142,7 @@ def priced_intervals(
 
 
 def _dearer(log_price: float) -> float:
-    """Return a price that is slightly higher, so that rounding errs to the side of fewer visits."""
+    """Return a slightly higher log price, so that rounding errs to the side of fewer visits."""
     return log_price + 2 * _EXACT * (1 + abs(log_price))
 
 

@@ -137,7 +137,7 @@ def calibrate_groups(
     folds: int = FOLDS,
     least: int = MIN_GROUP,
 ) -> dict[Hashable, Calibration]:
-    """Calibrate each group (site or section) with at least `least` pages of both kinds."""
+    """Calibrate each group (site or section) with `least` pages or more and pages of both kinds."""
     t, s = _checked(truth, scores, days)
     members: dict[Hashable, list[int]] = {}
     for row, group in enumerate(groups):

@@ -25,7 +25,7 @@ FEW: Final = 32
 users."""
 
 _NEXT: Final = 3
-"""Fraction (a third) of the support that makes a value close to it."""
+"""A value is close to the support from this part (1 / 3) of it on."""
 
 
 @loop

@@ -376,7 +376,7 @@ def _is_alphanumeric(byte: int) -> bool:
 
 @inlined
 def _is_whole(first: int, second: int, third: int) -> bool:
-    """Return True if three parts are a date with a full year, or with two padded numbers."""
+    """Return True for a date with a year of four digits, or of two with both others padded."""
     if first > 0 and second > 0 and third > 0 and _year(first):
         return _month(second) and _day(third)
     return _is_triple(first, second, third)

@@ -102,7 +102,7 @@ class Births:
         return self.last - int((self.last - self.first + 1) * _LATE) + 1
 
     def is_passing(self, rows: Int32s) -> bool:
-        """Return True if all given URLs were born late and within one quarter of the days."""
+        """Return True if all URLs with a known birth were born in one quarter of the days."""
         days = self.day[rows]
         days = days[days >= 0]
         if not len(days):

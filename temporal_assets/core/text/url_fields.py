@@ -44,8 +44,8 @@ STOP: Final = 3
 """Columns of the values, beside SLOT and CODE: begin and end of the text."""
 
 _NAMES: Final = -url_split.MAX_REPEATS
-"""Slot of the names of query keys, which are stored as values as well: their code leads to their
-slot."""
+"""First slot of the names of query keys, one for each repetition: slots below 0. Names are stored
+as values as well, whose code leads to the slot of the key."""
 
 _DISTINCT: Final = 0
 _PRESENT: Final = 1

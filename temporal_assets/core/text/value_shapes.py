@@ -312,7 +312,7 @@ def _is_uuid(data: Bytes, start: int) -> bool:
 def _ends_in_number(data: Bytes, start: int, stop: int) -> bool:
     """Return True if a value ends like an article id: `-97058163`, `-rcna5392`.
 
-    That is a dash, up to five letters, and at least four digits.
+    That is a dash or an underscore, up to five letters, and at least four digits.
     """
     at = stop - 1
     while at >= start and 48 <= data[at] <= 57:

@@ -113,7 +113,7 @@ class TextPages:
 
 
 class Numbered(NamedTuple):
-    """Transits of one day, with an index for each number that occurs as a target or referrer."""
+    """Transits of one day, and what the number of each target and referrer stands for."""
 
     visits: Visits
     target: Int64s
@@ -212,7 +212,7 @@ def _choose(
     words: Words,
     rows: Int64s,
 ) -> int:
-    """Fill `rows` with transits that may repeat a visit, by Bloom filter; return their number."""
+    """Fill `rows` with transits that may be in the filter or are traced; return their number."""
     count, of = 0, -1
     begin, size = 0, 0
     for row in range(len(target)):

@@ -19,7 +19,7 @@ from temporal_assets.core.numerics.arrays import Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, readonly
 
 NOWHERE: Final = 2**63 - 1
-"""Number of the missing referrer. Other negative numbers are URLs that are no page."""
+"""Number of a missing referrer. Negative numbers are URLs that are no page."""
 
 _PLACE_BITS: Final = 32
 """Bits of a position in a link that is packed into one integer: target, then referrer."""

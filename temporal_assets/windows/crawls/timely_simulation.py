@@ -154,7 +154,7 @@ def _mirrored_sites(job: Job, mirror: Mirror) -> list[str]:
 
 
 def _born(job: Job, period: Period, crawled: list[str]) -> pa.Table:
-    """Return pages of the mirrored sites born during the crawl, with their expected interest."""
+    """Return pages of mirrored sites born during the crawl, with the usual views of such pages."""
     inputs = {
         name: job.files(name) for name in ("page_histories", "interest_curves", "page_labels")
     }

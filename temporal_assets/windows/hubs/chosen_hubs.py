@@ -95,7 +95,7 @@ def most_hubs(hubs: Hubs) -> int:
 
 
 def without_links(urls: pa.Array, clients: pa.Array, *, is_entrance: bool = True) -> pa.Table:
-    """Return rows of hubs for pages without a link to a wanted page, by default as front pages."""
+    """Return rows of hubs for pages without a link to a wanted page, as entrances by default."""
     columns = {
         "url": urls,
         "clients": clients,

@@ -129,7 +129,7 @@ def _covered(
     hubs: pa.Table,
     most_links: int,
 ) -> HubLinks:
-    """Return the hubs with their links, for as many of the first hubs as fit into memory."""
+    """Return the links of the first hubs, of as many as have links that fit into memory."""
     pages = hubs["page"].to_numpy()
     count = hubs["wanted_pages"].to_numpy()
     fits = np.cumsum(count) - count < most_links

@@ -153,7 +153,7 @@ def _first_and_last(links: _DayLinks) -> _DayLinks:
 
 
 def _firsts(links: Int64s) -> Flags:
-    """Return flags of the links that are the first of their page; links are sorted."""
+    """Return flags of the first entry of each link (page and wanted page) in sorted entries."""
     return np.asarray(np.diff(links >> _DAY_BITS, prepend=-1) != 0)
 
 

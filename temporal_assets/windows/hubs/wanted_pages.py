@@ -25,8 +25,8 @@ from temporal_assets.windows.hubs.link_graph import paths
 from temporal_assets.windows.pages.page_histories import least_views
 
 _YOUNG_SHARE: Final = 32
-"""Share of the views of a reliable page from which on a young page is wanted: a page opened three
-times will hardly get a label, and there are many such pages."""
+"""A young page is wanted from this part (1 / 32) of the views of a reliable page on: a page opened
+three times will hardly get a label, and there are many such pages."""
 
 FACTS: Final = (
     ColumnSpec("worth", Type.BIGINT, "Probability that it is temporal, in millionths."),

@@ -71,7 +71,7 @@ def judge_batch(
 
 
 def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.float64]:
-    """Return the prior of each page; it is looked up once per section, because names are slow."""
+    """Return the prior of each page, looked up once per section, because lookups are slow."""
     site, section = sites.dictionary_encode(), sections.dictionary_encode()
     pairs = section.indices.to_numpy().astype(np.int64) * len(site.dictionary)
     _, pages, of = np.unique(

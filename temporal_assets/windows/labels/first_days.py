@@ -113,7 +113,10 @@ def first_days(job: Job) -> tuple[KnownPages, pa.Table]:
 
 
 def _plan_of(job: Job) -> _Plan:
-    """Return which pages and days to read: recent births first, a sample of the others."""
+    """Return which pages and days to read: recent births alone if there are enough of them.
+
+    Of more known pages than `MOST_KNOWN`, an even sample is read.
+    """
     observed = observed_days(job)
     start = int(np.argmax(observed))
     unseen = min(_UNSEEN_DAYS, (len(observed) - start) // 4)

@@ -1,8 +1,9 @@
 """Expected share of temporal pages among the new pages of each section ("flow share").
 
-The flow is the pages born in the window; the stock is all its pages. Here: learning how strongly
-shares are shrunk, the kernel that shrinks those of a site, and the share from which a section is
-worth a place in a list. Not here: the mathematics (`core.lists.flow`), the counts (`tree_sums`).
+The flow is the pages born in the window; the stock is all its reliable pages. Here: learning how
+strongly shares are shrunk, the kernel that shrinks those of a site, and the share from which a
+section is worth a place in a list. Not here: the mathematics (`core.lists.flow`), the counts
+(`tree_sums`).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _YOUNG: Final = "young_pages BIGINT, young_temporal_pages DOUBLE, young_temporal
 _UNKNOWN: Final = (
     "SELECT count(*) AS pages FROM early_labels WHERE probability IS NULL AND age < {young_days}"
 )
-"""Parameters for young pages where no early labels were learned."""
+"""Statement that counts the young pages without a learned probability."""
 
 _YOUNG_SUMS: Final = passing("young_sums", "host VARCHAR", _YOUNG)
 _SITE_SUMS: Final = passing(

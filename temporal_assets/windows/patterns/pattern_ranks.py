@@ -78,7 +78,7 @@ def site_ranks(rows: pa.Table, new_days: int) -> pa.RecordBatch:
 
 
 def _first_of_sites(rows: pa.Table) -> Int64s:
-    """Return the first row of each site, and its number of rows."""
+    """Return the first row of each site, and the number of all rows at the end."""
     (sites,) = rows.column("site").chunks
     ends = pc.run_end_encode(sites).run_ends.to_numpy()
     return np.concatenate((np.zeros(1, np.int64), ends.astype(np.int64)))

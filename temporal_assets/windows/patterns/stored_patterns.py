@@ -95,7 +95,7 @@ class StoredPatterns:
         return compile_matcher(self.tree)
 
     def leaves(self, cut: Cut) -> Flags:
-        """Return the nodes that are leaves of one of the three trees."""
+        """Return flags of the nodes that are leaves of one of the three trees."""
         return np.array([row[f"is_{cut}_leaf"] for row in self.nodes], np.bool_)
 
     def pattern_holding(self, node: int) -> int | None:

@@ -73,7 +73,7 @@ class _Pages:
 
     @property
     def fading_births(self) -> Floats:
-        """Sum of the probabilities of the pages first opened after the first day."""
+        """Probability of each page first opened after the first day; 0 for all others."""
         born: Floats = self.probability * (self.views[:, 0] == 0)
         return born
 

@@ -152,7 +152,8 @@ _LEAST_PAGES: Final = 10
 _CALIBRATED: Final = (
     "SELECT * FROM calibration WHERE scope = 'all' ORDER BY score DESC, days, threshold"
 )
-"""Statement for chosen thresholds; those of sites and sections are left out with their names."""
+"""Statement for the grids over all annotated pages; those of sites and sections are left out with
+their names."""
 
 _PERIODS: Final = 4
 """Equal parts of the window: patterns are learned on the first and judged on the others."""

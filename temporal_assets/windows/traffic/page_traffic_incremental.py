@@ -156,7 +156,7 @@ class _Rows:
         return links_column(links.bounds, links.page, links.transits)
 
     def _begin(self, sites: pa.ChunkedArray) -> tuple[Int64s, Int64s]:
-        """Return, for each row, the first row of its site in the later and the earlier window."""
+        """Return, for each row, the first row of its site in the earlier and the later window."""
         runs = list(site_runs(sites.combine_chunks()))
         sizes = [stop - start for _, start, stop in runs]
         then = [self._pages.first_before.get(site, 0) for site, _, _ in runs]
