@@ -86,11 +86,10 @@ DATA: Final = "data"
 
 _ELSEWHERE: Final[dict[str, bool | set[str]]] = {
     **dict.fromkeys(("state", "storage", "sources", "reading", "orchestration"), True),
-    **dict.fromkeys(("engine", "spark", "retention", "alerts", "policy"), True),
+    **dict.fromkeys(("engine", "spark", "retention", "alerts"), True),
     # Where lists lie; what they hold is in the tables that are made of it.
     "baseline": {"path"},
     "calibration": {"annotated"},
-    "simulation": {"mirror"},
 }
 """Settings that affect the report only through its inputs."""
 
@@ -336,7 +335,7 @@ def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
 def _settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that decide the content of the report.
 
-    Paths, limits of cost, alerts and retention are left out; the policy is an input.
+    Paths, limits of cost, alerts and retention are left out.
     """
     return settings.model_dump(mode="json", exclude=_ELSEWHERE)
 
