@@ -1,6 +1,6 @@
 """Reading published tables without Dagster, from notebooks and programs.
 
-temporal_assets.open(state).read("page_views", day)
+`temporal_assets.open(state).read("page_views", day)` returns an Arrow table.
 """
 
 from __future__ import annotations

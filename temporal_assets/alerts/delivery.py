@@ -33,7 +33,8 @@ PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
 """Name of the file with the password, in the folder `secrets` of the state folder."""
 
 _SECONDS: Final = 10.0
-"""Time limit in seconds: the sensor that sends must end in time."""
+"""Seconds after which a server that does not answer counts as down: the tick of the sensor must end
+in time."""
 
 _ANSWER: Final = 200
 """Bytes of an error response that are shown: Slack says `no_service` or `invalid_payload`."""

@@ -94,7 +94,7 @@ _STATE: Final = "temporal_hubs"
 
 
 class PolicyAddon:
-    """Scrapy add-on that installs the middlewares."""
+    """Scrapy add-on that installs the middlewares; projects name it in `ADDONS`."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawl is built."""
@@ -439,7 +439,7 @@ def _as_link(request: Request) -> Request:
 
 
 def _positive(settings: BaseSettings, name: str, default: float) -> float:
-    """Return a setting that must be a positive number."""
+    """Return a setting that must be a positive number for hubs to be visited repeatedly."""
     value = settings.getfloat(name, default)
     if not 0 < value < math.inf:
         raise PolicyError(

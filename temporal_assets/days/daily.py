@@ -284,7 +284,10 @@ def published_rows(store: Store, day: dt.date) -> int:
 
 
 def _segments(inventory: Inventory, files: Sequence[LandedFile], day: dt.date) -> list[list[str]]:
-    """Return paths of the day's records in groups; only files of one group overlap in time."""
+    """Return paths of the day's records in groups, in the order of the logs.
+
+    Only files of one group overlap in time.
+    """
     groups = list[list[str]]()
     for group in _overlapping(files, day):
         for file in group:

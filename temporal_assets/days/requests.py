@@ -46,7 +46,7 @@ class DayRequests:
 
     @property
     def robots(self) -> Mapping[str, int]:
-        """Number of pages left out, by reason."""
+        """Number of pages left out, by reason, sorted by reason."""
         clients = whole_table(self.bots, ["reason", "pages"])
         pages = clients.group_by("reason").aggregate([("pages", "sum")]).to_pylist()
         return dict(sorted((row["reason"], row["pages_sum"]) for row in pages))

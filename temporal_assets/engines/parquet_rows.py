@@ -74,7 +74,10 @@ class ParquetRows:
         return values
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Return some columns of all rows, read by this thread alone."""
+        """Return some columns of all rows, read by this thread alone.
+
+        For callers that read several tables at once.
+        """
         return pa.concat_tables([file.read(None, names) for file in self._files])
 
     def batches(self, most_rows: int | None = None) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,8 @@
-"""Execution of one statement for several small sets of rows, instead of one for each set."""
+"""Execution of one statement for several small sets of rows, instead of one for each set.
+
+The text of the file in `sql/` stays as it is: it becomes a lateral subquery over the rows of each
+set, which DuckDB turns into joins and groups. Not here: running it (`duckdb`).
+"""
 
 from __future__ import annotations
 

@@ -265,7 +265,10 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
 
 
 def _mend(inventory: Inventory, settings: Settings) -> tuple[set[str], list[str]]:
-    """Invalidate readings with lost lines whose logs exist; return their ids and sentences."""
+    """Invalidate readings that have lost lines, if their logs are there to be read again.
+
+    Return the ids of these, and sentences on them and on the others.
+    """
     mended, messages = set(), []
     for file, is_there in torn_files(inventory, settings):
         if is_there:

@@ -711,7 +711,7 @@ def _blocks(stream: streams.LogStream) -> Iterator[Block]:
 
 
 def _explain_nothing(facts: _Facts, content: _Content, likely: str | None) -> None:
-    """Raise an error if a file has lines but no usable one."""
+    """Raise `UnreadableError` with the reason, unless a file is simply empty."""
     fmt = facts.format
     if facts.problem and fmt.syntax is not Syntax.PARQUET and not content.lines:
         raise UnreadableError(facts.problem)

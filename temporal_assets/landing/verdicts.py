@@ -108,7 +108,7 @@ def source_of(file: LandedFile, sources: Sequence[LogSource]) -> LogSource | Non
 
 
 def covers(source: LogSource, path: str) -> bool:
-    """Return True if a source's path is a file's path, or a folder above it."""
+    """Return True if a source's path names a file: itself, a folder above it, or by a glob."""
     return fnmatch(path, source.path) or Path(path).is_relative_to(source.path)
 
 

@@ -1,4 +1,7 @@
-"""Import of packages that belong to an extra of `pyproject.toml`."""
+"""Import of packages that an extra of `pyproject.toml` brings.
+
+Where they are not installed, the error is a sentence that says how to install them.
+"""
 
 from __future__ import annotations
 

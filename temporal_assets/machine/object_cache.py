@@ -158,7 +158,7 @@ def opened(url: str) -> Any:
 
 
 class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no types
-    """A file system for reading published files through the cache."""
+    """A file system for reading published files, which asks its store for each of them once."""
 
     cachable = False
 

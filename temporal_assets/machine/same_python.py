@@ -1,7 +1,8 @@
 """Command and environment for starting a module in another process with the same imports.
 
 `python -m` looks into the working folder first. There may be a checkout while this process runs
-what is installed: other code then, and every loop compiled once more.
+what is installed: other code then, and every loop compiled once more. Not here: what the process
+does.
 """
 
 from __future__ import annotations

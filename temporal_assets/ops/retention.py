@@ -166,7 +166,10 @@ def _old_policies(state: Path, kept: dt.date | None) -> Old:
 
 
 def _old_pages(settings: Settings, kept: dt.date | None) -> Old:
-    """Return the days of old pages of reports with their size in bytes."""
+    """Return the days of old pages of reports with their size in bytes.
+
+    They are pages with a day in their name; that of the latest has another name, too.
+    """
     folder = settings.state / REPORTS
     old = sorted(day for path in folder.glob("*") if (day := day_of(path)) and kept and day < kept)
     return Old("report", tuple(old), sum(page_of_day(settings, day).stat().st_size for day in old))

@@ -121,7 +121,7 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """True unless the check failed."""
+        """True if the check held, or there was nothing to compare."""
         return self.status in (Status.HELD, Status.NOT_JUDGED)
 
 

@@ -38,7 +38,7 @@ class Judgement:
     day: dt.date | None
     passed: bool
     blocking: bool
-    """True if a failure forbids to build on the data."""
+    """True if nothing may be built on the data while the check fails."""
     message: str
     """What is wrong and what to do, or why nothing could be judged; empty if all is well."""
     value: float | None = None
@@ -125,7 +125,7 @@ def forget(state: Path, asset: str, day: dt.date) -> None:
 
 
 def blockers(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return the broken invariants, which forbid to build on the data."""
+    """Return the broken invariants; while there are any, nothing may be built on the data."""
     return [judgement for judgement in judgements if judgement.blocking and not judgement.passed]
 
 

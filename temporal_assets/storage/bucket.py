@@ -91,7 +91,7 @@ class Bucket:
             return self._objects.get(path)
 
     def read(self, path: str, seen: Seen, cache: DiskCache) -> bytes:
-        """Return content of an object in the version seen, from the local cache if it was read."""
+        """Return the content of an object in the version seen, from the local cache if possible."""
         key = _key(path, seen)
         if (kept := cache.open(key)) is not None:
             with kept:

@@ -149,7 +149,7 @@ class Store:
         return stored if stored and _is_current(stored) else None
 
     def outdated(self) -> list[Manifest]:
-        """Return partitions of another schema version than that of their contract."""
+        """Return partitions of another schema version than their contract's, in its order."""
         return [
             manifest
             for table in contracts.TABLES
@@ -158,7 +158,7 @@ class Store:
         ]
 
     def stored(self, asset: str, day: dt.date) -> Manifest | None:
-        """Return the manifest of a day whatever its schema version."""
+        """Return the manifest of a day whatever its schema version, unlike `manifest`."""
         path = self._join(asset, day, MANIFEST)
         try:
             manifest = self._read_manifest(path)
@@ -402,7 +402,10 @@ class Store:
         return rows
 
     def _table(self, path: str, columns: Sequence[str] | None) -> pa.Table:
-        """Return some columns of a file. Data sets are avoided: PyArrow imports pandas for them."""
+        """Return some columns of a file.
+
+        Data sets are avoided: PyArrow imports pandas for them, which takes seconds.
+        """
         source, fs = (path, self.fs) if self.is_local else (opened(path), None)
         with pq.ParquetFile(source, filesystem=fs, pre_buffer=True) as file:
             rows: pa.Table = file.read(None if columns is None else list(columns))
@@ -417,7 +420,10 @@ class Store:
         (folder / MANIFEST).write_text(manifest.to_json(), "utf-8")
 
     def linked(self, manifest: Manifest, folder: Path) -> list[Path]:
-        """Return hard links (or copies) to a partition's files in a folder, for publication."""
+        """Return hard links to a partition's files in a folder, to be published beside other rows.
+
+        They take up no space; where the file system has no links, they are copies.
+        """
         files = [(url, folder / posixpath.basename(url)) for url in self.paths(manifest)]
         for url, file in files:
             if self.is_local:

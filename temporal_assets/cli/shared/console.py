@@ -25,7 +25,7 @@ _WIDE: Final = 200
 """Assumed width where there is no terminal, so that nothing is cut off in a pipe or file."""
 
 _LONGEST_PIECE: Final = 32
-"""Width above which a word is broken to fit."""
+"""Columns of a terminal above which a word is broken to fit: nobody reads longer ones."""
 
 _PIECE: Final = re.compile(
     r"(?:-?\d+(?:[.,:\-]\d+)*|[^\s/_?&=.\-])+[/_?&=.\-]*\s*|[/_?&=.\-]+\s*|\s+"

@@ -139,7 +139,7 @@ def show_troubles(report: LandingReport) -> None:
 
 
 def _of_counts(files: Sequence[LandedFile]) -> str:
-    """Return a sentence on what counts without visitors cannot tell."""
+    """Return a sentence on what counts of views leave out: who opened a page, and where from."""
     counts = [file for file in files if file.is_counted]
     links = "" if any(file.has_referrers for file in counts) else ", nor where they came from"
     return (

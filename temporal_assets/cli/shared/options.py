@@ -73,7 +73,7 @@ def check_results(*files: Path | None) -> None:
 
 
 def invocation(arguments: str, state: Path) -> str:
-    """Return a command line to copy that works on this state folder."""
+    """Return a command to copy that works on this state folder from this working folder."""
     from temporal_assets.settings import state_folder
 
     option = "" if state == state_folder() else f" --state {shlex.quote(str(state))}"

@@ -32,7 +32,7 @@ GONE: Final = 410
 MISSING: Final = 404
 
 _MISSED_VISITS: Final = 3
-"""Visits in a row answered with 404 after which a source is gone; one is enough for a guess."""
+"""Visits in a row without a page (404) after which a source is gone; one is enough for a guess."""
 
 RETIRED_SECONDS: Final = 30 * 86_400.0
 """Seconds after which a retired source is tried once more."""

@@ -63,7 +63,7 @@ class BadLinks(ValueError):
 
 
 def link_columns(file: pq.ParquetFile) -> tuple[int, int, int | None]:
-    """Return the columns of links of a Parquet file."""
+    """Return the indices of source, target and nofollow among the columns of a Parquet file."""
     names = file.schema_arrow.names
     if len(names) < 2:
         raise _no_links(names)

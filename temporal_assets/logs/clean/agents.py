@@ -74,7 +74,7 @@ def _robots() -> re.Pattern[bytes]:
 
 @cache
 def _compiled() -> re.Pattern[bytes]:
-    """Return the compiled expression, cached per process."""
+    """Return the compiled expression, cached per process, which may read many logs."""
     patterns = [entry["pattern"] for entry in CRAWLER_USER_AGENTS_DATA]
     return re.compile(combined(patterns).encode())
 

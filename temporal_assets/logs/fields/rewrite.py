@@ -34,7 +34,10 @@ Decode = Callable[[Column], Column]
 
 
 def with_query(path: Column, query: Column) -> Column:
-    """Return paths with `?query` appended where there is a query and the path has none."""
+    """Return paths with `?query` appended where there is a query and the path has none.
+
+    A query of `-` or nothing is none.
+    """
     return Column(
         *_with_query(path.data, path.start, path.stop, query.data, query.start, query.stop)
     )
@@ -132,7 +135,10 @@ def _bare(data: Bytes, start: Offsets, stop: Offsets, dotted: bool) -> NDArray[n
 
 
 def plus_to_space(column: Column) -> Column:
-    """Return values with `+` replaced by blanks, as IIS writes them."""
+    """Return values with `+` replaced by blanks, as IIS writes them.
+
+    Values with blanks of their own were quoted instead, and stay.
+    """
     return Column(*_plus_to_space(column.data, column.start, column.stop))
 
 
@@ -270,7 +276,7 @@ def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, O
 
 @inlined
 def _at(data: Bytes, at: int) -> int:
-    """Return one byte as a signed integer."""
+    """Return one byte as a signed integer, for subtractions that may become negative."""
     return int(np.int64(data[at]))
 
 

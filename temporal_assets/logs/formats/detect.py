@@ -463,7 +463,7 @@ def _without_machine(fmt: Format) -> Format:
 
 
 def _events(sample: bytes) -> Format | None:
-    """Return the format of events of an analytics tool."""
+    """Return the format of an analytics tool's events that name visitors, or None."""
     if b"{" in sample:
         for name, path in (("matomo_json", VISIT), ("ga4_json", EVENT)):
             if f'"{path[0]}"'.encode() in sample and lines_within(sample, path):
@@ -770,7 +770,7 @@ def _why_unknown_json(line: bytes) -> str:
 
 
 def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the dotted paths to all values of a record."""
+    """Yield the dotted paths to all values of a record, as the option `columns` takes them."""
     for key, value in record.items():
         # Objects may be keyed by what they are about.
         path = above + ("[address]" if packed_address(key.encode()) is not None else key)

@@ -163,7 +163,7 @@ def parse(
 
 
 def _target_fields(fields: Fields) -> Offsets:
-    """Return where the fields begin from which targets were taken."""
+    """Return where the fields begin that targets are of: requests, where a line has one."""
     target, request = column(fields, Slot.TARGET).start, column(fields, Slot.REQUEST).start
     return np.where(request >= 0, request, target)
 

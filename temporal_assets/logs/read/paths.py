@@ -50,7 +50,8 @@ def expand(path: str) -> list[LogPath]:
 def found(path: str, closed: list[Path] | None = None) -> list[LogPath]:
     """Return the same files unsorted, perhaps twice: to find out if there are any.
 
-    Folders that this user may not enter are left out, and added to `closed`.
+    Folders that this user may not enter are left out, and added to `closed`: they must not keep the
+    others from being read.
     """
     if is_url(path):
         return [*_objects(path)]
