@@ -367,7 +367,7 @@ def _patterns(
             fetch=row["fetch"],
             discovery=row["discovery"],
             urgency=row["urgency"],
-            overrules=_overrules(row, of_early if row["site"] in early else choices),
+            overrules=row["overrules"],
             visits=row["visits"],
             provisional=row["site"] in early,
         )
@@ -376,13 +376,15 @@ def _patterns(
 
 
 def _rate(group: list[dict[str, Any]], choices: Choices) -> None:
-    """Scale the scores of one site's patterns to its best one, and set their decisions."""
+    """Scale the scores of one site's patterns to its best one, and set what is decided of them."""
     for name in ("fetch", "discovery"):
         # Where nothing is known of links, visits say what is wanted.
         values = [row["visits"] if row[name] is None else row[name] for row in group]
         best = max(values, default=0) or 1
         for row, value in zip(group, values, strict=True):
             row[name] = value / best
+    for row, overrules in zip(group, _overrules(group, choices).tolist(), strict=True):
+        row["overrules"] = overrules
     total = sum(row["visits"] for row in group)
     tail = 0
     for row in sorted(group, key=lambda row: (row["visits"], row["fetch"], row["node"])):
@@ -396,12 +398,11 @@ def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> A
     return "skip" if tail <= choices.skip_share * total else "later"
 
 
-def _overrules(row: Row, choices: Choices) -> bool:
-    """Return True if a pattern is surely not urgent, even where its folder is a news prefix."""
-    if row["urgency"] is None:
-        return False
-    bound = upper_bound(row["urgency"], row["labelled"], choices.confidence)
-    return bool(bound <= choices.urgent_share)
+def _overrules(group: Sequence[Row], choices: Choices) -> NDArray[np.bool_]:
+    """Return flags of patterns that are surely not urgent, even where a news prefix holds them."""
+    urgency = np.array([row["urgency"] for row in group], np.float64)  # NaN where unknown
+    bound = upper_bound(urgency, [row["labelled"] for row in group], choices.confidence)
+    return (bound <= choices.urgent_share) & ~np.isnan(urgency)
 
 
 def _give_tiers(rows: list[dict[str, Any]]) -> None:

@@ -280,8 +280,7 @@ def as_text(document: Document) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+_compact: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 def tier_of_action(tier: int) -> Action:

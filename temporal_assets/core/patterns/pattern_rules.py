@@ -48,7 +48,8 @@ def rules_of(tree: PatternTree) -> list[str]:
     used = {int(key) for key in (*tree.split_key, *tree.test_key) if key >= 0}
     # A path, port or host that the site never had is of no pattern; other query keys are free.
     rules[0]["keys"] = [name for key, name in enumerate(names) if key in used or name[0] != QUERY]
-    return [json.dumps(rule, ensure_ascii=False, separators=(",", ":")) for rule in rules]
+    written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    return [written(rule) for rule in rules]
 
 
 def _rule(tree: PatternTree, node: int, names: list[list[Any]]) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def tree_of(parents: Sequence[int], rules: Sequence[str]) -> PatternTree:
     Give all nodes of a site in their order, or those that remain of a cut with their parents
     renumbered. `pattern_match.compile_matcher` takes the result.
     """
-    parsed = [json.loads(rule) for rule in rules]
+    parsed = json.loads(f"[{','.join(rules)}]")
     values = _Values(parsed[0]["keys"])
     split = [values.key(rule["split"]) for rule in parsed]
     branch = [

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice, product
 from typing import Final
 
@@ -279,20 +280,22 @@ class PatternText:
 
     def template(self) -> str:
         """Return path and query as people write them; the host too if it varies within the site."""
-        alternatives = [part.template_pieces() for part in self.parts or [self]]
+        alternatives = [part.template_pieces for part in self.parts or [self]]
         return readable(joined(alternatives, "{", "}", "/.?"))
 
+    @cached_property
     def template_pieces(self) -> list[str]:
-        """Return the template in pieces: host, segments, extension, query."""
+        """The template in pieces: host, segments, extension, query."""
         return [self._host_template(), *self._path_pieces(), self._query_template()]
 
     def expression(self) -> str:
         """Return the anchored regular expression over canonical URLs."""
-        alternatives = [part.expression_pieces() for part in self.parts or [self]]
+        alternatives = [part.expression_pieces for part in self.parts or [self]]
         return f"^{joined(alternatives, '(?:', ')', '/')}$"
 
+    @cached_property
     def expression_pieces(self) -> list[str]:
-        """Return the expression in pieces: origin, segments, query."""
+        """The expression in pieces: origin, segments, query."""
         writer = _Expression(self._at, self._site)
         return [writer.origin(), *writer.path(), writer.query(self._query_keys())]
 

@@ -128,7 +128,10 @@ class Texts:
     def add_word(self, word: str, *, with_longer: bool = False) -> None:
         """Add a text; `with_longer` adds all texts that begin with it."""
         end = self.NEVER_ENDS if with_longer or len(word) > LONGEST else self.ENDS
-        self.start |= self._before([(_parser.LITERAL, ord(c)) for c in word[:LONGEST]], {end})
+        places = frozenset({end})
+        for character in reversed(word[:LONGEST]):
+            places = frozenset({self._place(_mask(character), places)})
+        self.start |= places
 
     def add_expression(self, expression: str) -> None:
         """Add all texts that an expression without look-around matches."""
@@ -149,8 +152,8 @@ class Texts:
                 blocks = [*split, (left, reached)] if left else split
         return blocks
 
-    def _place(self, mask: Mask, reached: Iterable[int]) -> int:
-        self._arcs.append([(mask, frozenset(reached))])
+    def _place(self, mask: Mask, reached: Places) -> int:
+        self._arcs.append([(mask, reached)])
         return len(self._arcs) - 1
 
     def _before(self, steps: Sequence[Any], after: Iterable[int]) -> Places:
