@@ -98,7 +98,7 @@ class ParquetRows:
     def in_ranges(
         self, ranges: Iterable[tuple[int, int]], columns: Sequence[str]
     ) -> Iterator[pa.Table]:
-        """Yield the rows of each range (`first` up to `stop`); ranges must ascend.
+        """Yield the rows of each range, `first` to `stop` without the latter; neither may go back.
 
         A group of which two ranges have a part is read once; those of a range are, side by side.
         """

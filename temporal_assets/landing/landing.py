@@ -420,7 +420,7 @@ def _taken_over(reader: LogReader, reads: Iterator[ShareRead]) -> Iterator[Draft
 
 
 def _keep(reader: LogReader, item: Pending, draft: Draft | None) -> Iterator[LandedFile]:
-    """Add a file to the inventory, unless its content is known."""
+    """Enter a file into the inventory; known content keeps its entry, with this sighting."""
     if draft is None:
         return
     inventory = reader.inventory

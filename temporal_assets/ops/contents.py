@@ -108,7 +108,7 @@ def _databases(home: Path) -> Iterator[Damage]:
 def _is_sound(file: Path) -> bool:
     """Return True if SQLite finds nothing wrong with the structure of a database.
 
-    It accepts an unknown version for writing, and then only reads.
+    SQLite accepts an unknown version for writing, and then only reads: so this is checked first.
     """
     with file.open("rb") as content:
         versions = content.read(_READ_VERSION + 1)[_READ_VERSION - 1 :]

@@ -406,7 +406,10 @@ def _overrules(group: Sequence[Row], choices: Choices) -> NDArray[np.bool_]:
 
 
 def _give_tiers(rows: list[dict[str, Any]]) -> None:
-    """Set the tiers of patterns of all sites: urgent ones by urgency, others by fetch rank."""
+    """Set the tiers of patterns of all sites.
+
+    Urgent ones are ordered by urgency times fetch rank, others by fetch rank alone.
+    """
     now = [row for row in rows if row["decision"] == "now"]
     later = [row for row in rows if row["decision"] == "later"]
     for row in rows:

@@ -262,7 +262,7 @@ def _usual_share(
 
 
 def _noise(drift: Drift, reported: float, measured: Measured) -> Usual:
-    """Return the usual range around a number already reported: no warning within it or below."""
+    """Return the range in which a number already reported varies by chance: it is no news."""
     if drift.whole is not None:
         return share_noise(reported, measured[whole_of(drift.name)] or 1.0)
     return count_noise(reported)

@@ -327,7 +327,7 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
 
 
 def _against_the_best(result: Evaluation, scenario: str, shares: tuple[float, ...]) -> str:
-    """Show the lead of our order over the best simple order at each share of the pages."""
+    """Return a sentence on the lead of our order over the best simple order at each share."""
     import numpy as np
 
     best = result.best_baseline(scenario, np.array(shares))

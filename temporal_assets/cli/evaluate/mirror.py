@@ -133,7 +133,7 @@ def make(
 def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     """Return a mirror of large tables of links, made within the engine's memory limit.
 
-    A table that cannot be read is left out with a warning.
+    A table that cannot be read is left out, and reported as an error.
     """
     from temporal_assets.crawl.mirror.edge_list import BadLinks
     from temporal_assets.crawl.mirror.link_tables import mirror_of_tables

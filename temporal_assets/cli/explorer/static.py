@@ -28,7 +28,7 @@ _ID: Final = re.compile(r'(id|aria-labelledby)="([^"]*)"')
 
 
 def one_file(window: Window) -> str:
-    """Return the content of the file."""
+    """Return the HTML of the whole file."""
     wanted = _targets(window)
     anchor_of_target = {target: f"v{place}" for place, target in enumerate(wanted)}
     parts = [_left_out(window)]

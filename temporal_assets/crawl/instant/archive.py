@@ -192,7 +192,7 @@ def payload_digest(body: bytes) -> str:
 
 
 def _cut(folder: Path, lengths: Mapping[str, int]) -> None:
-    """Remove what a killed run had written and not finished."""
+    """Cut off, or rename, what a killed run had written and not finished."""
     names = [path.name for path in folder.iterdir() if _OURS.fullmatch(path.name)]
     newest = max(names, default=None)
     for name in {newest, INDEX} - {None}:

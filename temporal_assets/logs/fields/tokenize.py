@@ -566,7 +566,10 @@ def _is_protocol(data: Bytes, start: int, stop: int) -> bool:
 
 @inlined
 def _split_request(data: Bytes, i: int, starts: Offsets, stops: Offsets) -> bool:
-    """Split `METHOD target [HTTP/x]`; targets may have blanks if a protocol follows."""
+    """Split `METHOD target [HTTP/x]`; return False if it is none.
+
+    Targets may have blanks if a protocol follows.
+    """
     start, stop = starts[_REQUEST, i], stops[_REQUEST, i]
     while stop > start and data[stop - 1] == SPACE:
         stop -= 1

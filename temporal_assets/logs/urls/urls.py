@@ -634,7 +634,10 @@ def _sure_pages(
 
 @loop
 def _sure_page(data: Bytes, at: int, stop: int, others: NDArray[np.uint64]) -> bool:
-    """Return True if a target in origin form, without escapes, has no extension of a resource."""
+    """Return True if a target in origin form surely has no extension of a resource.
+
+    Escapes are decoded.
+    """
     if at >= stop or data[at] != SLASH:
         return False
     length = -1  # of the extension, -1 before the first dot of the segment

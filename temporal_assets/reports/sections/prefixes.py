@@ -89,7 +89,10 @@ def folders(rows: Sequence[Row], label: str) -> Section:
 
 
 def trees(roots: Sequence[Folder], sites: int) -> Section:
-    """Return NP Figure 3: prefix trees, those of the `sites` sites with the most news."""
+    """Return NP Figure 3: prefix trees, those with the most news first.
+
+    `sites` counts all sites.
+    """
     if not roots:
         return unavailable(
             "np-figure-3",
