@@ -6,7 +6,7 @@ several days judges each of them; Dagster keeps one result per check and run, wh
 that did not pass. Executed on their own, from the UI, the checks judge the newest days.
 """
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence

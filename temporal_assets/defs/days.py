@@ -21,9 +21,9 @@ from temporal_assets import contracts
 from temporal_assets.contracts import Table
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.made import Attempts, Made, Parts
 from temporal_assets.defs.metadata.metadata import plottable
 from temporal_assets.defs.partitions import days_of, in_words
+from temporal_assets.defs.publications import Attempts, Publication, Publications
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import SMALL_ROWS, small_batches
@@ -44,17 +44,20 @@ _LISTED_FAILURES: Final = 10
 """Days whose reasons the run's error repeats; the log has all of them."""
 
 
-Make = Callable[[Installation, dt.date], Steps[Parts]]
-"""Function that publishes one day in the store of an installation."""
+Make = Callable[[Installation, dt.date], Steps[Publications]]
+"""Function that publishes one day in the store of an installation.
+
+It yields the SQL statements to run, and returns what it has published."""
 
 
-def without_statements(make: Callable[[Installation, dt.date], Parts]) -> Make:
-    """Return a function that builds a day by itself, in the form that `make_days` expects.
+def as_steps(make: Callable[[Installation, dt.date], Publications]) -> Make:
+    """Return a builder for `make_days` from a plain function that publishes one day.
 
-    Other builders yield SQL statements, which several small days share.
+    Other builders are generators of SQL statements, which several small days run together
+    (`engines.statements`). This one yields no statement: its days are published one by one.
     """
 
-    def steps(installation: Installation, day: dt.date) -> Steps[Parts]:
+    def steps(installation: Installation, day: dt.date) -> Steps[Publications]:
         yield from ()
         return make(installation, day)
 
@@ -64,7 +67,7 @@ def without_statements(make: Callable[[Installation, dt.date], Parts]) -> Make:
 class UnfinishedDay(Exception):
     """Error: a day failed after a part of it was published; the reason is its `__cause__`."""
 
-    def __init__(self, message: str, parts: Parts) -> None:
+    def __init__(self, message: str, parts: Publications) -> None:
         super().__init__(message)
         self.parts = parts
 
@@ -150,7 +153,7 @@ def make_days(
     """
     days = days_of(context.partition_keys)
     done = installation.attempts.pop(assets[0], Attempts())
-    left = [day for day in days if day not in done.made and day not in done.failed]
+    left = [day for day in days if day not in done.published and day not in done.failed]
     # No day is under way any more when the step is over, however it ends.
     counted = None if rows is None else partial(_rows_of, rows, alone)
     with step_log(context), closing(_attempts(installation, make, left, counted)) as attempts:
@@ -165,10 +168,10 @@ def make_days(
         installation.attempts[assets[0]] = done
         raise retry(context, installation, assets[0], f"{day}: {why}{others}")
     if done.failed:
-        _mark(context, done.made)
+        _mark(context, done.published)
         raise _failure(dict(sorted(done.failed.items())), len(days))
     for asset in assets:
-        yield _result(context, asset, {day: parts[asset] for day, parts in done.made.items()})
+        yield _result(context, asset, {day: parts[asset] for day, parts in done.published.items()})
 
 
 def _rows_of(rows: Callable[[dt.date], int], alone: Collection[dt.date], day: dt.date) -> int:
@@ -180,7 +183,7 @@ def _attempts(
     make: Make,
     days: Sequence[dt.date],
     rows: Callable[[dt.date], int] | None,
-) -> Generator[Parts | Exception]:
+) -> Generator[Publications | Exception]:
     if rows is None:
         yield from (_attempt(make, installation, day) for day in days)
         return
@@ -193,9 +196,9 @@ def _attempts(
 
 def _attempt_together(
     installation: Installation, make: Make, days: Sequence[dt.date]
-) -> Sequence[Parts | Exception]:
+) -> Sequence[Publications | Exception]:
     """Build small days and publish them at once; each is published completely or not at all."""
-    attempts: list[Parts | Exception] = []
+    attempts: list[Publications | Exception] = []
     try:
         with together(installation.store) as store:
             publishing = replace(installation, store=store)
@@ -208,7 +211,7 @@ def _attempt_together(
     return attempts
 
 
-def _attempt(make: Make, installation: Installation, day: dt.date) -> Parts | Exception:
+def _attempt(make: Make, installation: Installation, day: dt.date) -> Publications | Exception:
     try:
         return run(installation.engine, make(installation, day))
     except Exception as error:
@@ -220,7 +223,7 @@ def _enter(
     installation: Installation,
     assets: Sequence[str],
     day: dt.date,
-    attempt: Parts | Exception,
+    attempt: Publications | Exception,
     done: Attempts,
 ) -> None:
     """Record the outcome of a day, and report it."""
@@ -232,17 +235,17 @@ def _enter(
         done.failed[day] = why
         context.log.error(f"{day}: {why}", exc_info=attempt)
         if isinstance(attempt, UnfinishedDay):
-            done.made[day] = attempt.parts
+            done.published[day] = attempt.parts
         installation.report(Event("failed", assets[0], day, message=why))
     else:
-        done.made[day] = attempt
-    for asset, part in done.made.get(day, {}).items():
+        done.published[day] = attempt
+    for asset, part in done.published.get(day, {}).items():
         rows, size = part.manifest.rows, part.manifest.size
         installation.report(Event("published", asset, day, rows=rows, bytes=size))
 
 
 def _result(
-    context: dg.AssetExecutionContext, asset: str, parts: Mapping[dt.date, Made]
+    context: dg.AssetExecutionContext, asset: str, parts: Mapping[dt.date, Publication]
 ) -> dg.MaterializeResult[Any]:
     for day, part in parts.items():
         shown = plottable(part.metadata)
@@ -254,7 +257,7 @@ def _result(
     return dg.MaterializeResult(asset_key=asset, data_version=dg.DataVersion(version))
 
 
-def _mark(context: dg.AssetExecutionContext, parts_of_day: Mapping[dt.date, Parts]) -> None:
+def _mark(context: dg.AssetExecutionContext, parts_of_day: Mapping[dt.date, Publications]) -> None:
     for day, parts in parts_of_day.items():
         for asset, part in parts.items():
             context.log_event(

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from temporal_assets.defs.events import Event
-from temporal_assets.defs.made import Attempts
+from temporal_assets.defs.publications import Attempts
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 
 INSTALLATION: Final = "installation"
-"""Name of the resource, and of the parameter by which shells ask for it."""
+"""Name of the resource, and of the parameter by which assets and sensors ask for it."""
 
 
 def _silent(_: Event) -> None:

@@ -4,7 +4,7 @@ No asset is made: the job publishes into a state folder of its own (`what_if`), 
 of the UI is overwritten or marked.
 """
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from typing import Any, Final

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from temporal_assets.demo.archive import BESIDE, make_archive
+from temporal_assets.demo.archive import GENERATED, make_archive
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.demo.world.pages import FRONT, PageTable
 from temporal_assets.demo.world.ragged import (
@@ -180,7 +180,7 @@ def _read(
 
 def _unread(archive: PageTable, old_rows: Sequence[Int64s]) -> Iterator[_Block]:
     """Yield blocks of the archive: pages link their neighbours, the index and the front page."""
-    indexed = len(archive.site.sections) - len(BESIDE)
+    indexed = len(archive.site.sections) - len(GENERATED)
     for index, section in enumerate(archive.site.sections):
         rows = old_rows[index]
         menu = np.array([FRONT, 1 + index] if index < indexed else [FRONT])

@@ -6,17 +6,43 @@ from typing import Final
 
 from temporal_assets.contracts.evaluation.trials import SITE_SHARE, sites_are_a_share
 from temporal_assets.contracts.rules import Rule, Severity, no_rows
-from temporal_assets.contracts.table import Table, columns
+from temporal_assets.contracts.table import ColumnSpec, Table, columns
 
 _LINKS: Final = "transits.referrer, transits.target, page_labels.is_temporal"
 
 
-HUB_LISTS: Final = ("baseline", "paper", "greedy", "clicks", "recent", "ours")
-"""Lists of seeds, by the first part of their columns' names."""
+_SEEDS: Final = {
+    "baseline": "entries of the list in use",
+    "paper": "hubs by number of wanted pages they link to (the paper's order)",
+    "greedy": "hubs by greedy coverage (each adds the most wanted pages not yet covered)",
+    "clicks": "pages by clicks out of them on the last day",
+    "recent": (
+        "pages by number of newly born pages they led to (a day earlier counts half as much)"
+    ),
+    "ours": "published hubs",
+}
+"""Seeds of each list, by the first part of its columns' names."""
+
+HUB_LISTS: Final = tuple(_SEEDS)
+"""Lists of seeds that are compared."""
 ENDING_LISTS: Final = ("greedy", "ours")
 """Lists that end where a further hub adds nothing."""
 SIMPLE_LISTS: Final = ("clicks", "recent")
 """Lists that need no learning."""
+
+
+def _hops(name: str) -> tuple[ColumnSpec, ...]:
+    """Return the two columns of a list: pages one link, and at most two links, from its seeds."""
+    if name in ENDING_LISTS:
+        null, shorter = "", "by all of them where there are fewer; 0 where there are none"
+    else:
+        null, shorter = " NULL", "NULL where there are fewer"
+    return columns(f"""
+        {name}_one_hop BIGINT{null} from {_LINKS}: Number of wanted pages that the first k
+            {_SEEDS[name]} link to; {shorter}.
+        {name}_two_hops BIGINT{null} from {_LINKS}: Number of wanted pages that are at most two
+            links from the seeds of `{name}_one_hop`.
+        """)
 
 
 HUB_EVALUATION: Final = Table(
@@ -36,43 +62,19 @@ HUB_EVALUATION: Final = Table(
             learned_until DATE: Last day of the window that seeds are made from.
             """),
         SITE_SHARE,
+        *columns("k BIGINT: Number of seeds."),
+        *(column for name in HUB_LISTS for column in _hops(name)),
         *columns(f"""
-            k BIGINT: Number of seeds.
-            baseline_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k entries of the
-                list in use link to; NULL where there are not so many.
-            baseline_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that
-                are linked by a page these link to.
-            paper_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k hubs by pages
-                linked link to; NULL where there are not so many.
-            paper_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
-                linked by a page these link to.
-            greedy_one_hop BIGINT from {_LINKS}: Wanted pages that the first k hubs by greedy
-                coverage link to, all of them where there are fewer; 0 where there are none.
-            greedy_two_hops BIGINT from {_LINKS}: Wanted pages that these link to, or that are
-                linked by a page these link to.
-            clicks_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k pages by clicks
-                out of them on the last day link to; NULL where there are not so many.
-            clicks_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
-                linked by a page these link to.
-            recent_one_hop BIGINT NULL from {_LINKS}: Wanted pages that the first k pages by
-                distinct newly born pages they led to, each counted half as much a day earlier, link
-                to; NULL where there are not so many.
-            recent_two_hops BIGINT NULL from {_LINKS}: Wanted pages that these link to, or that are
-                linked by a page these link to.
-            ours_one_hop BIGINT from {_LINKS}: Wanted pages that the first k published hubs link to,
-                all of them where there are fewer; 0 where there are none.
-            ours_two_hops BIGINT from {_LINKS}: Wanted pages that these link to, or that are linked
-                by a page these link to.
             lead BIGINT NULL from {_LINKS}: `ours_one_hop` less the larger of `clicks_one_hop` and
                 `recent_one_hop`; NULL where either is.
-            lead_low DOUBLE NULL from {_LINKS}: Lower bound of `lead`; both hold with 95 %
-                probability, over which sites, days or pages there happened to be (`lead_unit`).
-            lead_high DOUBLE NULL from {_LINKS}: Upper bound of `lead`; both hold with 95 %
-                probability, over which sites, days or pages there happened to be (`lead_unit`).
-            lead_unit VARCHAR: The kind of groups in which wanted pages stand or fall together:
-                `sites`; with fewer than six `days of sites`, the pages born there on a day; with
-                fewer than six of these `pages`, by which an interval promises too much.
-            wanted BIGINT from {_LINKS}: Temporal pages, linked or not.
+            lead_low DOUBLE NULL from {_LINKS}: Lower bound of the 95 % confidence interval of
+                `lead`, from a bootstrap over the groups that `lead_unit` names.
+            lead_high DOUBLE NULL from {_LINKS}: Upper bound of the 95 % confidence interval of
+                `lead`, from a bootstrap over the groups that `lead_unit` names.
+            lead_unit VARCHAR: Kind of groups of wanted pages that the interval of `lead` draws:
+                `sites`; with fewer than six sites `days of sites`, the pages of a site born on one
+                day; with fewer than six of those `pages`, which makes the interval too narrow.
+            wanted BIGINT from {_LINKS}: Number of wanted pages: all temporal ones, linked or not.
             """),
     ),
     key=("day", "trial", "horizon_days", "k"),
@@ -94,7 +96,7 @@ HUB_EVALUATION: Final = Table(
             "lead_low > lead OR lead_high < lead OR (lead IS NULL) <> (lead_low IS NULL)"
             " OR (lead IS NULL) <> (lead_high IS NULL)"
             " OR lead_unit NOT IN ('sites', 'days of sites', 'pages')",
-            protects="A lead is told with what it may be by chance.",
+            protects="Every lead lies in its own interval.",
         ),
         Rule(
             name="published_order_is_ahead",

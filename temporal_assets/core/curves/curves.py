@@ -1,11 +1,16 @@
-"""Interest curves of many pages at once (TW 4.1): the fitter everybody calls.
+"""Interest curves of many pages at once (TW 4.1): `fit` takes views by page and day.
 
-Here: the options, the loop over pages, what is said about each, and the threads. Not here: the
+Here: the options, the loop over pages, the results per page, and the threads. Not here: the
 grid of starts (`starts`), the descent (`descent`), intervals (`interest`), labels (`labels`).
 
 Both methods fit f(x) = A * density(x - b; mu, sigma) to a page's daily views, from its
 first day with views to the end of the window. `least_squares` (the paper's) puts day i's views at
 x = i; `likelihood` gives day i the mass of the curve between i - 1 and i and lets views be Poisson.
+
+A page is fitted in four steps (`_fit_rows`): a page without enough views gets a defined answer
+(`_degenerate`); its views are compared with a grid of curves, whose best cells are the starts; a
+descent runs from each start that may still win (`_best_of`); the interval of Phi(n) is taken from
+the cells of the grid that fit about as well.
 """
 
 from __future__ import annotations
@@ -54,13 +59,16 @@ MIN_LIFE: Final = 5
 """Observed days a curve needs: it has four parameters."""
 
 _STARTS: Final = 4
+"""Descents per page at most."""
 _ROUNDS: Final = 400
+"""Rounds per descent at most."""
 _ENOUGH: Final = 1e-5
-"""Relative gain that is too small to go on for."""
+"""Relative gain of a round below which a descent ends."""
 _NO_PEAK_OF_MASS: Final = 0.5
+"""Patience (`Rival.patience`) of a likelihood fit with a start that is no peak of the grid: most
+such descents end in another start's valley."""
 _NO_PEAK_OF_DOTS: Final = 0.2
-"""Factor on a descent's patience for a start beside which the grid has a better one: most of these
-end in another start's valley."""
+"""Patience of a least-squares fit with a start that is no peak of the grid."""
 _CHUNK: Final = 2048
 """Pages a thread takes at once: small enough to share the work evenly."""
 _ABREAST: Final = 16
@@ -105,25 +113,29 @@ class Curves:
     amplitude: Floats
     """A: views over the whole life."""
     b: Floats
-    """Time of activation in days; day 1 of the window is (0, 1]."""
+    """Time at which the curve begins, in days; day 1 of the window is (0, 1]."""
     mu: Floats
+    """Mean of the logarithm of a view's age in days."""
     sigma: Floats
+    """Standard deviation of the logarithm of a view's age in days."""
     objective: Floats
     """Sum of squares, or deviance, at the fitted curve."""
     goodness: Floats
     """R squared, or share of the deviance explained; 0 if no better than a constant."""
     phi_1: Floats
+    """Accumulated interest after one day, in [0, 1]."""
     phi_n: Floats
-    """Accumulated interest after 1 and n days, in [0, 1]."""
+    """Accumulated interest after n days, in [0, 1]."""
     phi_low: Floats
+    """Lower bound of the 95 % interval of `phi_n`."""
     phi_high: Floats
-    """Bounds of the 95 % interval of `phi_n`."""
+    """Upper bound of the 95 % interval of `phi_n`."""
     birth: NDArray[np.int32]
     """First day with views, from 1; 0 for pages without views."""
     life: NDArray[np.int32]
     """Days from birth to the end of the window, inclusive."""
     reason: NDArray[np.int8]
-    """See `Reason`."""
+    """Way in which the fit ended, a `Reason`."""
     evaluations: NDArray[np.int32]
     """Evaluations of the objective that the search took."""
 
@@ -222,6 +234,7 @@ def fit(
 
 
 def _weights(observed: ArrayLike | None, days: int) -> Floats:
+    """Return 1 for each observed day and 0 for the others; all are observed where None is given."""
     if observed is None:
         return np.ones(days)
     weight = np.asarray(observed, dtype=np.float64)
@@ -249,6 +262,7 @@ class _Plan:
 
 
 def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Floats]:
+    """Return lower and upper bounds of the parameters, as the descent uses them (logarithms)."""
     low, high = np.zeros(PARAMETERS), np.zeros(PARAMETERS)
     low[OFFSET:], high[OFFSET:] = bounds(days, born_inside=born_inside)
     for box in (low, high):
@@ -260,6 +274,7 @@ def _box(days: int, options: Options, *, born_inside: bool) -> tuple[Floats, Flo
 
 
 def _cell_shares(cells: Grid, n: float) -> Floats:
+    """Return the accumulated interest after n days of the curve in each cell of the grid."""
     _, mu, log_sigma = cells.cells.T
     shares: Floats = ndtr((math.log(n) - mu) / np.exp(log_sigma))
     return shares
@@ -269,9 +284,11 @@ class _Batch(NamedTuple):
     """Views of a batch, and which of its pages are fitted."""
 
     views: Floats
+    """Views by page and day of the window, shape (pages, days)."""
     births: NDArray[np.int64]
+    """Index of each page's first day with views, shape (pages,)."""
     weight: Floats
-    """1 for each observed day, 0 for missing ones."""
+    """1 for each observed day, 0 for missing ones, shape (days,)."""
     chosen: NDArray[np.int64]
     """Rows to fit."""
     unseen: bool
@@ -287,7 +304,13 @@ def _fit_rows(
     numbers: Floats,
     states: NDArray[np.int32],
 ) -> None:
-    """Fit the chosen rows of a batch into the same rows of `numbers` and `states`."""
+    """Fit the chosen rows of a batch into the same rows of `numbers` and `states`.
+
+    `cell_shares` has the interest after n days of each cell of the grid. `numbers` has the columns
+    `_NUMBERS`, `states` birth, life, reason and evaluations. Pages are compared with the grid
+    `_ABREAST` at a time, as the product of two matrices; `singles` and `products` are its input
+    and output in single precision.
+    """
     likelihood, n = model.likelihood, model.n
     views, births, weight, chosen, unseen = batch
     days = views.shape[1]
@@ -304,37 +327,47 @@ def _fit_rows(
     for first in range(0, len(chosen), _ABREAST):
         abreast = min(_ABREAST, len(chosen) - first)
         for slot in range(abreast):
-            p = chosen[first + slot]
-            birth = births[p]
-            y, w = views[p, birth:], weight[birth:]
-            states[p, 0], states[p, 1], states[p, 3] = birth + 1, len(y), 0
-            none = _degenerate(y, w, birth, days, n, unseen, numbers[p], states[p])
-            totals[slot] = _filled(y, w, none, singles[slot])
+            row = chosen[first + slot]
+            birth = births[row]
+            daily, observed = views[row, birth:], weight[birth:]
+            states[row, 0], states[row, 1], states[row, 3] = birth + 1, len(daily), 0
+            has_answer = _degenerate(
+                daily, observed, birth, days, n, unseen, numbers[row], states[row]
+            )
+            totals[slot] = _filled(daily, observed, has_answer, singles[slot])
         compare(singles, abreast, cells.tiles, products)
         for slot in range(abreast):
             if totals[slot] == 0:
                 continue
-            p, total, gains = chosen[first + slot], totals[slot], products[slot, : len(cells.cells)]
-            birth = births[p]
-            y, w = views[p, birth:], weight[birth:]
-            life = len(y)
+            row, total, gains = (
+                chosen[first + slot],
+                totals[slot],
+                products[slot, : len(cells.cells)],
+            )
+            birth = births[row]
+            daily, observed = views[row, birth:], weight[birth:]
+            life = len(daily)
             if likelihood:
                 gains_of_mass(gains, cells.sums[life - 1])
             else:
                 gains_of_dots(gains, cells.squares[life - 1])
             peak_count = best_cells(gains, cells.groups, peaks, starts, values)
-            flat, shift = _of_constant(likelihood, y, w)
-            length = _pad(y, w, padded)
-            page = PageViews(padded[0, :length], padded[1, :length], shift, flat)
-            states[p, 2], states[p, 3] = _best_of(
+            constant_objective, shift = _of_constant(likelihood, daily, observed)
+            length = _pad(daily, observed, padded)
+            page = PageViews(padded[0, :length], padded[1, :length], shift, constant_objective)
+            states[row, 2], states[row, 3] = _best_of(
                 model, page, cells, gains, starts[:peak_count], total, scratch, best
             )
             value = objective(likelihood, best, page.views, page.weight, length, works[0])
             support = Support(gains, peaks, cells.groups, cell_shares)
-            bottom, top = interval(model, page, best, works[0], value, support, unseen)
+            low, high = interval(model, page, best, works[0], value, support, unseen)
             value = max(value + shift, 0.0)
-            goodness = max(0.0, 1.0 - value / flat) if flat > 1e-12 * total else 0.0
-            _tell(likelihood, best, birth, n, value, goodness, bottom, top, numbers[p])
+            goodness = (
+                max(0.0, 1.0 - value / constant_objective)
+                if constant_objective > 1e-12 * total
+                else 0.0
+            )
+            _tell(likelihood, best, birth, n, value, goodness, low, high, numbers[row])
 
 
 @kernel
@@ -421,17 +454,17 @@ def _degenerate(
 
 
 @kernel
-def _filled(y: Floats, w: Floats, none: bool, singles: Singles) -> float:
+def _filled(y: Floats, w: Floats, has_answer: bool, singles: Singles) -> float:
     """Write the share of views of each day to `singles`, missing days filled; return total views.
 
     A missing day gets the share of the day before it; days beyond the page's life get 0. Only the
-    start grid and its support use the result. With `none`, the page has no views and all shares are
-    0.
+    comparison with the grid uses the result. With `has_answer`, the page is not fitted, and all
+    shares are 0.
     """
     total = last = 0.0
     for i in range(len(singles)):
         singles[i] = 0.0
-    if none:
+    if has_answer:
         return total
     for i in range(len(y)):
         last = y[i] if w[i] > 0 else last

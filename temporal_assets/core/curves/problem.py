@@ -1,4 +1,4 @@
-"""The parts of a fit that travel together through the compiled loops.
+"""The arguments that the compiled loops of a fit pass to each other, as named tuples.
 
 Here: named tuples, which compiled functions take apart without cost. Not here: what is computed
 from them (`page_equations`, `descent`, `interest`).
@@ -22,16 +22,18 @@ class Model(NamedTuple):
     n: float
     """Days after birth at which accumulated interest is reported."""
     low: Floats
+    """Lower bound of each parameter, shape (PARAMETERS,)."""
     high: Floats
-    """Bounds of each parameter."""
+    """Upper bound of each parameter, shape (PARAMETERS,)."""
 
 
 class PageViews(NamedTuple):
     """The daily views of one page from its birth on."""
 
     views: Floats
+    """Views per day, shape (days,): the days of the page's life, and padding at the end."""
     weight: Floats
-    """1 for each observed day, 0 for missing days and padding."""
+    """1 for each observed day, 0 for missing days and padding, shape (days,)."""
     shift: float
     """Constant that turns -2 log-likelihood into a deviance; 0 for least squares."""
     flat: float
@@ -42,22 +44,26 @@ class Rival(NamedTuple):
     """The best descent so far, which the next one has to overtake."""
 
     theta: Floats
-    """Its parameters; mu is infinite where there is none."""
+    """Parameters of the rival, shape (PARAMETERS,); mu is infinite before the first descent."""
     value: float
-    """Its objective; infinite where there is none."""
+    """Objective of the rival; infinite before the first descent."""
     patience: float
-    """Share of the usual distance behind the rival at which a descent is given up (`allowed`)."""
+    """Factor, 0 to 1, on how far behind the rival a descent may be before it is given up; the
+    distance for 1 shrinks from round to round (`descent.allowed`)."""
 
 
 class Scratch(NamedTuple):
     """Working memory of descents: allocating it each time would take longer than they do.
 
-    ROWS, ROOM and PARAMETERS are constants of `descent` and `page_equations`.
+    Shapes contain three constants: PARAMETERS is 4, offset, mu, log sigma and the amplitude; ROWS
+    (`page_equations`) is the number of values that the objective keeps per day; ROOM (`descent`) is
+    the number of vectors of parameters that a descent keeps.
     """
 
     works: Floats
-    """2 x ROWS x days."""
+    """Values per day at the present parameters and at a trial step, shape (2, ROWS, days)."""
     room: Floats
-    """ROOM x PARAMETERS."""
+    """Gradient, matrices and steps of a descent, shape (ROOM, PARAMETERS)."""
     free: NDArray[np.bool_]
-    """2 x PARAMETERS."""
+    """Flags of the parameters that no edge of the box holds, shape (2, PARAMETERS): at the present
+    parameters, and along a step."""

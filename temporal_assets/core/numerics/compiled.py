@@ -4,9 +4,25 @@ Here: the decorators of core's hot loops, what keeps the compiler from compiling
 exponential, logarithm and normal tail they spend their time in. Not here: the loops (`descent`,
 `starts`).
 
+A function is decorated by what it does:
+
+| decorator | allocates arrays | order of sums may vary | inlined into its callers |
+|---|---|---|---|
+| `loop` | yes | no | no |
+| `leaf` | no | no | no |
+| `inlined` | no | no | yes |
+| `exact` | no | no, but a product and a sum may be one instruction | yes |
+| `kernel` | no | yes | no |
+| `part` | no | yes | yes |
+| `numbers` | no | yes, and no value is NaN | yes |
+| `making` | yes | yes | no |
+| `making_part` | yes | yes | yes |
+
 The compiler turns a loop into vector instructions only if it can see through every call in it,
-and it cannot see into the C library's functions. These are plain arithmetic: exp and log within
-2e-14 of the library's, several times as fast.
+and it cannot see into the C library's functions. `exp`, `log` and `mills` are plain arithmetic: exp
+and log are within 2e-14 of the library's, and several times as fast.
+
+The cache (`KeptLoops`) uses private methods of numba, which has no public ones for a second folder.
 """
 
 from __future__ import annotations
@@ -33,7 +49,7 @@ Values = TypeVar("Values", bound=np.generic)
 _FREE: Final = {"reassoc", "contract", "nsz", "arcp"}
 """Fast-math flags: the compiler may reorder sums, but assumes nothing about infinities or NaN."""
 
-_COMPILED: Final[dict[str, Any]] = {
+_WITHOUT_LOCK: Final[dict[str, Any]] = {
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,  # for callers in C, of which there are none
@@ -41,9 +57,10 @@ _COMPILED: Final[dict[str, Any]] = {
 
 _COUNTED: Final[dict[str, Any]] = {"_nrt": True}
 _UNCOUNTED: Final[dict[str, Any]] = {"_nrt": False}
-"""Flag that turns reference counting of arrays off; numba has no public name for it."""
+"""Option that turns reference counting of arrays off; numba has no public name for it."""
 
-_WITHIN: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True}
+_INLINED: Final[dict[str, Any]] = {"forceinline": True, "no_cpython_wrapper": True}
+"""Options of functions that only compiled code calls."""
 _LEAF: Final[dict[str, Any]] = {
     "nogil": True,
     "no_cfunc_wrapper": True,
@@ -94,17 +111,17 @@ class KeptLoops(FunctionCache):
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Set the paths of both folders; nothing is read yet."""
+        """Set the paths of both folders without reading them."""
         super().__init__(function)  # type: ignore[no-untyped-call]
         beside = InTreeCacheLocator(function, inspect.getfile(function))
-        self._brought = IndexDataCacheFile(
+        self._shipped = IndexDataCacheFile(
             beside.get_cache_path(), self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
     def holds(self, target: Any, arguments: tuple[Any, ...]) -> bool:
         """Return True if the loop is compiled for arguments of these types and this processor."""
         key = self._index_key(arguments, target.codegen())
-        return key in self._brought._load_index() or key in self._cache_file._load_index()
+        return key in self._shipped._load_index() or key in self._cache_file._load_index()
 
     def argument_types(self) -> list[tuple[Any, ...]]:
         """Return the types of arguments that the loop is compiled for, on any processor."""
@@ -112,8 +129,8 @@ class KeptLoops(FunctionCache):
 
     def _load_overload(self, signature: Any, context: Any) -> Any:
         """Return the compiled code for some types, or None; numba calls this before it compiles."""
-        if self._brought._index_path != self._cache_file._index_path:
-            data = self._brought.load(self._index_key(signature, context.codegen()))
+        if self._shipped._index_path != self._cache_file._index_path:
+            data = self._shipped.load(self._index_key(signature, context.codegen()))
             if data is not None:
                 return self._impl.rebuild(context, data)
         return super()._load_overload(signature, context)  # type: ignore[no-untyped-call]
@@ -126,11 +143,12 @@ def _compiled(function: Callable[P, R], **options: Any) -> Any:
     return dispatcher
 
 
-class _Part(CPUDispatcher):
+class _InlinedFunction(CPUDispatcher):
     """A function for compiled callers alone, without the wrapper that lets Python call it.
 
-    The wrapper would hold its body once more, with the conversion of every argument. Tests call it
-    from Python, through a loop that is compiled in every process anew.
+    A wrapper would contain the body of the function once more, with the conversion of every
+    argument. Tests call the function from Python all the same: `__call__` compiles a loop around it
+    in every process anew.
     """
 
     def __call__(self, *arguments: Any) -> Any:
@@ -141,9 +159,10 @@ class _Part(CPUDispatcher):
         return cast("Callable[..., Any]", njit(lambda *values: self(*values)))
 
 
-def _part(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    compiled = _compiled(function, **options, **_WITHIN)
-    compiled.__class__ = _Part
+def _inlined(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    """Return a function compiled with numba's options, for compiled callers that inline it."""
+    compiled = _compiled(function, **options, **_INLINED)
+    compiled.__class__ = _InlinedFunction
     return cast("Callable[P, R]", compiled)
 
 
@@ -153,7 +172,7 @@ def exact(function: Callable[P, R]) -> Callable[P, R]:
     `fastmath` is explicit because a function without it inherits its caller's flags: here it allows
     a product and a sum in one instruction, and no other order.
     """
-    return _part(function, **_COMPILED, **_UNCOUNTED, fastmath={"contract"})
+    return _inlined(function, **_WITHOUT_LOCK, **_UNCOUNTED, fastmath={"contract"})
 
 
 def loop(function: Callable[P, R]) -> Callable[P, R]:
@@ -168,9 +187,9 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a loop that allocates no array, and calls none that does.
 
     A compiled function counts a reference to each array that it is handed, atomically, and even
-    where it has become part of its caller. Whoever called it holds them all: of the time in which
-    URLs are cut and their fields are numbered, counting took three fifths, and a third of that in
-    which curves are fitted.
+    where it has become part of its caller. A leaf need not count, because its caller holds the
+    arrays. Counting took three fifths of the time for cutting URLs and numbering their fields, and
+    a third of the time for fitting curves.
     """
     return cast("Callable[P, R]", _compiled(function, **_LEAF))
 
@@ -178,46 +197,49 @@ def leaf(function: Callable[P, R]) -> Callable[P, R]:
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `leaf` that is inlined into its callers.
 
-    A call costs more than what a part does for one line of a log: an array is passed as seven
-    numbers.
+    A call may cost more than the function itself does for one line of a log: numba passes an array
+    as seven numbers.
     """
-    return _part(function, **_LEAF)
+    return _inlined(function, **_LEAF)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `leaf` whose sums may be reordered by the compiler (fast math)."""
-    return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE))
+    return cast(
+        "Callable[P, R]", _compiled(function, **_WITHOUT_LOCK, **_UNCOUNTED, fastmath=_FREE)
+    )
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `kernel` that is inlined, for results whose last digits must not vary.
 
-    A function that is called is looked up by its name among all that the process holds, and in
-    another loop it may take its sums in another order: a process that compiles holds other copies
-    than one that loads compiled code, and would compute other last digits.
+    Two loops that call one function may hold copies that take their sums in different orders, and
+    the linker takes the first copy in the process. A process that compiles would thus compute other
+    last digits than one that loads compiled code; inlined code is always that of its own loop.
     """
-    return _part(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE)
+    return _inlined(function, **_WITHOUT_LOCK, **_UNCOUNTED, fastmath=_FREE)
 
 
 def numbers(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `part` that takes a minimum or maximum of values, none of which is NaN.
 
-    Values that may be NaN are compared one by one, in order.
+    Without this promise the compiler compares the values one by one, in order.
     """
-    return _part(function, **_COMPILED, **_UNCOUNTED, fastmath=_FREE | {"nnan"})
+    return _inlined(function, **_WITHOUT_LOCK, **_UNCOUNTED, fastmath=_FREE | {"nnan"})
 
 
 def making(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `kernel` that allocates arrays, itself or by a call.
 
-    Counting references is explicit for the reason for which `exact` sets its `fastmath`.
+    Reference counting is switched on explicitly: a function without the option inherits it from its
+    caller.
     """
-    return cast("Callable[P, R]", _compiled(function, **_COMPILED, **_COUNTED, fastmath=_FREE))
+    return cast("Callable[P, R]", _compiled(function, **_WITHOUT_LOCK, **_COUNTED, fastmath=_FREE))
 
 
 def making_part(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a `part` that allocates arrays."""
-    return _part(function, **_COMPILED, **_COUNTED, fastmath=_FREE)
+    return _inlined(function, **_WITHOUT_LOCK, **_COUNTED, fastmath=_FREE)
 
 
 def constant(value: int) -> int:
@@ -260,14 +282,16 @@ def _low_zeros(_context: Any, x: Any) -> Any:
 
 
 bits_of = cast("Callable[[float], int]", intrinsic(_to_bits))
+"""The 64 bits of a float as an integer."""
 float_of = cast("Callable[[int], float]", intrinsic(_from_bits))
+"""The float whose 64 bits are those of an integer."""
 low_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_low_zeros))
 """Number of zero bits below the lowest set bit."""
 _LOG2E: Final = 1.4426950408889634
 _LN2_HIGH: Final = 0.693147180369123816490
 _LN2_LOW: Final = 1.90821492927058770002e-10
 _ROUND: Final = 6755399441055744.0
-"""1.5 * 2**52: adding it leaves the nearest integer in the low bits."""
+"""1.5 * 2**52: a float plus this has the nearest integer in its low bits."""
 _SMALLEST: Final = -700.0
 """Smallest argument of exp: the exponential of less is not a normal number, and counts as zero."""
 _INTEGER: Final = 4503599627370496.0

@@ -2,16 +2,20 @@
 
 Here: Algorithm 1 of BB 3.2.2 (eqs 5-8). Not here: counting transits (`behaviour_graph`).
 
-Nodes whose children are all leaves are taken deepest first. Their children are compared by the
-transits to and from them, spread from each leaf to its ancestors: from a node at depth d to its
-parent, a share (d - 1) / H goes on (P of eq 6; the root's depth is 0, H is the height of the tree
-as it then is). If the least similar two of them are more similar than the threshold, they merge.
+Nodes whose children are all leaves are taken deepest first. Two children are similar if users come
+to them from the same nodes and go on from them to the same nodes. Each child thus has two vectors
+over the nodes of the tree, one of transits to it and one of transits from it. A transit counts for
+the leaf at its other end, and less for each ancestor of that leaf: from a node at depth d, a share
+(d - 1) / H of the count passes to the parent (matrix P of eq 6; the root has depth 0, and H is the
+height of the tree at that moment). The similarity of two children is the mean of the cosines of
+both pairs of vectors (eq 8). If the least similar two children are more similar than the threshold,
+all children merge: their parent becomes a leaf.
 
-p and P change with every merge, and nothing is computed anew: transits are counted between the
-leaves of the given tree and never again. A merged node is a range of these leaves; its
-distribution is the sum over the range, with each leaf standing for the node it is now part of.
-As each set of siblings is compared once, each vector is spread once, in the tree of that moment.
-The cosine does not see scale, so that counts serve as well as shares.
+A merge changes the distributions p of eq 5 and the matrix P, yet transits are counted only once,
+between the leaves of the given tree. A merged node is a range of these leaves: its vector is the
+sum over the range, and each leaf counts as the node it has been merged into. As each set of
+siblings is compared once, each vector is computed once. The cosine does not depend on scale, so
+counts serve as well as shares.
 """
 
 from __future__ import annotations
@@ -39,7 +43,9 @@ class Decision:
     """The decision about one set of siblings."""
 
     node: int
+    """Number of the parent."""
     merged: bool
+    """True if the parent became a leaf."""
     similarity: float
     """Similarity of the least similar pair; if the siblings do not merge, of the first pair found
     to prevent it."""
@@ -79,7 +85,19 @@ def transit_cut(
 
 
 class _State:
-    """State of the tree after some merges."""
+    """State of the tree after some merges.
+
+    Attributes:
+        is_leaf: True for present leaves and for the nodes below them.
+        first: Number of the first given leaf under each node; one entry more than nodes.
+        merged_into: Present leaf that each given leaf belongs to, by the number of the given leaf.
+        outward: Transits from each given leaf, as the three arrays of a CSR matrix.
+        inward: Transits to each given leaf, likewise.
+        at_depth: Number of present nodes at each depth.
+        open_children: Number of children of each node that are not leaves yet.
+        queue: Heap of the nodes whose children are all leaves, as (-depth, node).
+        sum: Scratch of `_vectors`, all zeros between calls.
+    """
 
     def __init__(self, tree: Hierarchy, transits: sparse.csr_array) -> None:
         self.tree = tree
@@ -90,9 +108,9 @@ class _State:
             raise ValueError("transits must be between the leaves of the tree")
         # Preorder makes the leaves under a node a range.
         self.first = np.searchsorted(leaves, np.arange(len(tree) + 1)).astype(np.int64)
-        self.now = leaves.astype(np.int32)  # the node each leaf is part of
-        self.outward = _parts(transits)
-        self.inward = _parts(transits.T.tocsr())
+        self.merged_into = leaves.astype(np.int32)
+        self.outward = _csr_arrays(transits)
+        self.inward = _csr_arrays(transits.T.tocsr())
         self.at_depth = np.bincount(tree.depth)
         self.sum = np.zeros(len(tree))
         self.open_children = np.zeros(len(tree), np.int64)
@@ -106,7 +124,10 @@ class _State:
         heapq.heappush(self.queue, (-int(self.tree.depth[node]), node))
 
     def ready(self) -> _Ready:
-        """Return nodes whose children are all leaves, deepest first, also those that become so."""
+        """Return an iterator over nodes whose children are all leaves, deepest first.
+
+        A node whose children become leaves during the iteration is included.
+        """
         return _Ready(self)
 
     @property
@@ -119,17 +140,17 @@ class _State:
         children = np.array(self.tree.children(node), np.int32)
         vectors = [
             _vectors(
-                *part,
+                *csr,
                 children,
                 self.first,
                 self.tree.end,
-                self.now,
+                self.merged_into,
                 self.tree.parent,
                 self.tree.depth,
                 self.height,
                 self.sum,
             )
-            for part in (self.inward, self.outward)
+            for csr in (self.inward, self.outward)
         ]
         similarity, a, b = _least_similar(*vectors[0], *vectors[1], threshold)
         pair = (int(children[a]), int(children[b]))
@@ -139,10 +160,10 @@ class _State:
         """Make a node a leaf (lines 7 to 11 of Algorithm 1)."""
         end = int(self.tree.end[node])
         below = np.arange(node + 1, end)
-        alive = self.tree.cut(self.is_leaf)[below]
-        np.subtract.at(self.at_depth, self.tree.depth[below[alive]], 1)
+        is_present = self.tree.cut(self.is_leaf)[below]
+        np.subtract.at(self.at_depth, self.tree.depth[below[is_present]], 1)
         self.is_leaf[node] = True
-        self.now[self.first[node] : self.first[end]] = node
+        self.merged_into[self.first[node] : self.first[end]] = node
         parent = int(self.tree.parent[node])
         if parent >= 0:
             self.open_children[parent] -= 1
@@ -165,7 +186,8 @@ class _Ready:
         return heapq.heappop(self._queue)[1]
 
 
-def _parts(matrix: sparse.csr_array) -> tuple[Int64s, Int32s, Floats]:
+def _csr_arrays(matrix: sparse.csr_array) -> tuple[Int64s, Int32s, Floats]:
+    """Return pointers, column numbers and values of a CSR matrix."""
     return (
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int32),
@@ -181,15 +203,28 @@ def _vectors(
     children: Int32s,
     first: Int64s,
     end: Int32s,
-    now: Int32s,
+    merged_into: Int32s,
     parent: Int32s,
     depth: Int32s,
     height: int,
     total: Floats,
 ) -> tuple[Int64s, Int32s, Floats]:
-    """Return the spread vectors (eq 7) of some nodes as CSR: pointers, ascending nodes, values.
+    """Return the vectors (eq 7) of some siblings as CSR: pointers, ascending nodes, values.
 
-    The vectors have unit length. `total` is scratch, and is all zeros before and after.
+    The vectors have unit length.
+
+    Args:
+        pointers: Pointers of the transits of each given leaf, into `partners` and `counts`.
+        partners: Number of the given leaf at the other end of each transit.
+        counts: Number of transits.
+        children: The siblings, as numbers of nodes.
+        first: Number of the first given leaf under each node.
+        end: First node after each node's descendants.
+        merged_into: Present leaf of each given leaf.
+        parent: Parent of each node.
+        depth: Depth of each node.
+        height: Height of the present tree.
+        total: Scratch, one entry per node; all zeros before and after.
     """
     starts = np.zeros(len(children) + 1, np.int64)
     nodes = np.empty(64, np.int32)
@@ -200,7 +235,7 @@ def _vectors(
         child = children[i]
         for leaf in range(first[child], first[end[child]]):
             for entry in range(pointers[leaf], pointers[leaf + 1]):
-                at = now[partners[entry]]
+                at = merged_into[partners[entry]]
                 share = counts[entry]
                 while at >= 0 and share > 0.0:
                     if total[at] == 0.0:
@@ -253,9 +288,10 @@ def _least_similar(
     out_values: Floats,
     threshold: float,
 ) -> tuple[float, int, int]:
-    """Return the least similarity (eq 8) of two rows, and the rows.
+    """Return the least similarity (eq 8) of two siblings, and the positions of the two.
 
-    The search ends at the first pair that is not above `threshold`.
+    The vectors of siblings are rows of two CSR matrices, by transits to them (`in_`) and from them
+    (`out_`). The search ends at the first pair whose similarity is not above `threshold`.
     """
     rows = len(in_starts) - 1
     # An only child is like all of its siblings.

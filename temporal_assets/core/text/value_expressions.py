@@ -1,6 +1,6 @@
 """Regular expressions for "any value except these", readable by every engine and linear in time.
 
-Here: a small deterministic automaton for the values of one key, and how it is written. Not here:
+Here: a small automaton for the values of one key, and how it is written as an expression. Not here:
 how the values of a URL follow each other (`pattern_text`), what the shapes are (`value_shapes`).
 
 "Any segment but `news` and `sport`" is a look-ahead in most dialects. RE2 has none, and
@@ -8,6 +8,11 @@ backtracking engines can be made slow with them, so the same is spelled out by c
 and not `s`, or `n` and then not `e`, and so on. Every branch begins with characters of its own: no
 engine ever has two ways to read a value, and the cost of a match is linear in the URL. Only classes
 of characters repeat without bound.
+
+The work has three steps. `_states` gives a deterministic automaton of the values of a shape.
+`Texts` is a nondeterministic automaton of the excluded values, whose present positions are a set.
+`_Writer` walks through both at once and writes an expression for the values that the first accepts
+and the second does not.
 """
 
 from __future__ import annotations
@@ -22,8 +27,8 @@ from typing import Any, Final, Literal
 from temporal_assets.core.text.value_shapes import DOTLESS, EXPRESSIONS, NONEMPTY, tightest
 
 Kind = Literal["whole", "bare", "extension", "nameless", "named"]
-"""Kind of text to write: a whole value, a value without an extension, an extension, or a query
-field without or with a name."""
+"""Kind of text that an expression matches: a complete value (`whole`), a value that ends in no
+extension (`bare`), an extension, or a query field without or with a name."""
 
 LONGEST: Final = 100
 """Most characters of an excluded value that are compared; values with the same first hundred are
@@ -40,7 +45,7 @@ NOTHING: Final = r"[^\s\S]"
 """Expression that matches nothing."""
 
 Mask = int
-"""Set of characters: bits 0 to 127 are ASCII, bit 128 is everything else."""
+"""Set of characters as the bits of an integer: 0 to 127 are ASCII, 128 is everything else."""
 
 _OTHERS: Final[Mask] = 1 << 128
 _EVERYTHING: Final[Mask] = (1 << 129) - 1
@@ -48,6 +53,7 @@ _EVERYTHING: Final[Mask] = (1 << 129) - 1
 
 @cache
 def _mask(characters: str) -> Mask:
+    """Return the set of some characters."""
     mask = 0
     for character in characters:
         mask |= 1 << min(ord(character), 128)
@@ -114,16 +120,19 @@ Places = frozenset[int]
 class Texts:
     """Automaton for a set of texts: words, and what an expression matches.
 
-    Places are numbers; from each, characters lead to others. `ENDS` is after a whole text, and
-    `NEVER_ENDS` after a text all of whose continuations are in the set too.
+    A position is a number. An arc leads from it, by any character of a mask, to further positions.
     """
 
     ENDS: Final = 0
+    """Position after the last character of a text."""
     NEVER_ENDS: Final = 1
+    """Position after a text all of whose continuations are in the set too."""
 
     def __init__(self) -> None:
         self._arcs: list[list[tuple[Mask, Places]]] = [[], []]
+        """Arcs by the position they start from; there are none from ENDS and NEVER_ENDS."""
         self.start: Places = frozenset()
+        """Positions before the first character."""
 
     def add_word(self, word: str, *, with_longer: bool = False) -> None:
         """Add a text; `with_longer` adds all texts that begin with it."""
@@ -138,7 +147,7 @@ class Texts:
         self.start |= self._before(list(_parser.parse(expression)), {self.ENDS})
 
     def arcs(self, places: Places) -> list[tuple[Mask, Places]]:
-        """Return disjoint sets of characters, and the places that each leads to."""
+        """Return disjoint sets of characters, and the positions that each leads to."""
         blocks: list[tuple[Mask, Places]] = []
         for place in sorted(places):
             for mask, reached in self._arcs[place]:
@@ -153,17 +162,23 @@ class Texts:
         return blocks
 
     def _place(self, mask: Mask, reached: Places) -> int:
+        """Add a position from which the characters of a mask lead to others; return its number."""
         self._arcs.append([(mask, reached)])
         return len(self._arcs) - 1
 
     def _before(self, steps: Sequence[Any], after: Iterable[int]) -> Places:
-        """Return the places from which steps lead to those after them."""
+        """Add positions for parsed steps, last to first; return those before the first step.
+
+        `steps` are pairs of an operation and its argument from Python's parser of expressions;
+        `after` are the positions that follow the last step.
+        """
         places = frozenset(after)
         for name, given in reversed(steps):
             places = self._before_step(str(name), given, places)
         return places
 
     def _before_step(self, name: str, given: Any, after: Places) -> Places:
+        """Add the positions for one operation `name` with its argument `given`, as `_before`."""
         if name == "BRANCH":
             return frozenset().union(*(self._before(list(steps), after) for steps in given[1]))
         if name == "SUBPATTERN":
@@ -203,15 +218,19 @@ def _characters(name: Any, given: Any) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A state of the values to be written, before any are excluded."""
+    """A state of the automaton of the values of a shape, before any are excluded."""
 
     accepts: bool
+    """True if a value may end here."""
     arcs: tuple[tuple[Mask, int], ...]
+    """Characters that may follow, and the number of the state that they lead to."""
     rest: str | None = None
-    """Expression of all that may follow; set if states lead back to each other."""
+    """Expression of all that may follow, where nothing is excluded. It must be given where two
+    states lead back to each other, because `_Writer` would never end."""
 
 
 def _any(allowed: Mask, nonempty: bool) -> list[_State]:
+    """Return states for all values of allowed characters."""
     return [_State(not nonempty, ((allowed, 1),)), _State(True, ((allowed, 1),))]
 
 
@@ -236,10 +255,14 @@ def _nameless(allowed: Mask) -> list[_State]:
 
 
 def _bare(allowed: Mask, nonempty: bool) -> list[_State]:
-    """Return states for values without an extension, such as one that begins with its only dot.
+    """Return states for values that end in no extension (`EXTENSION`).
 
-    States: nothing read, no dot that could begin an extension since, such a dot, and 1 to 5
-    characters of what may turn out to be an extension.
+    A dot at the very beginning starts no extension. The states are numbered by what has been read:
+
+    * 0: nothing;
+    * 1: something, and no extension can have begun since the last dot;
+    * 2: a dot after other characters;
+    * 3 to 7: such a dot, and 1 to 5 characters that are an extension if the value ends here.
     """
     anything, dotless = _class(allowed), _class(allowed & ~_DOT)
     letter, extension = _LETTER & allowed, (_LETTER | _DIGIT) & allowed
@@ -354,11 +377,14 @@ class _Writer:
     """Writer of the texts that one automaton accepts and another does not."""
 
     states: Sequence[_State]
+    """States of the first automaton, which begins in the first of them."""
     excluded: Texts
+    """The second automaton."""
     texts: dict[tuple[int, Places], str | None] = field(default_factory=dict)
+    """Expressions written so far, by the state of both automata."""
 
     def text(self) -> str | None:
-        """Return the whole expression, or None if no text is left."""
+        """Return the complete expression, or None if no text is left."""
         return self._rest(0, self.excluded.start)
 
     def _rest(self, state: int, places: Places) -> str | None:
@@ -368,6 +394,7 @@ class _Writer:
         return self.texts[state, places]
 
     def _written(self, state: int, places: Places) -> str | None:
+        """Return the result of `_rest`: arcs back to the same states, then one branch per rest."""
         here = self.states[state]
         if not places and here.rest is not None:
             return here.rest
@@ -388,6 +415,7 @@ class _Writer:
         return repeated + _alternatives([_followed(m, rest) for rest, m in written], accepts)
 
     def _arcs(self, here: _State, places: Places) -> Iterable[tuple[Mask, int, Places]]:
+        """Yield disjoint sets of characters, with the state of both automata they lead to."""
         excluded = self.excluded.arcs(places)
         for mask, following in here.arcs:
             for block, reached in excluded:
@@ -399,11 +427,13 @@ class _Writer:
 
 
 def _followed(mask: Mask, rest: str) -> str:
+    """Return an expression for one character of a set followed by an expression."""
     written = _class(mask)
     return f"{written}+" if rest == f"{written}*" else written + rest
 
 
 def _alternatives(written: Sequence[str], may_be_none: bool) -> str:
+    """Return an expression for any of several; with `may_be_none` it also matches nothing."""
     if may_be_none and len(written) == 1 and _is_repeated_class(written[0]):
         return written[0][:-1] + "*"
     text = written[0] if len(written) == 1 else f"(?:{'|'.join(written)})"

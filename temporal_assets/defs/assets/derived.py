@@ -1,6 +1,6 @@
 """The assets `page_views` and `transits`, which are made from the requests of a day."""
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.defs.publications import Publication, Publications
 from temporal_assets.engines.statements import Steps
 from temporal_assets.settings import Settings
 
@@ -45,7 +45,7 @@ def _asset(
     ) -> Iterator[dg.MaterializeResult[Any]]:
         plotted = metadata.plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+        def make(installation: Installation, day: dt.date) -> Steps[Publications]:
             part = yield from _make(installation, asset, day)
             if day in plotted:
                 part = replace(part, metadata={**part.metadata, **_shown(installation, asset, day)})
@@ -57,11 +57,11 @@ def _asset(
     return derived
 
 
-def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Made]:
+def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Publication]:
     """Publish a day of an asset, unless its requests break an invariant."""
     refuse_blocked(installation, "requests", [day])
     result = yield from daily.derived_steps(installation.store, asset, day)
-    return Made(result.manifest, metadata.of_derived(result))
+    return Publication(result.manifest, metadata.of_derived(result))
 
 
 def _shown(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:

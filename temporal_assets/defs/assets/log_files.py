@@ -1,6 +1,6 @@
 """The asset `log_files`: reads new log files into the landing zone and notes which days change."""
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast

@@ -1,6 +1,6 @@
 """The asset `released_policy`: releases a policy to crawlers after its blocking checks passed."""
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import dagster as dg
 
-from temporal_assets.defs.days import make_days, refuse_blocked, without_statements
+from temporal_assets.defs.days import as_steps, make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata.logs_and_releases import of_releases
 from temporal_assets.defs.metadata.metadata import plotted
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.defs.publications import Publication, Publications
 from temporal_assets.defs.runs import tags
 from temporal_assets.defs.stages import documentation, group_of
 from temporal_assets.policy.document import FILE
@@ -25,15 +25,19 @@ from temporal_assets.windows.registry import WINDOW_ASSETS
 RELEASE_WHEN_CHECKED: Final = (
     dg.AutomationCondition.eager() & dg.AutomationCondition.all_deps_blocking_checks_passed()
 ).with_label("release_when_checked")
-"""A policy that somebody makes by hand is released as well, as soon as its checks have passed."""
+"""Condition to release a policy: it is new, and its blocking checks have passed.
+
+Scheduled runs release their own policy; the condition is for policies that somebody builds alone.
+"""
 
 SENSOR: Final = "release"
+"""Name of the sensor that evaluates the condition."""
 
 
 def release_sensor() -> dg.AutomationConditionSensorDefinition:
-    """Return the sensor that releases, which is on from the beginning.
+    """Return the sensor that releases policies that fulfil `RELEASE_WHEN_CHECKED`.
 
-    A policy that passed its checks need not wait for a person.
+    It runs by default: a policy that passed its checks need not wait for a person.
     """
     return dg.AutomationConditionSensorDefinition(
         SENSOR,
@@ -46,7 +50,7 @@ def release_sensor() -> dg.AutomationConditionSensorDefinition:
 def released_policy_asset(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
-    """Return the asset `released_policy`."""
+    """Return the asset `released_policy`, partitioned by `days`: the last day of each window."""
     spec = dg.AssetSpec(
         RELEASED_POLICY,
         deps=[CRAWL_POLICY.name],
@@ -76,16 +80,20 @@ def released_policy_asset(
     ) -> Iterator[dg.MaterializeResult[Any]]:
         with_plots = plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Parts:
+        def make(installation: Installation, day: dt.date) -> Publications:
             return {RELEASED_POLICY: _released(installation, day, day in with_plots)}
 
-        yield from make_days(context, installation, [RELEASED_POLICY], without_statements(make))
+        yield from make_days(context, installation, [RELEASED_POLICY], as_steps(make))
 
     return released_policy
 
 
-def _released(installation: Installation, day: dt.date, plots: bool) -> Made:
-    """Release the policy of a day and return its metadata. Raises an error if checks block it."""
+def _released(installation: Installation, day: dt.date, plots: bool) -> Publication:
+    """Release the policy of a day and return it with its metadata.
+
+    With `plots`, the metadata includes the history of releases. Raises BlockedDay if a blocking
+    check of the policy failed.
+    """
     store, settings = installation.store, installation.settings
     manifest = store.require(CRAWL_POLICY.name, day)
     refuse_blocked(installation, CRAWL_POLICY.name, [day])
@@ -98,4 +106,4 @@ def _released(installation: Installation, day: dt.date, plots: bool) -> Made:
     if folder := files_of(store, settings, manifest):
         metadata["folder"] = dg.MetadataValue.path(str(folder))
         metadata["policy_bytes"] = (folder / FILE).stat().st_size
-    return Made(manifest, metadata | (of_releases(installation, day) if plots else {}))
+    return Publication(manifest, metadata | (of_releases(installation, day) if plots else {}))

@@ -3,7 +3,7 @@
 They are made together in one step.
 """
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.days import UnfinishedDay, make_days
 from temporal_assets.defs.installation import Installation
-from temporal_assets.defs.made import Made, Parts
 from temporal_assets.defs.metadata import metadata
 from temporal_assets.defs.metadata.pictures import picture
 from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
+from temporal_assets.defs.publications import Publication, Publications
 from temporal_assets.engines.statements import Steps
 from temporal_assets.landing.inventory import READER_VERSION, Inventory
 from temporal_assets.settings import Settings
@@ -48,7 +48,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         inventory = Inventory.load(installation.settings)
         plotted = metadata.plotted(context.partition_keys)
 
-        def make(installation: Installation, day: dt.date) -> Steps[Parts]:
+        def make(installation: Installation, day: dt.date) -> Steps[Publications]:
             return (yield from _make(installation, inventory, day, day in plotted))
 
         rows, assets = partial(daily.landed_rows, inventory), ("requests", "rejects")
@@ -59,7 +59,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
 
 def _make(
     installation: Installation, inventory: Inventory, day: dt.date, plot: bool
-) -> Steps[Parts]:
+) -> Steps[Publications]:
     store = installation.store
     try:
         result = yield from daily.requests_steps(
@@ -68,13 +68,13 @@ def _make(
     except daily.TooManyRejects as error:
         # The evidence is published although the requests are not.
         rejects = store.manifest("rejects", day)
-        parts = {"rejects": Made(rejects, {"bytes": rejects.size})} if rejects else {}
+        parts = {"rejects": Publication(rejects, {"bytes": rejects.size})} if rejects else {}
         raise UnfinishedDay(str(error), parts) from error
     shown, rejected = metadata.of_requests(result), metadata.of_rejects(result)
     if plot:
         shown |= metadata.hours_plot(installation, day) | sample(installation, "requests", day)
         rejected |= picture(installation, "rejects", day)
     return {
-        "requests": Made(result.requests.manifest, shown),
-        "rejects": Made(result.rejects.manifest, rejected),
+        "requests": Publication(result.requests.manifest, shown),
+        "rejects": Publication(result.rejects.manifest, rejected),
     }

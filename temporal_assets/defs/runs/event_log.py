@@ -1,15 +1,18 @@
 """Dagster's instance as commands use it: databases stay open, events of days are stored together.
 
 Here: how long a connection to SQLite lives, how many events a transaction stores, where the output
-of steps goes, and which code location a run belongs to. Not here: what an event says, where the log
-lies and how it is read, which is Dagster's. Another release of Dagster may name these methods
-otherwise: then it works as it does by itself, with more time, and the timeline of the UI lacks runs
-of commands (docs/decisions.md).
+of steps goes, and which code location a run belongs to. Not here: the content of events and the
+place of the log, which are Dagster's own.
 
-A run over many days has several events for each of them. Dagster opens up to four connections for
-every event, each with an engine of its own that compiles its statements anew, and writes the last
-event of an asset once for each of its days. It plans each check once for each day as well, though
-a check judges all days of a run at once and is entered once.
+Dagster's event log in SQLite has one database per run (a *shard*) and one for all runs, the index.
+An event is a row of both. The index has two more tables: the latest event of each asset, and tags
+of events. A run over many days has several events for each day. For every event Dagster opens up to
+four connections, each with an engine of its own that compiles its statements anew, and it writes
+the latest event of an asset once for each of its days. It also plans each check once for each day,
+though a check judges all days of a run at once and has one evaluation.
+
+The methods replaced here are private. In a release of Dagster that lacks one of them, commands
+run unchanged but slower, and the timeline of the UI lacks their runs (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -53,13 +56,14 @@ _OF_DAYS: Final = {
     dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
     dg.DagsterEventType.ASSET_OBSERVATION,
 }
+"""Types of events about one day of an asset."""
 
 _BATCH_SIZE: Final = "DAGSTER_EVENT_BATCH_SIZE"
 """Dagster's variable for the events of days that are stored together; without it, none are."""
 
 _EVENTS_AT_ONCE: Final = "200"
 
-_UNPROMISED: Final = (
+_PRIVATE_METHODS: Final = (
     *("conn_string_for_shard", "run_connection", "index_connection", "has_table"),
     *("store_event_batch", "prepare_insert_event", "_event_to_row"),
     *("_store_asset_event", "_store_asset_event_tags"),
@@ -67,7 +71,7 @@ _UNPROMISED: Final = (
 """Methods of the event log in SQLite that are used here and that Dagster does not document."""
 
 _INDEX: Final = "index"
-"""Dagster's name for the database of all runs, beside one database for each run."""
+"""Dagster's name of the index, the database of all runs."""
 
 _LABEL: Final = next(iter(OF_LOCATION))
 """Name of the tag that holds `repository@location`."""
@@ -132,10 +136,10 @@ def _read(home: Path) -> dict[str, Any] | None:
 def kept_open(event_log: Any) -> Iterator[None]:
     """Keep the databases of Dagster's event log in SQLite open between events.
 
-    The event log in PostgreSQL, which has no databases by run, keeps its own connections. One that
-    lacks any of the methods is left as it is.
+    An event log without all of the private methods stays unchanged, such as the one in PostgreSQL,
+    which keeps its own connections.
     """
-    if not all(hasattr(event_log, name) for name in _UNPROMISED):
+    if not all(hasattr(event_log, name) for name in _PRIVATE_METHODS):
         yield
         return
     databases = _Databases(event_log)
@@ -154,19 +158,22 @@ def kept_open(event_log: Any) -> Iterator[None]:
 
 
 class _Databases:
-    """The open databases of an event log: that of all runs, and that of one run at a time."""
+    """The open databases of an event log: the index, and the shard of one run at a time."""
 
     def __init__(self, log: Any) -> None:
         self._log = log
         self._connect, self._has_table = log.run_connection, log.has_table
         self._lock = RLock()
         self._engines: dict[str, Engine] = {}
+        """Open engines by shard."""
         self._used: list[str] = []
+        """Shards with a transaction in progress, one entry per transaction."""
         self._tables: set[str] = set()
+        """Names of tables known to exist."""
 
     @contextmanager
     def connection(self, shard: str) -> Iterator[Connection]:
-        """Yield a connection to a database; the context is one transaction."""
+        """Yield a connection to a shard or the index; the context is one transaction."""
         with self._lock:
             self._used.append(shard)
             try:
@@ -176,7 +183,7 @@ class _Databases:
                 self._used.remove(shard)
 
     def has_table(self, name: str) -> bool:
-        """Return whether a table is there; the answer yes is kept, because every event asks."""
+        """Return True if a table exists; the answer is cached, as Dagster asks at every event."""
         if name not in self._tables and self._has_table(name):
             self._tables.add(name)
         return name in self._tables
@@ -191,7 +198,7 @@ class _Databases:
                 self._log.store_event(_planned_once(event))
 
     def _store_days(self, events: Sequence[dg.EventLogEntry]) -> None:
-        """Store events of assets in both databases, and each asset's last among what it has."""
+        """Store events of assets in the shard and the index, and each asset's latest event once."""
         table = self._log.prepare_insert_event(events[0]).table
         rows = [self._log._event_to_row(event) for event in events]
         run = events[0].run_id
@@ -199,7 +206,8 @@ class _Databases:
             of_run.execute(table.insert(), rows)
             connection.execute(table.insert(), rows)
             (last,) = connection.execute(select(func.max(table.c.id))).one()
-            numbers = range(last - len(rows) + 1, last + 1)  # nobody else writes meanwhile
+            # Ids are consecutive: the transaction keeps other writers out.
+            numbers = range(last - len(rows) + 1, last + 1)
             self._log._store_asset_event_tags(connection, events, numbers)
             latest = {
                 (row["asset_key"], row["dagster_event_type"]): (event, number)
@@ -214,7 +222,7 @@ class _Databases:
             self._engines.popitem()[1].dispose()
 
     def _engine(self, shard: str) -> Engine:
-        """Return the engine of a database, and close that of another run, unless it is in use."""
+        """Return the engine of a database; engines of other runs that are not in use are closed."""
         if shard not in self._engines:
             with self._connect(shard):
                 pass  # Dagster creates the tables when it connects for the first time.
@@ -236,9 +244,9 @@ def _is_of_day(entry: dg.EventLogEntry) -> bool:
 
 
 def _planned_once(entry: dg.EventLogEntry) -> dg.EventLogEntry:
-    """Return the plan of a check without days; any other event as it is.
+    """Return the event, without its day if it plans a check.
 
-    The evaluation of a check names no day. It would leave the plans of the days planned for ever.
+    The evaluation of a check names no day. The plans of days would thus stay open for ever.
     """
     event = entry.dagster_event
     planned = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
@@ -259,10 +267,10 @@ def _flush_seldom(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _name_location(runs: Any) -> None:
-    """Set the code location of new runs to that which their tag names.
+    """Set the code location of new runs to the one that their tag names.
 
-    Dagster sets it on the runs that its daemon starts. The timeline of the UI leaves out runs
-    without it, whatever their tags say.
+    Dagster sets the field for runs that its daemon starts. The timeline of the UI leaves out runs
+    without the field, whatever their tags say.
     """
     add_run = runs.add_run
 
@@ -274,7 +282,7 @@ def _name_location(runs: Any) -> None:
 
 
 def _with_location(run: Any) -> Any:
-    """Return a run with the code location of its tag; as it is where Dagster has no such field."""
+    """Return a run with the code location of its tag, or unchanged if Dagster lacks the field."""
     repository, _, location = run.tags.get(_LABEL, "").partition("@")
     if not location or getattr(run, "remote_job_origin", location) is not None:
         return run

@@ -9,7 +9,7 @@ Not here: how such runs are recognised (`lifelines`), building what they did not
 the next command).
 """
 
-# No `from __future__ import annotations`: Dagster looks at the annotations of the shells.
+# No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence

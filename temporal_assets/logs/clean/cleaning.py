@@ -1,11 +1,12 @@
 """Cleaning of parsed lines to page requests: what is kept, and why the rest is not.
 
-Kept are page requests of people, with canonical URLs and pseudonymous
-clients. Everything costly runs once per distinct value (`encode`). Lines that are not kept are
-counted: *rejected* if they are not well-formed records, *dropped* if they are, but no page view.
+The cleaner keeps page requests of people, with canonical URLs and pseudonymous clients. It counts
+the other lines: *rejected* if they are not well-formed records, *dropped* if they are, but show no
+page view. Everything costly runs once per distinct value: columns are dictionary-encoded
+(`encode`), as codes into distinct values.
 
-Not here: reading bytes (`streams`, `formats`), and clients that betray themselves only by what
-they do over a whole day (`sql/days/behavioural_bots.sql`).
+Not here: reading bytes (`streams`, `formats`), and bots that show only by the requests of a
+complete day (`sql/days/behavioural_bots.sql`).
 """
 
 from __future__ import annotations
@@ -72,17 +73,18 @@ DROPS: Final = ("method", "status", "static", "bot_agent", "event", "no_views")
 """Reasons to drop well-formed lines that are no page views, in the order they are checked."""
 
 _FIRST_DROP: Final = 100
-"""First verdict that is an index into DROPS; 0 is kept, numbers between are a `Reject`."""
+"""Verdict of the first of DROPS, the others follow; 0 is kept, numbers between are a `Reject`."""
 
 
 _SCHEMES: Final = {b":80": b"http", b":443": b"https"}
+"""Scheme by the ending of a host with its port."""
 
 
 def _scheme_at(host: bytes, scheme: bytes) -> bytes:
     """Return the scheme of a host with a well-known port, else `scheme`.
 
-    Apache's `%v:%p` names the port and not the scheme, and servers behind a proxy that ends TLS
-    know neither: else `https://host:80` would be another site than the one that referrers name.
+    Apache's `%v:%p` names the port and not the scheme. With the default scheme, port 80 would give
+    `https://host:80`, a different site from the one that referrers name.
     """
     return _SCHEMES.get(host[host.rfind(b":") :], scheme)
 
@@ -90,7 +92,8 @@ def _scheme_at(host: bytes, scheme: bytes) -> bytes:
 def _origin(url: bytes | None) -> bytes | None:
     """Return `scheme://host` if a canonical URL consists of that alone, else None.
 
-    A host may be whatever a visitor has sent: a path behind `a.example?x=1` would be of its query.
+    The host of a line may be any text that a visitor sent: a path appended to `a.example?x=1` would
+    become a part of the query.
     """
     return url[:-1] if url and url.endswith(b"/") and url.count(b"/") == len("///") else None
 
@@ -130,16 +133,18 @@ class Cleaned:
     time: Offsets
     """Microseconds since 1970-01-01T00:00:00Z."""
     client: Offsets
+    """Pseudonyms of the clients; 0 in logs of counts."""
     url: Strings
     referrer: Strings
     site: Strings
     tally: Tally
+    """Counts and samples of the lines that are not kept."""
     last_day: int
     """Day of the last line with a readable time, or UNKNOWN_DAY."""
     first_known_day: int
     """Day of the first line with a readable time, or UNKNOWN_DAY."""
     verdict: NDArray[np.int16]
-    """Per line of the block, kept or not: 0, or why not (`reason_of`)."""
+    """Verdict on each line of the block: 0 for kept ones, else the reason (`reason_of`)."""
     referrers_given: int
     """Page requests whose line names a referrer."""
     referrers_usable: int
@@ -213,7 +218,7 @@ class Cleaner:
         if records.is_page is not None:
             rows = _sieve(verdict, rows, records.is_page[rows], "event")
         if records.counts is not None:
-            rows = _sieve(verdict, rows, _is_any(records.counts.take(rows)), "no_views")
+            rows = _sieve(verdict, rows, _has_views(records.counts.take(rows)), "no_views")
         if records.method is not None:
             keep = _flags(records.method, rows, lambda value: value == METHOD, missing=True)
             rows = _sieve(verdict, rows, keep, "method")
@@ -281,7 +286,13 @@ class Cleaner:
     def _urls(
         self, records: Records, verdict: NDArray[np.int16], rows: Offsets, target: Encoded
     ) -> tuple[Strings, Strings, Offsets]:
-        """Return canonical URL and site of every row; rows without a valid one are rejected."""
+        """Return canonical URLs, their sites, and their rows; other rows get a verdict.
+
+        The URL of a row is its base (scheme and host) and its target. Each distinct pair of both
+        takes one of three ways: plain targets, nearly all, are canonical as they are; for targets
+        that differ only by their spelling (`plainly_spelled`) bytes are tidied; all others are
+        parsed. A target that is a complete URL names its own site.
+        """
         base_of, bases = self._bases(records, rows)
         codes, keys = encode_keys(base_of.astype(np.int64) << 32 | target.codes.astype(np.int64))
         base = (keys >> 32).astype(np.int32)
@@ -289,28 +300,28 @@ class Cleaner:
         has_base = np.array([value is not None for value in bases], np.bool_)[base]
         plain = has_base & plain_targets(distinct.data, distinct.start, distinct.stop, self.rules)
         prefixes = from_values([value or b"" for value in bases])
-        careful: dict[int, bytes | None] = {}
+        parsed: dict[int, bytes | None] = {}
         absolute: set[int] = set()
-        rest = np.flatnonzero(~plain)
-        spelled = take(distinct, rest)
-        easy = plainly_spelled(spelled.data, spelled.start, spelled.stop).tolist()
-        decoded = _decoded(distinct, rest, records.escaped)
-        for (i, raw), is_easy in zip(decoded, easy, strict=True):
+        others = np.flatnonzero(~plain)
+        other_targets = take(distinct, others)
+        can_tidy = plainly_spelled(other_targets.data, other_targets.start, other_targets.stop)
+        decoded = _decoded(distinct, others, records.escaped)
+        for (i, raw), is_tidied in zip(decoded, can_tidy.tolist(), strict=True):
             prefix = bases[base[i]]
-            if is_easy and prefix is not None:
-                careful[i] = prefix + tidied(raw, self.rules)
+            if is_tidied and prefix is not None:
+                parsed[i] = prefix + tidied(raw, self.rules)
             elif raw[:1] == b"/":
-                careful[i] = None if prefix is None else self.canonical(prefix + raw)
+                parsed[i] = None if prefix is None else self.canonical(prefix + raw)
             elif raw[:4].lower() == b"http":
-                careful[i] = self.canonical(raw)
+                parsed[i] = self.canonical(raw)
                 absolute.add(i)
-        position, values = _assemble(plain, prefixes, base, distinct, careful)
-        site_position, site_values = _sites(bases, base, {i: careful[i] for i in absolute})
+        position, values = _assemble(plain, prefixes, base, distinct, parsed)
+        site_position, site_values = _sites(bases, base, {i: parsed[i] for i in absolute})
         positions = position[codes]
-        slashed = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
-        homeless = (~has_base & slashed)[codes]
+        is_path = distinct.data[np.minimum(distinct.start, distinct.data.size - 1)] == ord("/")
+        lacks_host = (~has_base & is_path)[codes]
         verdict[rows[positions < 0]] = Reject.BAD_URL
-        verdict[rows[(positions < 0) & homeless]] = Reject.NO_HOST
+        verdict[rows[(positions < 0) & lacks_host]] = Reject.NO_HOST
         kept = positions >= 0
         return (
             Strings(positions[kept], values),
@@ -319,9 +330,9 @@ class Cleaner:
         )
 
     def _referrers(self, records: Records, rows: Offsets) -> tuple[Strings, int]:
-        """Return the canonical referrer of every row, and how many rows name an unusable one.
+        """Return the canonical referrer of every row, and how many rows name a referrer at all.
 
-        What is no web page is no referrer.
+        A referrer that is no web page is left out, but counted.
         """
         if records.referrer is None:
             return Strings(np.full(len(rows), -1, np.int32), pa.array([], pa.string())), 0
@@ -332,15 +343,15 @@ class Cleaner:
         schemes = {"keep": (b"", b"http://", b"https://")}.get(
             self.cleaning.scheme, (b"", *(self.cleaning.scheme.encode() + b"://",) * 2)
         )
-        careful: dict[int, bytes | None] = {}
+        parsed: dict[int, bytes | None] = {}
         for i, value in _decoded(raw, np.flatnonzero(~plain), records.escaped):
             # Logstash leaves the quotes of the line around it.
             bare = value.strip(b'"') if value.startswith(b'"') else value
-            careful[i] = None if bare in (b"", b"-") else self.canonical(bare)
+            parsed[i] = None if bare in (b"", b"-") else self.canonical(bare)
         skip = np.where(kind == 1, len("http://"), len("https://"))
         rest = Column(raw.data, raw.start + np.where(plain, skip, 0), raw.stop)
         position, values = _assemble(
-            plain, from_values(list(schemes)), kind.astype(np.int32), rest, careful
+            plain, from_values(list(schemes)), kind.astype(np.int32), rest, parsed
         )
         missing = encoded.codes < 0
         codes = np.where(missing, np.int32(-1), np.append(position, np.int32(-1))[encoded.codes])
@@ -375,8 +386,8 @@ class Cleaner:
         return redact(records.text.value(row) or b"", [value for value in private_values if value])
 
 
-def _is_any(counts: Counts) -> NDArray[np.bool_]:
-    """Return True for rows whose counts say that a page was opened at all."""
+def _has_views(counts: Counts) -> NDArray[np.bool_]:
+    """Return True for rows with a view, a visitor or a transit."""
     return np.asarray((counts.views > 0) | (counts.visitors > 0) | (counts.transits > 0))
 
 
@@ -391,6 +402,7 @@ def reason_of(verdict: int) -> str:
 def _sieve(
     verdict: NDArray[np.int16], rows: Offsets, keep: NDArray[np.bool_], reason: str
 ) -> Offsets:
+    """Return the rows to keep; the others get the verdict of a reason of DROPS."""
     verdict[rows[~keep]] = _FIRST_DROP + DROPS.index(reason)
     return rows[keep]
 
@@ -398,14 +410,17 @@ def _sieve(
 def _flags(
     column: Column, rows: Offsets, test: Callable[[bytes], bool], missing: bool
 ) -> NDArray[np.bool_]:
-    """Return `test` of each row's value, evaluated once per distinct value."""
+    """Return `test` of each row's value, evaluated once per distinct value.
+
+    `missing` is the result for rows without a value.
+    """
     encoded = encode(column, rows)
     distinct = [test(value) for value in to_list(encoded.distinct)]
     return np.array([*distinct, missing], np.bool_)[encoded.codes]
 
 
 def _decoded(column: Column, index: Offsets, escaped: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield chosen values with their numbers, with the escapes of the log undone."""
+    """Yield the values at `index` with their index; `escaped` undoes the escapes of the log."""
     for i, raw in zip(index.tolist(), to_list(take(column, index)), strict=True):
         yield i, decode_escapes(raw) if escaped and b"\\" in raw else raw
 
@@ -415,29 +430,39 @@ def _assemble(
     prefixes: Column,
     prefix_of: Codes,
     rest: Column,
-    careful: dict[int, bytes | None],
+    parsed: dict[int, bytes | None],
 ) -> tuple[Codes, pa.StringArray]:
-    """Return strings of the distinct values: `prefix + rest` where plain, else from `careful`.
+    """Return the strings of distinct values, as positions in an array and the array.
 
-    Returns the position of each distinct value in the array, -1 where it has none.
+    Args:
+        plain: True for values that are a prefix and the rest, joined.
+        prefixes: Distinct prefixes.
+        prefix_of: Number of each value's prefix.
+        rest: The rest of each value.
+        parsed: Strings of the other values, by number; None for invalid ones.
+
+    Values that are invalid or in neither have position -1.
     """
     rows = np.flatnonzero(plain)
-    easy = concatenate(
+    joined = concatenate(
         prefixes, prefix_of[rows], Column(rest.data, rest.start[rows], rest.stop[rows])
     )
-    valid = [(i, value) for i, value in careful.items() if value is not None]
+    valid = [(i, value) for i, value in parsed.items() if value is not None]
     position = np.full(len(plain), -1, np.int32)
     position[rows] = np.arange(len(rows), dtype=np.int32)
     for at, (i, _) in enumerate(valid, start=len(rows)):
         position[i] = at
-    hard = from_values([value for _, value in valid])
-    return position, pa.concat_arrays([to_arrow(easy), to_arrow(hard)])
+    others = from_values([value for _, value in valid])
+    return position, pa.concat_arrays([to_arrow(joined), to_arrow(others)])
 
 
 def _sites(
     bases: list[bytes | None], base: Codes, absolute: dict[int, bytes | None]
 ) -> tuple[Codes, pa.StringArray]:
-    """Return the site of each distinct URL: of its base, or of itself where it is absolute."""
+    """Return the site of each distinct URL, as codes and an array of sites.
+
+    The site is that of the URL's base, or of the URL itself for those in `absolute`.
+    """
     site_codes: dict[str, int] = {}
 
     def number(url: bytes | None) -> int:

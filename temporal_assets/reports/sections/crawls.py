@@ -1,7 +1,12 @@
 """Report sections on crawl orders, from rows of `crawl_simulation` and `timely_simulation`.
 
-They are BB Figures 7 to 10, PageRank beside the traffic (BB Figure 1) and arriving in time. Tables
-have no URL.
+The sections are BB Figures 7 to 10 (`orders`) and crawls while pages are born (`timely`). Their
+tables contain no URL.
+
+A *row* is a row of one of the two tables, by column. `crawl_simulation` has one row per trial,
+scenario, order and share of pages fetched (`throughput`); values of a complete curve, such as its
+area, are repeated in all of its rows. `timely_simulation` has one row per trial, strategy and
+budget.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from temporal_assets.reports.document import (
 )
 from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent
 
+# Columns: id of the section, figure, scenario, title, and True for orders by links.
 _FIGURES: Final = (
     ("bb-figure-7", "BB Figure 7", "fetch", "Orders of patterns, to fetch a site", False),
     ("bb-figure-8", "BB Figure 8", "fetch", "Breadth first and PageRank, to fetch a site", True),
@@ -77,8 +83,10 @@ _NOTHING_BORN: Final = Missing("no page was born during a crawl that could be si
 def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> list[Section]:
     """Return BB Figures 7 to 10, one section each.
 
-    `why` says what differs here from the paper's sites, for use where its claim does not hold;
-    `missing` says why there are no rows, if known.
+    Args:
+        rows: Rows of `crawl_simulation`.
+        why: Sentence on how these sites differ from the paper's, shown where its claim fails.
+        missing: Reason why there are no rows, if known.
     """
     if not rows:
         why_missing = missing or _NO_CRAWL
@@ -93,14 +101,14 @@ def _figure(
     rows: Sequence[Row], why: str, id_: str, source: str, scenario: str, title: str, by_links: bool
 ) -> Section:
     """Return the section of one of the paper's figures, with curves and a table per trial."""
-    own = [row for row in rows if row["scenario"] == scenario]
-    trials = grouped(own, ("trial",))
+    of_scenario = [row for row in rows if row["scenario"] == scenario]
+    trials = grouped(of_scenario, ("trial",))
     names = _LINKS if by_links else _PATTERNS
     says = [_links_said(t, scenario) if by_links else _patterns_said(t) for t in trials.values()]
-    if by_links and why and any(not _holds(t)[0] for t in trials.values()):
+    if by_links and why and not all(map(_paper_holds, trials.values())):
         says.append(why)
-    curves = tuple(curves_of(own_, title, names) for own_ in trials.values())
-    sums = tuple(_sums(own_, names) for own_ in trials.values())
+    curves = tuple(curves_of(trial_rows, title, names) for trial_rows in trials.values())
+    sums = tuple(_sums(trial_rows, names) for trial_rows in trials.values())
     return Section(
         id_,
         CRAWLS,
@@ -127,19 +135,20 @@ def _about(row: Row) -> str:
     )
 
 
-def _wholes(own: Sequence[Row]) -> dict[str, Row]:
-    """Return one row for each curve; values of the whole curve are in all its rows."""
-    return {row["crawl_order"]: row for row in own}
+def _row_of_order(trial_rows: Sequence[Row]) -> dict[str, Row]:
+    """Return one row of each order, for values of the complete curve."""
+    return {row["crawl_order"]: row for row in trial_rows}
 
 
 def _needs(row: Row) -> str:
+    """Return the share of pages needed for 80 % of the traffic as text."""
     share = row["pages_80"]
     return "never" if share is None else percent(share)
 
 
-def _links_said(own: Sequence[Row], scenario: str) -> str:
+def _links_said(trial_rows: Sequence[Row], scenario: str) -> str:
     """Return sentences on the orders by links: pages needed for 80 % of the traffic."""
-    curves = _wholes(own)
+    curves = _row_of_order(trial_rows)
     ours, graph = curves["combined"], curves["behaviour_graph"]
     rank, breadth = curves["page_rank"], curves["breadth_first"]
     verdict = {
@@ -147,19 +156,20 @@ def _links_said(own: Sequence[Row], scenario: str) -> str:
         (True, False): "There the paper's claim holds",
         (False, True): "There the paper's claim does not hold for its order; it does for ours",
         (False, False): "There the paper's claim does not hold",
-    }[_holds(own)]
+    }[_paper_holds(trial_rows), _needs_fewest(trial_rows, "combined")]
     return (
-        f"{_trial(own)}, pages needed for 80% of the traffic: combined (ours) {_needs(ours)},"
+        f"{_trial(trial_rows)}, pages needed for 80% of the traffic:"
+        f" combined (ours) {_needs(ours)},"
         f" behaviour graph {_needs(graph)}, PageRank {_needs(rank)}, breadth first"
         f" {_needs(breadth)}, random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]})."
         f" {verdict}."
-        f" {_early_said(own)} {_best_said(own)}"
+        f" {_early_said(trial_rows)} {_best_said(trial_rows)}"
     )
 
 
-def _early_said(own: Sequence[Row]) -> str:
-    """Say where the behaviour graph's order is behind PageRank and random, at small budgets."""
-    shares = _shares(own)
+def _early_said(trial_rows: Sequence[Row]) -> str:
+    """Return a sentence on budgets at which PageRank or random beats the behaviour graph."""
+    shares = _shares(trial_rows)
     graph, behind = shares["behaviour_graph"], []
     for name, title in (("page_rank", "PageRank"), ("random", "random")):
         at = [t for t in _EARLY if t in graph and shares[name][t] > graph[t] + _SAME]
@@ -172,11 +182,14 @@ def _early_said(own: Sequence[Row]) -> str:
     return f"{'; '.join(behind)}."
 
 
-def _best_said(own: Sequence[Row]) -> str:
-    """Say how ours compares with the best of the simple orders, which has hindsight."""
+def _best_said(trial_rows: Sequence[Row]) -> str:
+    """Return a sentence that compares our order with the best simple order at each budget.
+
+    The best simple order is the best in hindsight.
+    """
     rows = [
         row
-        for row in own
+        for row in trial_rows
         if row["crawl_order"] == "combined" and round(row["throughput"], 4) in _EARLY
     ]
     sure = [row for row in rows if row["traffic_less_best_low"] is not None]
@@ -191,6 +204,7 @@ def _best_said(own: Sequence[Row]) -> str:
 
 
 def _gains(rows: Sequence[Row]) -> str:
+    """Return our lead over the best simple order at each share of pages, in percentage points."""
     return ", ".join(
         f"{_signed(100 * row['traffic_less_best'])} points at {row['throughput']:.0%}"
         f" ({_NAMES.get(row['best_baseline'], row['best_baseline'].replace('_', ' '))})"
@@ -199,11 +213,13 @@ def _gains(rows: Sequence[Row]) -> str:
 
 
 def _surely(how: str, rows: Sequence[Row]) -> str:
+    """Return the shares of pages at which ours is `how` ("ahead") beyond chance; empty if none."""
     at = [round(row["throughput"], 4) for row in rows]
     return f"{how} beyond chance (95%, over sites) at {_listed(at)}" if at else ""
 
 
 def _listed(throughputs: Sequence[float]) -> str:
+    """Return shares of pages as text: `1%, 5%`."""
     return ", ".join(f"{t:.0%}" for t in throughputs)
 
 
@@ -211,35 +227,38 @@ _SAME: Final = 1e-9
 """Largest difference between shares of the traffic that count as equal."""
 
 
-def _shares(own: Sequence[Row]) -> dict[str, dict[float, float]]:
-    """Return the share of traffic by order and share of pages."""
+def _shares(trial_rows: Sequence[Row]) -> dict[str, dict[float, float]]:
+    """Return the share of traffic, by order and by share of pages fetched."""
     shares_of_order: dict[str, dict[float, float]] = {}
-    for row in own:
+    for row in trial_rows:
         at = round(row["throughput"], 4)
         shares_of_order.setdefault(row["crawl_order"], {})[at] = row["traffic_share"]
     return shares_of_order
 
 
-def _holds(own: Sequence[Row]) -> tuple[bool, bool]:
-    """Return if the behaviour graph, and if our order, need fewer pages for 80 % than others."""
-    curves = _wholes(own)
-    others = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
-
-    def ahead(name: str) -> bool:
-        mine = curves[name]["pages_80"]
-        return mine is not None and all(rival is None or mine < rival for rival in others)
-
-    return ahead("behaviour_graph"), ahead("combined")
+def _paper_holds(trial_rows: Sequence[Row]) -> bool:
+    """Return True if the paper's claim on the behaviour graph holds for a trial."""
+    return _needs_fewest(trial_rows, "behaviour_graph")
 
 
-def _patterns_said(own: Sequence[Row]) -> str:
-    """Return a sentence on the best and the worst of the orders of patterns."""
-    curves = {k: v for k, v in _wholes(own).items() if k in _PATTERNS and k != "oracle"}
+def _needs_fewest(trial_rows: Sequence[Row], order: str) -> bool:
+    """Return True if an order needs fewer pages than PageRank and breadth first for 80 %."""
+    curves = _row_of_order(trial_rows)
+    needed = curves[order]["pages_80"]
+    rivals = [curves[name]["pages_80"] for name in ("page_rank", "breadth_first")]
+    return needed is not None and all(rival is None or needed < rival for rival in rivals)
+
+
+def _patterns_said(trial_rows: Sequence[Row]) -> str:
+    """Return sentences on the best and the worst of the orders of patterns in a trial."""
+    curves = {
+        k: v for k, v in _row_of_order(trial_rows).items() if k in _PATTERNS and k != "oracle"
+    }
     best = max(curves.values(), key=lambda row: row["area"])
     plain = [row for name, row in curves.items() if name != "combined"]
     first, last = (choose(plain, key=lambda row: row["area"]) for choose in (max, min))
     return (
-        f"{_trial(own)}: the largest area under the curve is {best['area']:.3f}, of"
+        f"{_trial(trial_rows)}: the largest area under the curve is {best['area']:.3f}, of"
         f" {_name(best)}; of the paper's orders {_name(first)} is the best ({first['area']:.3f})"
         " and"
         f" {_name(last)} the worst ({last['area']:.3f}). In the paper the behaviour graph is the"
@@ -247,8 +266,9 @@ def _patterns_said(own: Sequence[Row]) -> str:
     )
 
 
-def _trial(own: Sequence[Row]) -> str:
-    head = own[0]
+def _trial(trial_rows: Sequence[Row]) -> str:
+    """Return the name of the rows' trial, with its days if it is out of time."""
+    head = trial_rows[0]
     if head["trial"] == "in_sample":
         return "In sample"
     return (
@@ -258,14 +278,18 @@ def _trial(own: Sequence[Row]) -> str:
 
 
 def _name(row: Row) -> str:
+    """Return the title of a row's order."""
     name = str(row["crawl_order"])
     return _NAMES.get(name, name.replace("_", " "))
 
 
-def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Chart:
-    """Return a chart of crawls of one scenario and trial, with orders `names` or all."""
+def curves_of(trial_rows: Sequence[Row], title: str, names: Sequence[str] = ()) -> Chart:
+    """Return a chart of the rows of one scenario and trial: traffic by share of pages fetched.
+
+    `names` are the orders to show, all by default.
+    """
     names = names or tuple(_COLOURS)
-    curves = grouped(own, ("crawl_order",))
+    curves = grouped(trial_rows, ("crawl_order",))
     series = []
     for name in names:
         points = sorted(curves.get((name,), []), key=lambda row: row["throughput"])
@@ -279,9 +303,9 @@ def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Char
                     tuple(row["traffic_share"] for row in points),
                 )
             )
-    what = _SCENARIOS[own[0]["scenario"]]
+    what = _SCENARIOS[trial_rows[0]["scenario"]]
     return Chart(
-        f"{title}, {_TRIALS[own[0]['trial']]}",
+        f"{title}, {_TRIALS[trial_rows[0]['trial']]}",
         f"Share of the {what} after each share of the pages; further up and left is better.",
         Axis("pages fetched", "share", 0.0, 1.0),
         Axis(what, "share", 0.0, 1.0),
@@ -289,9 +313,9 @@ def curves_of(own: Sequence[Row], title: str, names: Sequence[str] = ()) -> Char
     )
 
 
-def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
+def _sums(trial_rows: Sequence[Row], names: Sequence[str]) -> Table:
     """Return a table of the area of each curve, and of pages needed and traffic covered."""
-    curves = grouped(own, ("crawl_order",))
+    curves = grouped(trial_rows, ("crawl_order",))
     columns = (
         Column("order"),
         Column("area", "score"),
@@ -315,13 +339,17 @@ def _sums(own: Sequence[Row], names: Sequence[str]) -> Table:
                 )
             )
     rows.sort(key=lambda row: -row[1])
-    return Table(f"The same in numbers, {_TRIALS[own[0]['trial']]}", columns, tuple(rows))
+    return Table(f"The curves in numbers, {_TRIALS[trial_rows[0]['trial']]}", columns, tuple(rows))
 
 
 def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
-    """Return the section on how much interest is left when pages are fetched.
+    """Return the section on the interest that is still to come when pages are fetched.
 
-    After Lefortier et al. (2013). `missing` as in `orders`.
+    The measure is that of Lefortier et al. (2013).
+
+    Args:
+        rows: Rows of `timely_simulation`.
+        missing: Reason why there are no rows, if known.
     """
     title = "Arriving in time: crawls while pages are born"
     if not rows:
@@ -334,12 +362,15 @@ def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
         "",
         title,
         "both" if len(trials) > 1 else "out_of_time" if rows[0]["horizon_days"] else "in_sample",
-        tuple(_in_time(own) for own in trials.values()),
-        tuple(block for own in trials.values() for block in (budgets(own), _strategies(own))),
+        tuple(_least_budget_said(trial_rows) for trial_rows in trials.values()),
+        tuple(
+            block
+            for trial_rows in trials.values()
+            for block in (budgets(trial_rows), _strategies(trial_rows))
+        ),
         "Pages are born over time and interest in each decays along its own curve; the crawler"
-        " has a"
-        " budget of fetches an hour. The score is the share of interest still to come at the first"
-        " fetch; pages never fetched count as none.",
+        " has a budget of fetches an hour. The score is the share of interest still to come"
+        " at the first fetch; pages never fetched count as none.",
     )
 
 
@@ -351,25 +382,27 @@ _STRATEGIES: Final = {
     "ours": ("ours", 1),
     "split": ("ours, one price", 6),
 }
+"""Title and colour of each strategy."""
 
 
-def _span(own: Sequence[Row]) -> str:
-    head = own[0]
+def _span(trial_rows: Sequence[Row]) -> str:
+    """Return the name of the rows' trial with the days of the crawl."""
+    head = trial_rows[0]
     kind = "in sample" if head["trial"] == "in_sample" else "out of time"
     return f"{kind}, {head['crawled_from']} to {head['crawled_until']}"
 
 
-def _in_time(own: Sequence[Row]) -> str:
+def _least_budget_said(trial_rows: Sequence[Row]) -> str:
     """Return a sentence that compares ours with the best other strategy at the least budget."""
-    least = min(row["fetches_per_hour"] for row in own)
-    few = {row["strategy"]: row for row in own if row["fetches_per_hour"] == least}
+    least = min(row["fetches_per_hour"] for row in trial_rows)
+    few = {row["strategy"]: row for row in trial_rows if row["fetches_per_hour"] == least}
     others = {
         name: row["temporal_remaining"]
         for name, row in few.items()
         if name not in ("ours", "split")
     }
-    head = own[0]
-    beginning = f"{_span(own).capitalize()}: with {least:.3g} fetches an hour"
+    head = trial_rows[0]
+    beginning = f"{_span(trial_rows).capitalize()}: with {least:.3g} fetches an hour"
     if "ours" not in few or not others:
         return f"{beginning}, {counted(head['born'], 'page')} are born."
     best = max(others, key=lambda name: others[name])
@@ -381,12 +414,13 @@ def _in_time(own: Sequence[Row]) -> str:
     )
 
 
-def budgets(own: Sequence[Row]) -> Chart:
-    """Return a chart of the interest left at the fetch, by budget."""
+def budgets(trial_rows: Sequence[Row]) -> Chart:
+    """Return a chart of the interest in temporal pages still to come at the fetch, by budget."""
     series = []
     for name, (title, colour) in _STRATEGIES.items():
         points = sorted(
-            (row for row in own if row["strategy"] == name), key=lambda row: row["fetches_per_hour"]
+            (row for row in trial_rows if row["strategy"] == name),
+            key=lambda row: row["fetches_per_hour"],
         )
         if points:
             series.append(
@@ -399,7 +433,7 @@ def budgets(own: Sequence[Row]) -> Chart:
                 )
             )
     return Chart(
-        f"Interest in temporal pages still to come, {_span(own)}",
+        f"Interest in temporal pages still to come, {_span(trial_rows)}",
         "By the budget of fetches an hour; higher is better.",
         Axis("fetches an hour", "number", is_log=False, low=0.0),
         Axis("interest to come", "share", 0.0, 1.0),
@@ -407,10 +441,10 @@ def budgets(own: Sequence[Row]) -> Chart:
     )
 
 
-def _strategies(own: Sequence[Row]) -> Table:
-    """Return a table of all strategies under all budgets."""
+def _strategies(trial_rows: Sequence[Row]) -> Table:
+    """Return a table of all strategies under all budgets, one row each."""
     return Table(
-        f"Strategies and budgets, {_span(own)}",
+        f"Strategies and budgets, {_span(trial_rows)}",
         (
             Column("strategy"),
             Column("fetches an hour", "number"),
@@ -433,12 +467,13 @@ def _strategies(own: Sequence[Row]) -> Table:
                 _minutes(row["delay_90_hours"]),
                 *(row[n] for n in ("fetches", "wasted")),
             )
-            for row in own
+            for row in trial_rows
         ),
     )
 
 
 def _minutes(hours: float | None) -> float | None:
+    """Return hours in minutes."""
     return None if hours is None else 60.0 * hours
 
 

@@ -1,8 +1,13 @@
 """`seed_evaluation`: published lists compared with the list in use and with simple rules.
 
-Here: the lists of a trial, and what each covers (TW Table 1, NP Table 2). Out of time the lists and
-the policy that were published on the earlier day are judged as they are. Beside them stand the
-papers' lists and curves, made from the labels of that day, and rules that need no statistics.
+Here: the lists of a trial, and the pages that each covers (TW Table 1, NP Table 2). Not here: the
+trials (`trials`), the rules of lists and their coverage (`core.lists.list_judgement`).
+
+A trial learns from one window and judges by pages of another (out of time) or of the same (in
+sample). Out of time, the lists and the policy that were published at the end of the earlier window
+are judged unchanged. They are compared with the papers' lists and curves, built from the labels of
+that window, and with rules that need no statistics. The measures of a list are its precision,
+recall and F, by temporal pages and by news.
 """
 
 from __future__ import annotations
@@ -51,12 +56,18 @@ Row = dict[str, Any]
 
 
 def judge(job: Job, listed: SiteList | None) -> list[Row]:
-    """Return the rows of `seed_evaluation`, for all trials and both labels."""
+    """Return the rows of `seed_evaluation`, for all trials and both labels.
+
+    `listed` is the list of sites in use, None where the settings name none.
+    """
     return [row for trial in trials(job) for row in judge_trial(job, trial, listed)]
 
 
 def judge_trial(job: Job, trial: Trial, listed: SiteList | None) -> Iterator[Row]:
-    """Yield the rows of one trial."""
+    """Yield the rows of one trial.
+
+    Pages are numbered: first the known pages of the trial, then the judged pages among the others.
+    """
     new = trial.judged.filter(pc.invert(pc.is_in(trial.judged["url"], trial.known["url"])))
     urls = pa.concat_arrays([*trial.known["url"].chunks, *new["url"].chunks])
     trees = section_trees(from_arrow(urls))
@@ -127,21 +138,32 @@ def _fetched_now(job: Job, trial: Trial, urls: pa.Array) -> Flags | None:
 
 
 def _pages(trial: Trial, trees: SectionTrees, urls: pa.Array, label: str) -> Pages:
-    """Return flags and views of all pages of a trial: known ones first, then those born later."""
-    known_pages, judged = len(trial.known), pc.index_in(trial.judged["url"], urls).to_numpy()
-    name = f"is_{label}"
-    learned = np.zeros(len(urls), np.bool_)
+    """Return the labels and views of a trial's pages: known ones first, then other judged ones.
+
+    Known pages have the label as it was when the lists were built, judged pages the label that
+    later views gave them. In sample these are the same.
+    """
+    known_count = len(trial.known)
+    judged = pc.index_in(trial.judged["url"], urls).to_numpy()
+    has_label = np.zeros(len(urls), np.bool_)
+    has_label[:known_count] = trial.known[f"has_{label}"].to_numpy()
+    known_label = np.zeros(len(urls), np.bool_)
+    known_label[:known_count] = trial.known[f"is_{label}"].to_numpy()
     views = np.zeros(len(urls), np.int64)
-    truth = np.zeros(len(urls), np.bool_)
-    learned[:known_pages] = trial.known[name].to_numpy()
-    settled = np.zeros(len(urls), np.bool_)
-    settled[:known_pages] = trial.known[f"has_{label}"].to_numpy()
-    views[:known_pages] = trial.known["total"].to_numpy()
-    truth[judged] = trial.judged[name].to_numpy()
+    views[:known_count] = trial.known["total"].to_numpy()
     is_judged = np.zeros(len(urls), np.bool_)
     is_judged[judged] = True
-    is_known = np.arange(len(urls)) < known_pages
-    return Pages(trees, is_known, settled, learned, views, is_judged, truth)
+    truth = np.zeros(len(urls), np.bool_)
+    truth[judged] = trial.judged[f"is_{label}"].to_numpy()
+    return Pages(
+        trees,
+        is_known=np.arange(len(urls)) < known_count,
+        is_settled=has_label,
+        label=known_label,
+        views=views,
+        is_judged=is_judged,
+        truth=truth,
+    )
 
 
 def _rows(
@@ -152,11 +174,20 @@ def _rows(
     in_use: Flags | None,
     published: Sequence[Choice],
 ) -> Iterator[Row]:
-    """Yield a row for each list of a trial, with intervals for those in use."""
+    """Yield a row for each list of a trial and label, with intervals for lists that may be used.
+
+    Args:
+        job: The build of the table.
+        trial: Trial that judges.
+        label: `temporal` or `news`.
+        pages: Labels and views of the trial's pages.
+        in_use: Flags of the sections that the list in use covers; None without such a list.
+        published: Lists and policy that were published on the day the trial learns from.
+    """
     site = pages.trees.roots
-    # Of a list of all sites, as many as were drawn are here; so it is with the list in use.
-    own = round(job.settings.sites.top_k * trial.share)
-    length = max(own if in_use is None else int(in_use.sum()), 1)
+    # A trial with a sample of the sites gets a list that is shorter by the same share.
+    own_length = round(job.settings.sites.top_k * trial.share)
+    length = max(own_length if in_use is None else int(in_use.sum()), 1)
     rules = Rules(scoring_of(job.settings), rule_of(job.settings), length)
     baselines: dict[str, tuple[float, Draws]] = {}
     for choice in chain(choices(pages, rules, in_use), published):
@@ -185,7 +216,10 @@ def _rows(
 
 
 def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws]]) -> Row:
-    """Return the lead in F of a list over the list in use, and over the best baseline."""
+    """Return the lead in F of a list over the list in use, and over the best baseline.
+
+    `f` and `draws` are F and the bootstrap draws of the list; `baselines` has both by rule.
+    """
     best = max(baselines, key=lambda rule: baselines[rule][0])
     row: Row = {"best_baseline": best}
     for name, rule in (("f_gain", "list"), ("f_lead", best)):
@@ -197,6 +231,7 @@ def _compared(f: float, draws: Draws, baselines: Mapping[str, tuple[float, Draws
 
 
 def _measures(counts: SiteCounts) -> Row:
+    """Return numbers of pages, precision, recall and F of a list, over all sites."""
     found_pages, pages, wanted = (
         int(part.sum()) for part in (counts.found, counts.pages, counts.wanted)
     )
@@ -212,6 +247,7 @@ def _measures(counts: SiteCounts) -> Row:
 
 
 def _intervals(draws: Draws) -> Row:
+    """Return the bounds of the 95 % intervals of precision, recall and F."""
     row: Row = {}
     for name in ("precision", "recall", "f"):
         row[f"{name}_low"], row[f"{name}_high"] = interval(getattr(draws, name))

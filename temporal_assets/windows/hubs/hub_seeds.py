@@ -1,7 +1,12 @@
 """`hub_seeds`: the pages to start crawling from, and how often to visit them (NP 4.2, 5.1).
 
-Here: choosing between the two implementations, sites without a hub, and the published rows. Not
-here: the choice by SQL (`hub_choice`), the same in compiled code (`hub_choice_compiled`).
+The list has three parts: hubs, from which links lead to temporal pages; the front pages of sites
+that have temporal pages but no hub; and, if the list is shorter than `FILLED`, the pages with the
+most clicks out of them.
+
+Here: choosing between the two implementations, front pages, clicked pages, and the published rows.
+Not here: the choice of hubs by SQL (`hub_choice`) and in compiled code (`hub_choice_compiled`),
+which give the same hubs, and the order of the list (`hub_list`).
 """
 
 from __future__ import annotations
@@ -45,6 +50,7 @@ the papers' logs, the compiled code chooses the hubs (`hub_choice_compiled`)."""
 _TEMPORAL_SITES: Final = "SELECT DISTINCT site FROM page_labels WHERE is_temporal ORDER BY site"
 _SITES: Final = "SELECT DISTINCT site FROM page_totals ORDER BY site"
 _ALL_ROWS: Final = 10_000_000
+"""Limit of a query for sites, above any number of them."""
 
 _FRONT_PAGES: Final = passing("front_pages", "page BIGINT, url VARCHAR, followers BIGINT")
 
@@ -55,9 +61,10 @@ def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
     visits = VisitFiles(job.followed(), job.files("page_traffic"), job.urls("page_traffic"), days)
     chosen = None
-    # Counts of links are few, and their pages may be opened on other days: statements compare URLs.
-    is_counted = any(manifest.counts for manifest in job.window("transits").manifests)
-    if job.engine.spread is None and not is_counted:
+    # Logs of counts per day have few links, and pages of a link may be opened on other days only:
+    # SQL compares their URLs, compiled code their numbers of one day.
+    has_counts = any(manifest.counts for manifest in job.window("transits").manifests)
+    if job.engine.spread is None and not has_counts:
         chosen = numbered_hubs(job, visits, LINKS_AT_ONCE)
     if chosen is None:
         chosen = hubs_by_statements(job, visits, LINKS_AT_ONCE)
@@ -70,15 +77,13 @@ def _make(job: Job) -> Sequence[Path]:
 def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     """Return the front page of each site without a hub, if enough clients opened it.
 
-    A site without a hub is called lonely; `followers` are the clients that came from its front
-    page.
+    Where nobody opened the front page, because a cache answers for it, say, the site gets the page
+    that most clients came from on the last day; `followers` is their number.
     """
-    lonely = _lonely_sites(job, chosen)
-    if not lonely:
+    sites = _sites_without_hub(job, chosen)
+    if not sites:
         return without_links(pa.array([], pa.string()), pa.array([], pa.int64()))
-    listed = handed_on(
-        pa.table({"site": pa.array(lonely, pa.string())}), job.out / "lonely.parquet"
-    )
+    listed = handed_on(pa.table({"site": pa.array(sites, pa.string())}), job.out / "lonely.parquet")
     totals = {"lonely_sites": listed, "page_totals": job.files("page_totals")}
     inputs = {**job.transits(job.window("transits").manifests[-1:]), **totals}
     front_files = paths(job.engine.query("front_pages", inputs, {}, _FRONT_PAGES, job.out))
@@ -87,23 +92,22 @@ def _fronts(job: Job, chosen: ChosenHubs, visits: VisitFiles) -> pa.Table:
     client_files = count_clients(job.engine, job.settings, visits, front_files, folder)
     pages, clients = (whole_table(files) for files in (front_files, client_files))
     rows = pages.join(clients, "page", join_type="left outer", use_threads=False)
-    # Of a page that nobody opened, those who came from it are known.
     people = pc.fill_null(pc.coalesce(rows["clients"], rows["followers"]), 0)
     rows = rows.set_column(rows.column_names.index("clients"), "clients", people)
     rows = rows.filter(pc.greater_equal(rows["clients"], job.settings.privacy.min_clients))
     place_of_site: dict[str, int] = {}
     rows = rows.sort_by([("clients", "descending"), ("url", "ascending")])
     for place, url in enumerate(rows["url"].to_pylist()):
-        place_of_site.setdefault(site_of(url), place)  # http and https may both be there
+        place_of_site.setdefault(site_of(url), place)  # http and https are two front pages
     rows = rows.take(pa.array(place_of_site.values(), pa.int64()))
     return without_links(rows["url"].combine_chunks(), rows["clients"].combine_chunks())
 
 
-def _lonely_sites(job: Job, chosen: ChosenHubs) -> list[str]:
-    """Return the sites with temporal pages but no hub, because no referrer leads to them.
+def _sites_without_hub(job: Job, chosen: ChosenHubs) -> list[str]:
+    """Return the sites with temporal pages but no hub, because no referrer leads to those pages.
 
-    Where there is neither a hub nor a temporal page at all, return all sites, so that the list is
-    not empty only because nothing is known.
+    Returns all sites if there is neither a hub nor a temporal page at all: a list must not be empty
+    for lack of labels.
     """
     labels = {"page_labels": job.files("page_labels")}
     sites = {row["site"] for row in job.engine.rows(_TEMPORAL_SITES, labels, _ALL_ROWS)}
@@ -114,7 +118,10 @@ def _lonely_sites(job: Job, chosen: ChosenHubs) -> list[str]:
 
 
 def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
-    """Return the pages with the most clicks out on the last day, or else in the whole window."""
+    """Return the pages with the most clicks out of them on the last day.
+
+    Returns those of all days of the window if the last day has none.
+    """
     manifests = job.window("transits").manifests
     on_last_day = _clicked_on(job, visits, manifests[-1:], "clicked")
     if len(on_last_day) or len(manifests) == 1:
@@ -123,7 +130,10 @@ def _clicked(job: Job, visits: VisitFiles) -> pa.Table:
 
 
 def _clicked_on(job: Job, visits: VisitFiles, manifests: Sequence[Manifest], name: str) -> pa.Table:
-    """Return the pages with the most clicks out on some days, among those with enough clients."""
+    """Return the pages with the most clicks out of them on some days and enough clients.
+
+    `name` is the folder for the files of the step.
+    """
     folder = job.out / name
     folder.mkdir()
     inputs = {**job.transits(manifests), "page_totals": job.files("page_totals")}

@@ -1,7 +1,12 @@
-"""`section_scores`: scores and ranked list, as in `site_scores`, for folders and programs (TW 6).
+"""`section_scores`: scores of folders and programs, and the ranked list of the best (TW 6).
 
-Here: the inputs and parameters of the statement. Not here: scores and merit (`scored`), when a host
-has gone quiet (`site_scores`).
+Each row of `prefix_trees` (a folder, a program or a host) gets the scores of `site_scores` and a
+*merit*, the number by which it is ranked. A section is *split* where one of its parts should not be
+in the list with it; the list has the sections that are not split, below sections that are.
+
+Here: the inputs and parameters of the statement. Not here: scores and merit (`scored`), the
+rules of the split (`sql/lists/section_scores.sql`), and the days after which a host is quiet and
+leaves the list (`site_scores.quietness`).
 """
 
 from __future__ import annotations
@@ -29,9 +34,14 @@ from temporal_assets.windows.lists.sections import write_section_paths
 from temporal_assets.windows.lists.site_scores import quietness
 
 _SCORED: Final = with_scores("scored_sections", contracts.PREFIX_TREES.columns)
+"""Intermediate table: the rows of `prefix_trees` with their scores and merits."""
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Score each section, and rank the sections that are not split.
+
+    Parameter `doubt` is the largest chance of being wrong with which a section is still split.
+    """
     sites = job.settings.sites
     trees = job.files("prefix_trees")
     merit = merit_of(job)

@@ -1,4 +1,4 @@
-"""Records of a step: the partitions it has published, and its attempts at those that failed."""
+"""Publications of a step, and its attempts at the days that failed."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from temporal_assets.storage.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A published partition, and its metadata."""
+class Publication:
+    """A published partition of an asset."""
 
     manifest: Manifest
+    """Manifest of the partition in the store."""
     metadata: Mapping[str, Any]
+    """Metadata that Dagster shows for the partition, by name."""
 
 
-Parts = Mapping[str, Made]
+Publications = Mapping[str, Publication]
 """Published partitions of one day by asset name."""
 
 
 @dataclass(slots=True)
 class Attempts:
-    """Attempts of a step so far; `failed` holds the reasons."""
+    """Outcome of each day of a step so far."""
 
-    made: dict[dt.date, Parts] = field(default_factory=dict)
+    published: dict[dt.date, Publications] = field(default_factory=dict)
+    """Publications of the days that succeeded."""
     failed: dict[dt.date, str] = field(default_factory=dict)
+    """Reasons of the days that failed for good."""
     waiting: dict[dt.date, str] = field(default_factory=dict)
     """Days that failed for a transient reason; empty at the beginning of an attempt."""
