@@ -47,4 +47,4 @@ COUNTS: Final = Table(
 NUMBERED_COUNTS: Final = replace(
     COUNTS.stored, columns=tuple(c for c in COUNTS.stored.columns if c.name != "site")
 )
-"""The same table with the numbers of the day's URLs, as it is published with `transits`."""
+"""Table of the counts with the day's numbers instead of URLs, published with `transits`."""

@@ -71,12 +71,14 @@ class Basis(StrEnum):
     SHARE = "share"
     """Share of the views so far in the first n days of a life."""
     CUT_SHARE = "cut_share"
-    """The same share of a page that may be older than the window, with a higher threshold."""
+    """Share of the views in the first n days in sight, of a page that may be older than the window;
+    the threshold is higher (`cut_of_older`)."""
     CURVE = "curve"
     """Interest curve: no day after the first n was observed, or it is the rule."""
     LIMIT = "limit"
     """All views on one day: the limit of ever narrower curves."""
     CONCENTRATION = "concentration"
+    """Concentration of the views in the first m days (NP 4.1)."""
     NONE = "none"
     """Basis of a page that is too young for a curve. Its label is false."""
 

@@ -37,24 +37,29 @@ class Pages:
     """Known and judged pages; arrays have one entry per page."""
 
     trees: SectionTrees
+    """Sections of the pages: hosts, folders and programs."""
     is_known: Flags
+    """True for pages that lists are built from."""
     is_settled: Flags
-    """True for known pages that are old enough for the label, whatever it is."""
+    """True for known pages that are old enough to have a label, true or false."""
     label: Flags
-    """Label of known pages, as it was when the list was made."""
+    """Label of known pages on the day the lists were built."""
     views: Int64s
-    """Views of known pages until the list was made."""
+    """Views of known pages until that day."""
     is_judged: Flags
+    """True for pages that lists are judged by."""
     truth: Flags
-    """Truth of judged pages."""
+    """Label of judged pages from the views they got in the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules by which our lists are made; the paper's have rules of their own."""
+    """Rules by which our lists are built; the papers' lists have rules of their own."""
 
     scoring: Scoring
+    """Rule for lists of sites and sections."""
     prefix: PrefixRule
+    """Rule for lists of prefixes."""
     length: int
     """Length of the lists of sites and sections: that of the list in use, as in the papers."""
 
@@ -64,14 +69,15 @@ class Choice:
     """A list to judge."""
 
     method: str
-    """Method by which the list is made: baseline, sites, sections, prefixes or policy."""
+    """Method by which the list is built: baseline, sites, sections, prefixes or policy."""
     rule: str
     """Variant of the method: list, everything or majority; paper or confident; published."""
     setting: float | None
     """Length of the list, or threshold of prefixes."""
     is_used: bool
-    """True if made as the settings say; the others are points of curves."""
+    """True for a list built by the settings; other lists are points of curves."""
     sections: Flags
+    """Flags of the chosen sections."""
     covered: Flags | None = None
     """Flags of the covered pages, for a list that is not a set of sections."""
 
@@ -81,7 +87,13 @@ class Choice:
 
 
 def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choice]:
-    """Yield all lists; baselines first, beginning with the list in use if there is one."""
+    """Yield all lists to judge, baselines first.
+
+    Args:
+        pages: Pages to learn from and to judge by.
+        rules: Rules of our lists.
+        baseline: Flags of the sections that the list in use covers; None without such a list.
+    """
     if baseline is not None:
         yield Choice("baseline", "list", None, True, baseline)
     counts = _counts(pages)
@@ -101,7 +113,7 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
         for threshold in sorted({*THRESHOLDS, own.threshold}):
             used = replace(own, threshold=threshold)
-            # What is too young to be news says nothing of a folder; the paper does not ask.
+            # Pages too young for a label say nothing of a folder, but the paper counts them.
             counted = pages.is_known if rule == "paper" else pages.is_settled
             chosen = news_prefixes(pages.trees, pages.label, used, counted, dated)
             yield Choice("prefixes", rule, threshold, threshold == own.threshold, chosen)
@@ -110,8 +122,8 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
 def majority(pages: Pages) -> Flags:
     """Return the top folders and programs with a majority of wanted pages among the known ones.
 
-    Sites without folders count as a whole. It needs no statistics: a baseline that learned lists
-    must beat.
+    A site without folders is one section. This baseline needs no statistics; learned lists must
+    beat it.
     """
     trees, settled = pages.trees, pages.is_known & pages.is_settled
     settled_pages = trees.total(settled.astype(np.int64))
@@ -124,7 +136,10 @@ def majority(pages: Pages) -> Flags:
 
 
 def coverage(pages: Pages, covered: Flags, site: Int32s) -> SiteCounts:
-    """Return the counts of judged pages that a list covers, by site."""
+    """Return the counts of judged pages that a list covers, by site.
+
+    `covered` and `site` have one entry per page; sites without a judged page are left out.
+    """
     number = len(pages.trees)
     covered = covered & pages.is_judged
     wanted = pages.truth & pages.is_judged

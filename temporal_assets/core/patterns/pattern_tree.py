@@ -23,6 +23,14 @@ frequency, because each makes a different kind of page:
 What all URLs of a node share (a constant value, a missing or always present key) belongs to the
 node and makes no level: it becomes a *test* of the node. Keys that are not constant stay *open*.
 Small nodes test only structure: a value that a handful of URLs share may be chance.
+
+`_Builder` grows the nodes in preorder. For each node it counts the values of every open key
+(`_measure`), turns what all URLs share into tests (`_closes`), chooses the key that divides the
+node (`_divide`), and sorts the node's URLs by the branch of their value (`_branches`).
+
+Arrays in loops have these names: `rows` are the numbers of a node's URLs; a `column` has the code
+of one key for every URL of the site; `counts` and `touched` are scratch with one entry per code,
+where `touched` lists the codes whose entry in `counts` is not zero.
 """
 
 from __future__ import annotations
@@ -119,13 +127,16 @@ _DOMINANT: Final = 0.9
 and share of one class before a wildcard is called by its name."""
 
 _LEAST_PASSING: Final = 2
-"""Values with support from which on they may pass with time: a single one has no successors."""
+"""Least number of values with support for one to pass with time: one alone has no successor."""
 
 _WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
-"""Shapes of dates, whatever stands beside them, that may have a branch of their own."""
+"""Shapes that are dates under any key; values with one of them may share a branch."""
 _PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
+"""Shapes that are parts of a date only if their key has a role in one."""
 _PART_PLACES: Final = tuple(bit.bit_length() - 1 for bit in _PARTS_OF_DATES)
+"""Indices of the bits of `_PARTS_OF_DATES`."""
 _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
+"""Bits of the shapes of dates that consist of digits alone."""
 
 _SAME: Final = 1e-9
 """Difference of two entropies below which they are equal: sums in different orders differ by
@@ -338,7 +349,7 @@ class _Task:
     """Keys whose value the nodes above do not fix."""
     divided: frozenset[int]
     """Keys that divide the nodes above."""
-    known: dict[int, tuple[int, int]]
+    required: dict[int, tuple[int, int]]
     """Shape bits and class that tests of the nodes above require, by key."""
 
 
@@ -347,7 +358,9 @@ class _Measures:
     """Statistics of the values of open keys among a node's URLs; lists have one entry per key."""
 
     present: list[int]
+    """Number of URLs that have the key."""
     distinct: list[int]
+    """Number of different values."""
     constant: list[int]
     """The value, if there is only one; otherwise any of them."""
     common: list[int]
@@ -355,12 +368,30 @@ class _Measures:
     most: list[int]
     """Number of URLs with the most frequent value."""
     bit_urls: list[list[int]]
+    """Number of URLs whose value has a shape, by the index of the shape's bit."""
     class_urls: list[list[int]]
+    """Number of URLs whose value is of a class, by its index in CLASSES."""
     entropy: list[float]
+    """Entropy of the values, a missing key included, in nats."""
 
 
 class _Builder:
-    """Builder of one tree, from the root down."""
+    """Builder of one tree, from the root down.
+
+    Attributes:
+        keys: Keys and codes of the site's URLs.
+        support: Number of URLs from which on a node is divided and a value is salient.
+        public: Values that may be named.
+        by_support: True for the rule `support` of `salience`, False for `drop`.
+        born: Days on which the URLs were first seen, if known.
+        order: Numbers of the URLs; those of each node so far are adjacent.
+        spare: Scratch of `_partition`, one entry per URL.
+        counts: Scratch with one entry per code of a key; all zeros between calls.
+        touched: Scratch that lists codes.
+        page_words: Cached results of `_page_words`, by key.
+        nodes: Rows of parent, branch, split key, split bit, start and stop.
+        tests: Rows of node, key, value, shape bits and class.
+    """
 
     def __init__(
         self,
@@ -389,6 +420,7 @@ class _Builder:
         self.tests: list[tuple[int, int, int, int, int]] = []
 
     def build(self) -> PatternTree:
+        """Grow all nodes and return the tree."""
         open_keys = np.flatnonzero(self.public.is_key_public).astype(np.int32)
         root = _Task(-1, ROOT, 0, len(self.order), open_keys, frozenset(), {})
         waiting = [root]
@@ -421,10 +453,10 @@ class _Builder:
         measures = self._measure(task)
         open_keys = task.open_keys.tolist()
         roles = self._roles(open_keys, measures)
-        roles_above = dict(task.known)
+        required = dict(task.required)
         still_open = []
         for i, key in enumerate(open_keys):
-            if self._fold(node, i, key, measures, roles[i], rows, roles_above):
+            if not self._closes(node, i, key, measures, roles[i], rows, required):
                 still_open.append(i)
         key, bit, branches = _NO_KEY, 0, list[tuple[int, int]]()
         if urls >= self.support:
@@ -435,12 +467,13 @@ class _Builder:
         start = task.start
         for branch, count in branches:
             children.append(
-                _Task(node, branch, start, start + count, left, task.divided | {key}, roles_above)
+                _Task(node, branch, start, start + count, left, task.divided | {key}, required)
             )
             start += count
         return children
 
     def _measure(self, task: _Task) -> _Measures:
+        """Return the statistics of a task's open keys."""
         keys = self.keys
         columns = _measure(
             keys.codes,
@@ -474,7 +507,7 @@ class _Builder:
             looks,
         )
 
-    def _fold(
+    def _closes(
         self,
         node: int,
         i: int,
@@ -482,9 +515,22 @@ class _Builder:
         measures: _Measures,
         role: int,
         rows: Int32s,
-        roles_above: dict[int, tuple[int, int]],
+        required_above: dict[int, tuple[int, int]],
     ) -> bool:
-        """Record what all URLs of a node share under a key; return True if the key stays open."""
+        """Test what all URLs of a node share under a key; return True if that fixes its value.
+
+        A key with a fixed value, or one that no URL of the node has, is closed: nodes below neither
+        test it nor are divided by it.
+
+        Args:
+            node: Number of the node, to which tests are added.
+            i: Index of the key in `measures`.
+            key: Number of the key.
+            measures: Statistics of the open keys.
+            role: Role of the key in a date across keys.
+            rows: Numbers of the node's URLs.
+            required_above: Shape bits and class that tests require so far, by key; updated.
+        """
         kind = self.kind[key]
         urls = len(rows)
         present = measures.present[i]
@@ -493,22 +539,22 @@ class _Builder:
             # divided by it.
             if kind != QUERY:
                 self.tests.append((node, key, ABSENT, 0, ANY_CLASS))
-            return False
-        if present < urls:
             return True
+        if present < urls:
+            return False
         common = measures.common[i]
         constant = measures.constant[i]
         if measures.distinct[i] == 1 and self._fixes(key, constant, common, role, rows):
             self.tests.append((node, key, constant, 0, ANY_CLASS))
-            return False
+            return True
         required = self._required(kind, common, role, urls)
         name = _class_name(measures.class_urls[i], measures.bit_urls[i], present, role)
-        if name == DIGITS_CLASS and roles_above.get(key, (0, 0))[1] in _ROLE_NAMES:
-            name = roles_above[key][1]  # a few numbers say less than those of the node above
-        if roles_above.get(key) != (required, name):
-            roles_above[key] = (required, name)
+        if name == DIGITS_CLASS and required_above.get(key, (0, 0))[1] in _ROLE_NAMES:
+            name = required_above[key][1]  # a few numbers say less than those of the node above
+        if required_above.get(key) != (required, name):
+            required_above[key] = (required, name)
             self.tests.append((node, key, OTHER, required, name))
-        return True
+        return False
 
     def _fixes(self, key: int, constant: int, common: int, role: int, rows: Int32s) -> bool:
         """Return True if the constant value of a key becomes part of the pattern."""
@@ -569,7 +615,19 @@ class _Builder:
     def _lasting(
         self, key: int, codes: Int32s, counts: Int64s, column: Int32s, rows: Int32s
     ) -> Flags:
-        """Return flags of the values that do not pass with time (`running_values`)."""
+        """Return flags of the values that do not pass with time (`running_values`).
+
+        Args:
+            key: Number of the key.
+            codes: Distinct values of the key among the node's URLs.
+            counts: Number of URLs of each value.
+            column: Code of the key for every URL of the site.
+            rows: Numbers of the node's URLs.
+
+        A value passes for one of four reasons: it is the number of a page of a list; its kind
+        (names or numbers) is replaced by new values as time goes on; numbered values follow each
+        other (`issue-108`); or, without days of birth, the numbers look like a counter.
+        """
         lasting = np.ones(len(codes), np.bool_)
         has_support = (counts >= self.support) & (codes != ABSENT)
         named = np.flatnonzero(has_support)
@@ -600,7 +658,7 @@ class _Builder:
         return lasting
 
     def _in_turn(self, key: int, codes: Int32s, column: Int32s, rows: Int32s) -> list[int]:
-        """Return indices of numbered values (`issue-108`) whose pages follow each other in time."""
+        """Return indices into `codes` of numbered values whose pages follow each other in time."""
         families = numbered_families([self.keys.value(key, code) for code in codes.tolist()])
         if self.born is None or not families:
             return []
@@ -746,6 +804,7 @@ def _has_parts(bit_urls: list[int]) -> bool:
 
 
 def _place(bit: int) -> int:
+    """Return the index of a bit, 0 for the lowest."""
     return bit.bit_length() - 1
 
 
@@ -826,13 +885,13 @@ def _measure(
         key = open_keys[i]
         value_count = _count(codes[key], rows, counts, touched)
         last, term = 0, 0.0
-        look, of_look = 0, 0
+        last_shape, shape_urls = 0, 0
         for j in range(value_count):
             code = touched[j]
             count = counts[code]
             counts[code] = 0
-            # Most values are of one URL, and look like the one before: neither the logarithm nor
-            # the bits are taken of each.
+            # Most values have one URL and the shape of the value before: computing the logarithm
+            # and the bits of each value would be slow.
             if count != last:
                 last, term = count, count / urls * np.log(count / urls)
             entropy[i] -= term
@@ -843,17 +902,17 @@ def _measure(
             constant[i] = code
             most[i] = max(most[i], count)
             value = shape[first[key] + code - 1]
-            if value != look:
-                _add_look(look, of_look, bit_urls[i], class_urls[i])
-                look, of_look = value, 0
+            if value != last_shape:
+                _add_shape(last_shape, shape_urls, bit_urls[i], class_urls[i])
+                last_shape, shape_urls = value, 0
                 common[i] &= bits_of(value)
-            of_look += count
-        _add_look(look, of_look, bit_urls[i], class_urls[i])
+            shape_urls += count
+        _add_shape(last_shape, shape_urls, bit_urls[i], class_urls[i])
     return present, distinct, constant, common, most, bit_urls, class_urls, entropy
 
 
 @leaf
-def _add_look(value: int, urls: int, bit_urls: Int64s, class_urls: Int64s) -> None:
+def _add_shape(value: int, urls: int, bit_urls: Int64s, class_urls: Int64s) -> None:
     """Add URLs whose values have a shape to the counts by shape bit and by class."""
     bits = bits_of(value)
     class_urls[class_of(value)] += urls

@@ -29,14 +29,16 @@ _CHANCE: Final = 3e-6
 """Probability of a number beyond one end of its range, were the model right."""
 
 _WEEK_CHANCE: Final = 1e-5
-"""The same probability for a week: those of neighbouring days share six days, and are told
-together."""
+"""Probability of a week's number beyond one end of its range. It is larger than that of a day:
+weeks that end on neighbouring days share six days, so their findings are one."""
 
 _WEEKS_CHANCE: Final = 3e-4
-"""The same probability for four weeks, of which a year has thirteen that share no day."""
+"""Probability of a four weeks' number beyond one end of its range: a year has thirteen such spans
+that share no day."""
 
 _EMPTY_CHANCE: Final = 1e-5
-"""The same probability for an empty day, which is more likely than others to be a fault."""
+"""Probability below which an empty day is unusual: an empty day is more likely to be a fault than
+other unusual days."""
 
 _COMMON_SPREAD: Final = 0.04
 """Variance of a day's level, relative to its square, as it is common among sites."""
@@ -60,7 +62,7 @@ _WEEKDAY_ROUNDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """A range; both ends belong to it."""
+    """A range of usual numbers; both ends belong to it."""
 
     low: float
     high: float
@@ -71,9 +73,12 @@ class Usual:
 
 
 def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Usual:
-    """Return the usual range of a count, given counts of days that were `ages` days before.
+    """Return the usual range of a day's count.
 
-    A count within `factor` times the expected one is always usual.
+    Args:
+        past: Counts of earlier days.
+        ages: Number of days from each earlier day to this one.
+        factor: Counts from expected / factor to expected * factor are always usual.
     """
     counts, weekday = np.asarray(past, np.float64), np.asarray(ages) % _WEEK
     level = max(float(np.median(counts)), counts.mean() / 2, 0.5 / len(counts))
@@ -85,10 +90,15 @@ def usual_count(past: Sequence[float], ages: Sequence[int], factor: float) -> Us
 
 
 def usual_weeks(past: Sequence[float], weeks: int, factor: float) -> Usual:
-    """Return the usual range of a sum over `weeks` weeks, given single weeks before.
+    """Return the usual range of a sum over `weeks` weeks.
 
-    The noise of a sum is relatively less. Levels of neighbouring weeks are alike: four vary half as
-    much as one, not a quarter.
+    Args:
+        past: Sums of single earlier weeks.
+        weeks: Number of weeks in the sum: 1 or 4.
+        factor: Sums from expected / factor to expected * factor are always usual.
+
+    The variance of a sum, relative to its square, falls with the root of the number of weeks, not
+    with the number: neighbouring weeks have similar levels.
     """
     counts = np.asarray(past, np.float64)
     level = max(float(counts.mean()), 0.5 / len(counts))
@@ -99,12 +109,19 @@ def usual_weeks(past: Sequence[float], weeks: int, factor: float) -> Usual:
 
 
 def _around(expected: float, spread: float, chance: float, factor: float) -> Usual:
+    """Return the range of chance around an expectation, widened to the factor."""
     noise = count_noise(expected, spread, chance)
     return noise.around(Usual(expected / factor, expected * factor))
 
 
 def count_noise(expected: float, spread: float | None = None, chance: float = _CHANCE) -> Usual:
-    """Return the range in which a count varies by chance around its expectation."""
+    """Return the range in which a count varies by chance around its expectation.
+
+    Args:
+        expected: Expected count.
+        spread: Variance of the level relative to its square; that of a common site if None.
+        chance: Probability of a count beyond each end of the range.
+    """
     if spread is None:
         spread = _COMMON_SPREAD + _CLUMPS / max(expected, 0.5)
     size, share = 1 / spread, 1 / (1 + spread * expected)
@@ -125,9 +142,13 @@ def is_empty_usual(past: Sequence[float]) -> bool:
 
 
 def usual_share(past: Sequence[float], wholes: Sequence[float], whole: float, band: Usual) -> Usual:
-    """Return the usual range of a share of `whole` things, from shares of `wholes` on days before.
+    """Return the usual range of a day's share, such as the share of lines that are rejected.
 
-    A share within the `band` is always usual.
+    Args:
+        past: Shares of earlier days.
+        wholes: Number of things that each earlier share is of.
+        whole: Number of things that the share of this day is of.
+        band: Range in which a share is always usual.
     """
     shares, sizes = np.asarray(past, np.float64), np.maximum(np.asarray(wholes, np.float64), 1)
     total = float(sizes.sum())
@@ -183,8 +204,8 @@ def _weekday_factors(relative: Floats, weekday: NDArray[np.int_]) -> Floats:
 def _spread(relative: Floats, level: float, common: float) -> float:
     """Return the variance of the next day's level, relative to its square, including count noise.
 
-    It is shrunk towards the common variance; beyond it, the level itself is known from these days
-    alone.
+    The variance that the days show is shrunk towards the common variance. The error of the level
+    itself, which is estimated from the same days, is added.
     """
     days = len(relative)
     own = max(0.0, float(relative.var(ddof=1)) - 1 / level)
@@ -193,8 +214,10 @@ def _spread(relative: Floats, level: float, common: float) -> float:
 
 
 def _shrunk(own: float, days: int, common: float) -> float:
+    """Return the mean of a site's own spread and the common one, which counts for `_PRIOR` days."""
     return (days * own + _PRIOR * common) / (days + _PRIOR)
 
 
 def _angle(share: Floats) -> Floats:
+    """Return the arcsine of the root of a share, whose noise does not depend on the share."""
     return np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0)))
