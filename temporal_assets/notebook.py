@@ -94,8 +94,8 @@ class Artifacts:
     def query(self, sql: str) -> pa.Table:
         """Return the result of a SELECT over all assets; whole sums are integers, decimals floats.
 
-        It cannot change anything: other statements raise `NoSelect`, and DuckDB is kept from files
-        outside of the tables where those are local.
+        The statement cannot change anything: other statements raise `NoSelect`, and DuckDB is kept
+        from files outside of the tables where those are local.
 
         Files of the assets that it names are compared with the digests they were published under,
         once a process, at the speed of the disk, unless the state folder was opened with

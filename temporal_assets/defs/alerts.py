@@ -1,9 +1,9 @@
 """The sensor `alerts`: messages about failed runs, failed checks and old data.
 
-It is off until somebody switches it on, and sends nothing without a channel in the settings. Every
-channel has its own place in the cursor: a channel that fails does not hold up the others, and
-nothing is sent twice to it. A message counts as sent when the channel has accepted it. Not here:
-the text and the sending (`temporal_assets.alerts`), Dagster's records (`finished_runs`).
+The sensor is off until somebody switches it on, and sends nothing without a channel in the
+settings. Every channel has its own place in the cursor: a channel that fails does not hold up the
+others, and nothing is sent twice to it. A message counts as sent when the channel has accepted it.
+Not here: the text and the sending (`temporal_assets.alerts`), Dagster's records (`finished_runs`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Progress events while assets are built. They are not those of Dagster's event log."""
+"""Progress events while assets are built, which are not those of Dagster's event log."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from temporal_assets.settings import Settings
 def nightly_schedule(settings: Settings, job: Job) -> dg.ScheduleDefinition:
     """Return the schedule that reads new log files and builds yesterday at the configured hour.
 
-    It is off until somebody switches it on.
+    The schedule is off until somebody switches it on.
     """
     orchestration = settings.orchestration
 

@@ -21,8 +21,8 @@ Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 """Function from a batch of rows to a batch of rows. Several threads call it at once."""
 
 GroupKernel = Callable[[pa.Table], pa.RecordBatch]
-"""Function from all rows of one group (or of several) to a batch. It runs in other processes, so it
-is a module's function, or a `functools.partial` of one."""
+"""Function from all rows of one group (or of several) to a batch. Kernels run in other processes,
+so each is a module's function, or a `functools.partial` of one."""
 
 LostGroup = Callable[[pa.Table, str, str], pa.RecordBatch]
 """Function for the row of a group whose kernel failed, given the group's rows, a status (`failed`,

@@ -9,7 +9,7 @@ from temporal_assets.settings import Settings
 
 
 def engine_of(settings: Settings) -> Engine:
-    """Return the engine that the settings choose. It is not started yet."""
+    """Return the engine that the settings choose, not started yet."""
     if settings.engine.name == "spark":
         from temporal_assets.engines.spark.spark import SparkEngine
 

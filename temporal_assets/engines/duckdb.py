@@ -44,7 +44,7 @@ _NUMBERED: Final = f"{_SMALL}, PARQUET_VERSION v2"
 time."""
 _FAST: Final = "COMPRESSION snappy, PARQUET_VERSION v2"
 """Options of Parquet for fast reading: lengths are apart from the strings, and there is less to
-unpack. It takes two thirds of the time or less, and files are half as large again."""
+unpack. Reading takes two thirds of the time or less, and files are half as large again."""
 _PASSING: Final = "COMPRESSION lz4_raw, PARQUET_VERSION v2"
 """Options of Parquet for passing tables: hardly compressed."""
 _FEW_VALUES: Final = "DICTIONARY_SIZE_LIMIT 8192"

@@ -127,8 +127,8 @@ def whole_table(
 ) -> pa.Table:
     """Read all rows of one or several files, for tables that fit into memory.
 
-    It uses this thread alone: where the system refuses Arrow's scanner a thread, that waits for
-    ever.
+    The call uses this thread alone: Arrow's scanner waits for ever where the system refuses it a
+    thread.
     """
     several = [paths] if isinstance(paths, (str, Path)) else paths
     files = [_File.open(str(path), ()) for path in several]

@@ -27,8 +27,8 @@ Files = Sequence[Sequence[str]]
 def for_each(text: str, inputs: Mapping[str, Files], table: Table) -> str:
     """Return a statement that selects what `text` selects from each of several sets of files.
 
-    Rows have the columns of `table` and the number of their set. They are in the order of the sets,
-    and those of a set in the order of `text`.
+    Rows have the columns of `table` and the number of their set. The order is by set, and within a
+    set that of `text`.
     """
     tables = rows_of_sets(inputs)
     (sets,) = {len(files) for files in inputs.values()}

@@ -99,8 +99,8 @@ def sentence_of_text(text: str) -> str | None:
 def without_unwritten(stream: TextIO) -> TextIO:
     """Return a stream that leaves out Dagster's messages on events it could not write.
 
-    It writes words of SQLite and SQLAlchemy there, with the event itself, and then fails, which is
-    reported by a sentence.
+    Dagster writes the error of SQLite and SQLAlchemy there, with the event itself. It then raises
+    the error, which is reported by a sentence of ours.
     """
     return cast("TextIO", _WithoutUnwritten(stream))
 

@@ -168,7 +168,7 @@ def _old_policies(state: Path, kept: dt.date | None) -> Old:
 def _old_pages(settings: Settings, kept: dt.date | None) -> Old:
     """Return the days of old pages of reports with their size in bytes.
 
-    They are pages with a day in their name; that of the latest has another name, too.
+    Such a page has a day in its name; the page of the latest day has a second name without one.
     """
     folder = settings.state / REPORTS
     old = sorted(day for path in folder.glob("*") if (day := day_of(path)) and kept and day < kept)

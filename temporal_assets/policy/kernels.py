@@ -1,7 +1,7 @@
 """The compiled loop that decides on many canonical URLs.
 
-It finds the site of each URL; then, site by site, it finds hubs and prefixes in one pass over a
-URL, static files and the URL's pattern, and decides by the first that applies. Not here: how URLs
+The loop finds the site of each URL. Then, site by site, it finds hubs and prefixes in one pass over
+a URL, static files and the URL's pattern, and decides by the first that applies. Not here: how URLs
 become canonical (`logs.urls.urls`), decisions as objects (`matcher`).
 
 Hosts, hubs and prefixes are all beginnings of a URL without its scheme, so they share one hash

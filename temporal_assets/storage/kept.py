@@ -1,7 +1,7 @@
 """The record `kept.json` of the state folder: from which day on tables are kept.
 
-Days before were removed; days after may be missing. It is written before anything is removed, so
-that nothing makes a removed day again. Not here: which days to remove (`retention`).
+Earlier days were removed; later days may be missing. The record is written before anything is
+removed, so that no run builds a removed day again. Not here: which days to remove (`retention`).
 """
 
 from __future__ import annotations

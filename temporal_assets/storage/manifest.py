@@ -1,7 +1,7 @@
 """The manifest of a published partition: a JSON file with its data files and its inputs.
 
-It makes a partition visible (see `store`). It holds nothing that differs between two identical
-builds: no clock, no host, no process.
+A manifest makes its partition visible (see `store`). Two identical builds have identical manifests:
+they contain no clock, no host and no process.
 """
 
 from __future__ import annotations

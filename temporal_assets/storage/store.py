@@ -422,7 +422,7 @@ class Store:
     def linked(self, manifest: Manifest, folder: Path) -> list[Path]:
         """Return hard links to a partition's files in a folder, to be published beside other rows.
 
-        They take up no space; where the file system has no links, they are copies.
+        Links take up no space. On a file system without hard links the files are copied.
         """
         files = [(url, folder / posixpath.basename(url)) for url in self.paths(manifest)]
         for url, file in files:

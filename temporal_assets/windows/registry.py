@@ -176,7 +176,7 @@ def needed(
 ) -> tuple[str, ...]:
     """Return the wanted assets, and those they are made from that are out of date on any day.
 
-    It includes the release of a policy that is built.
+    The result includes the release of a policy that is built.
     """
     late = {name for day in days for name in stale(store, settings, day)}
     chosen = set(wanted)

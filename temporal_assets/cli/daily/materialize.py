@@ -204,7 +204,7 @@ def _late(
 ) -> dict[str, list[dt.date]]:
     """Return, by daily asset to build, the days on which it is missing or stale.
 
-    These are the assets that were named, and those that they or windows are made from.
+    The result has the assets that were named, and the assets that these or windows are built from.
     """
     from temporal_assets.days.daily import DERIVED, stale
     from temporal_assets.storage.store import Store

@@ -1,6 +1,7 @@
 """The explorer as one file: the first sites with their folders, hubs, patterns and pages.
 
-It is bounded, and says what it leaves out. Links within the file work; others are plain text.
+The file is bounded in size, and lists what it leaves out. Links within the file work; other links
+are plain text.
 """
 
 from __future__ import annotations

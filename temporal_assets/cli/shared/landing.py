@@ -218,7 +218,7 @@ def _by_reason(reasons: dict[str, int]) -> str:
 def gives_nothing(settings: Settings) -> bool:
     """Return True if any source is entirely unusable.
 
-    That is a failure. One bad file among others is a warning.
+    An unusable source is a failure; one bad file among others is a warning.
     """
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import verdicts

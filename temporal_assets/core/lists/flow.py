@@ -96,7 +96,8 @@ class FlowShares:
 def stock_weight(flow_pages: float, old_pages: float) -> float:
     """Return the least weight of an old page in units of flow pages, given the numbers of both.
 
-    It is 1 without flow. Where flow and stock are large all old pages together count for few.
+    The weight is 1 without flow. Where flow and stock are large all old pages together count for
+    few.
     """
     return FEW_PAGES**2 / (FEW_PAGES**2 + flow_pages * max(old_pages, FEW_PAGES))
 

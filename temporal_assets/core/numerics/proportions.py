@@ -38,7 +38,7 @@ def lower_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
     """Return Wilson's one-sided lower bound of a share in `count` independent cases; 0 for none.
 
     E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
-    (1927). It stays in [0, 1], and is no more than the share.
+    (1927). The bound stays in [0, 1], and is no more than the share.
     """
     p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
     z = quantile(confidence)
@@ -59,7 +59,7 @@ def upper_bound(share: ArrayLike, count: ArrayLike, confidence: float) -> Floats
 def chance_of_less(share: ArrayLike, count: ArrayLike, truth: float) -> Floats:
     """Return the chance of a share this small where the true one is `truth`; 1 for no cases.
 
-    It is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
+    The chance is at most 1 - confidence exactly where Wilson's upper bound is at most `truth`.
     """
     p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
     if not 0 < truth < 1:

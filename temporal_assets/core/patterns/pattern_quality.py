@@ -44,8 +44,8 @@ def tree_size(tree: PatternTree) -> TreeSize:
 def traffic_divergence(pattern_of_url: Int32s, visits: Floats) -> float:
     """Return the Jensen-Shannon divergence between visits and visits smoothed over patterns.
 
-    It is in bits: 0 if the URLs of each pattern are visited equally, 1 at most. `visits` is F_in of
-    each URL.
+    The divergence is in bits: 0 if the URLs of each pattern are visited equally, 1 at most.
+    `visits` is F_in of each URL.
     """
     total = visits.sum()
     if total <= 0:

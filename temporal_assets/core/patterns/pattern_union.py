@@ -33,7 +33,8 @@ def joined(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: s
 def _grouped(alternatives: Sequence[Sequence[str]], begin: str, end: str, signs: str) -> list[str]:
     """Return the texts of the alternatives, fewer where some can be joined.
 
-    Those that differ only in their first piece share a text, and so do those that share only it.
+    Alternatives that differ only in their first piece share a text, as do alternatives in which
+    only the first piece is the same.
     """
     heads: dict[tuple[str, ...], list[str]] = {}
     for pieces in alternatives:

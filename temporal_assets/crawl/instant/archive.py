@@ -32,7 +32,7 @@ MOST_BYTES: Final = 1 << 30
 """Size of a WARC file at which the next begins, as archives like it."""
 
 _OURS: Final = re.compile(r"pages-([0-9]+)\.warc\.gz")
-"""Expression for names of our files. Others in the folder (`pages-old.warc.gz`) are not counted."""
+"""Expression for names of our files; other files (`pages-old.warc.gz`) are not counted."""
 
 _NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
 _SAME_DIGEST: Final = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"

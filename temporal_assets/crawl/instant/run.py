@@ -1,8 +1,9 @@
 """A run of the instant crawler: settings, budget, process (NP section 1).
 
-It starts from the sources of the policy, visits them again at their intervals, follows the links
-that the policy wants now, and archives what it fetches. It stops on its budget, or is killed, and
-goes on where it was. Not here: what it does with a response (`spider`).
+The crawler starts from the sources of the policy, visits them again at their intervals, follows the
+links that the policy wants now, and archives each response. A run ends when its budget is spent or
+when it is killed; the next one in the same folder continues. Not here: how a response is handled
+(`spider`).
 """
 
 from __future__ import annotations

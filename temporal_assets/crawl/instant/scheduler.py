@@ -242,7 +242,7 @@ class HostScheduler(BaseScheduler):
     def _nudge(self) -> None:
         """Let Scrapy ask for requests now, because a host may be ready.
 
-        It asks by itself when something ends, and every five seconds.
+        Scrapy by itself asks when a request ends, and every five seconds.
         """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is not None and len(self._queues):

@@ -1,6 +1,6 @@
 """The assets `requests` and `rejects`: the lines of a day that are kept and not kept.
 
-They are made together in one step.
+One step builds both.
 """
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.

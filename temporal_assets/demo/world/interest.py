@@ -103,7 +103,7 @@ def accumulated(
 ) -> Floats:
     """Return the share of a page's interest up to `age` days after its birth (TW 4.2).
 
-    It is 0 before the birth.
+    The share is 0 before the birth.
     """
     positive = np.maximum(age, _TINY)
     share = ndtr((np.log(positive) - mu) / sigma)

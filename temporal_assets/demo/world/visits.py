@@ -43,7 +43,7 @@ _DAYS_ON_FRONT: Final = 0.26
 _DAYS_ON_INDEX: Final = 1.0
 """A new page is found on the hubs that list it, less and less as newer ones push it down: of the
 links of a front page 61 % are there three hours later, 37 % after six, 12 % after twelve and 3 %
-after a day (`bbc_demand`). That links stay on an index four times as long is assumed."""
+after a day (`bbc_demand`). Links are assumed to stay on an index four times as long."""
 _GONE: Final = 30.0
 """Age in days from which on nothing is left of either."""
 _OLD_BY_HUB: Final = 0.08

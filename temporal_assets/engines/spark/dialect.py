@@ -152,8 +152,8 @@ def _range(node: exp.Expression) -> exp.Expression:
 def _not_in(node: exp.Expression) -> exp.Expression:
     """`x NOT IN (SELECT y ...)`, of columns that are never NULL.
 
-    Spark looks every x up among all y on one machine (a null-aware anti join is a broadcast);
-    NOT EXISTS is a join like any other. They differ where an x or a y is NULL; keys are not.
+    Spark looks every x up among all y on one machine (a null-aware anti join is a broadcast); NOT
+    EXISTS is a join like any other. The two differ where an x or a y is NULL; keys are never NULL.
     """
     if not (isinstance(node, exp.Not) and isinstance(node.this, exp.In)):
         return node

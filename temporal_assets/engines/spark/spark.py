@@ -4,8 +4,8 @@ Rows stay on the cluster: queries are `sql/spark/`, kernels run where the rows a
 and executors write the files. What comes back to this process is a list of their names.
 
 Questions (`rows`: checks, samples, plots) about small files are DuckDB's also here: it answers them
-before a cluster has planned them, with memory that is bounded by the settings. Those about files
-that are larger than `LOCAL_MEGABYTES` are the cluster's, in its own dialect (`questions`).
+before a cluster has planned them, with memory that is bounded by the settings. The cluster answers
+questions about files larger than `LOCAL_MEGABYTES`, in its own dialect (`questions`).
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ def with_urls(rows: Any, named: Any) -> Any:
 def write(rows: Any, table: Table, out: Path) -> list[Path]:
     """Write rows in their order as the contract wants them; files are in order, too.
 
-    Spark's committer shows the files of a folder when all tasks are done. They then move into
-    `out`, which is not published yet.
+    Spark's committer shows the files of a folder when all tasks are done. The files then move into
+    `out`, a folder that is not published yet.
     """
     columns = [
         _optional(rows[column.name], sql_type(column.type)).alias(column.name)
@@ -130,8 +130,9 @@ def unseen(table: str, folder: Path) -> str:
 def _optional(column: Any, kind: str) -> Any:
     """Return a column that the planner takes for nullable, including elements of lists.
 
-    Where it knows better it writes another type of Parquet column, which depends on the query that
-    made it and not on the contract. It does not know that numbers of rows are never negative.
+    For a column that the planner knows to be never NULL, Spark writes another type of Parquet
+    column, so that files would depend on the query and not on the contract alone. The planner
+    cannot know that numbers of rows are never negative.
     """
     from pyspark.sql import functions as sf
 

@@ -66,7 +66,7 @@ def is_bot(agent: bytes) -> bool:
 def _robots() -> re.Pattern[bytes]:
     """Return an expression for all robots of the package, compiled at the first call.
 
-    It takes as long as a hundred thousand lines, and of several threads one does it.
+    Compiling takes as long as a hundred thousand lines; if several threads need it, one compiles.
     """
     with _alone:
         return _compiled()

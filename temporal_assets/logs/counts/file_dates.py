@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from temporal_assets.logs.counts.counted import moment_of
 
 _HOUR: Final = re.compile(r"page(?:views|counts)-(\d{4})(\d\d)(\d\d)-(\d\d)\d{4}(?!\d)")
-"""Name of an hour of Wikipedia's dumps. It is the end of the hour, not its beginning."""
+"""Name of an hour of Wikipedia's dumps: the end of the hour, not its beginning."""
 
 _CLICKSTREAM: Final = re.compile(r"clickstream-([a-z_]+?)wiki-(\d{4})-(\d\d)(?!\d)")
 

@@ -209,7 +209,7 @@ _GMT: Final = int.from_bytes(b"GMT", "big")
 def parse_number(data: Bytes, start: int, stop: int) -> int:
     """Return the microseconds of a number that counts from 1970; BAD for other texts.
 
-    It may count seconds, milliseconds, microseconds or nanoseconds, and have a fraction.
+    The number may count seconds, milliseconds, microseconds or nanoseconds, and have a fraction.
     """
     value = 0
     at = start

@@ -99,7 +99,7 @@ class Header:
     day: int = NO_DAY
     """Days since 1970 of the last `#Date:`."""
     iis: bool = False
-    """True if IIS wrote the log. It undoes the escapes of paths, and writes blanks as `+`."""
+    """True if IIS wrote the log, which decodes the escapes of paths and writes blanks as `+`."""
 
     @property
     def cloudfront(self) -> bool:

@@ -146,7 +146,7 @@ class Format:
 def parse(
     block: Block, fmt: Format, source: LogSource, reading: Reading, state: State = None
 ) -> Records:
-    """Parse one block into records. It is a pure function that any thread may call.
+    """Parse one block into records; a pure function that any thread may call.
 
     Parquet has no blocks, see `parquet.read`.
     """
@@ -214,7 +214,7 @@ def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state
 
 
 def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State:
-    """Return the state after a block. It is cheap, and must be called in the file's order."""
+    """Return the state after a block; cheap, and to be called in the order of the file."""
     before = after = state or Before()
     if fmt.syntax is Syntax.DIRECTIVES:
         after = replace(before, header=directives.advance(block, before.header))

@@ -160,8 +160,8 @@ _FIRST_NAME: Final = re.compile(rb"[\w-]+(?:\.[\w-]+)+(?=\s|\Z)")
 def _clients(line: bytes, start: int) -> Iterator[_Span]:
     """Yield the fields before the time of a common log line; else a host name that begins the line.
 
-    They are the client (by its name, if the server looks names up) and the user who is logged in;
-    with them goes the virtual host. `start` is where the line begins in its text.
+    These fields are the client (by its name, if the server looks names up), the user who is logged
+    in, and the virtual host before them. `start` is where the line begins in its text.
     """
     head = _HEAD.match(line)
     fields = [*_FIELD.finditer(head[0])] if head else []

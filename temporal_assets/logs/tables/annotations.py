@@ -92,7 +92,7 @@ class _Form:
 
 
 def read_annotations(content: bytes, rules: UrlRules) -> Annotations:
-    """Read a file. It raises nothing: unusable lines are listed in the result."""
+    """Read a file without raising errors: the result lists unusable lines."""
     text, encoding = decoded(content)
     lines = list(_lines(text))
     form = _form(lines[0][1], rules) if lines else _Form(",", 0, 1, False)

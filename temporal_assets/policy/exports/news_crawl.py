@@ -1,10 +1,11 @@
 """Common Crawl's news-crawl: feeds and news sitemaps as it wants them, and our hubs beside them.
 
-It is a StormCrawler topology that follows feeds and news sitemaps only. Its seeds are lines of a
-URL and metadata, parted by tabs: `isFeed=true`, `isSitemapNews=true`, and `isSitemapVerified=true`
-for a sitemap without news annotations that is known to list news; it reads no links of others. It
-has no parser for hubs in HTML (its issue 41): they stand in a file of their own, with the same
-metadata as for StormCrawler, for a topology to which a parser of links was added.
+News-crawl is a StormCrawler topology that follows feeds and news sitemaps only. Its seeds are lines
+of a URL and metadata, parted by tabs: `isFeed=true`, `isSitemapNews=true`, and
+`isSitemapVerified=true` for a sitemap without news annotations that is known to list news; it reads
+no links of others. It has no parser for hubs in HTML (its issue 41): they stand in a file of their
+own, with the same metadata as for StormCrawler, for a topology to which a parser of links was
+added.
 """
 
 from __future__ import annotations

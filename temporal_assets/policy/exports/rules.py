@@ -71,7 +71,7 @@ class Rule:
 
     @property
     def path_of_any_origin(self) -> str | None:
-        """The same for a hub or prefix that must not be denied, for any scheme and port."""
+        """Expression for a hub or prefix that must not be denied, for any scheme and port."""
         if self.kind in ("hub", "prefix") and self.is_accepted:
             return _WRITTEN_ORIGIN.sub("^", self.expression)
         return self.path

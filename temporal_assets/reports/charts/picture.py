@@ -1,8 +1,8 @@
 """Pictures that stand alone: the charts of the report as SVG and PNG, with titles and legends.
 
-Dagster's event log, `--png` and `--graph` take these. They are drawn by the same functions as the
-report's, in the light colours of its stylesheet; clear ones have no ground and lines that can be
-read on white and on black, because Dagster's pages may be either. Not here: drawing itself
+Dagster's event log, `--png` and `--graph` show these pictures. The functions of the report draw
+them, in the light colours of its stylesheet. Transparent pictures have lines that can be read on
+white and on black, because Dagster's pages may be either. Not here: drawing itself
 (`svg_chart`, `svg_map`, `svg_forest`).
 """
 

@@ -1,7 +1,7 @@
 """Report sections about what to watch: ranked sites, what has come and gone, hubs.
 
-They take rows of `site_scores`, `site_changes` and `hub_seeds`; everything named here is known to
-enough clients.
+The sections take rows of `site_scores`, `site_changes` and `hub_seeds`; everything named here is
+known to enough clients.
 """
 
 from __future__ import annotations

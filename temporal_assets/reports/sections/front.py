@@ -1,6 +1,6 @@
 """The front page of the report: what to watch, what changed, the crawl budget, reliability.
 
-One screen, before everything else. It takes counts, and names that enough clients know. Not here:
+The front page is one screen. Its input is counts, and names that enough clients know. Not here:
 the queries (`front_rows`), how it looks (`report_page`).
 """
 

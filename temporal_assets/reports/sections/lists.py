@@ -1,6 +1,6 @@
 """Report sections that evaluate lists: TW Table 1, NP Table 2, precision and recall, seeds.
 
-They take rows of `seed_evaluation` and `hub_evaluation`, which hold no URL.
+The sections take rows of `seed_evaluation` and `hub_evaluation`, which hold no URL.
 """
 
 from __future__ import annotations

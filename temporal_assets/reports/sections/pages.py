@@ -1,6 +1,6 @@
 """Report sections on pages: TW Figures 3 to 5, NP Figures 1 and 2, agreement of labels.
 
-They take counts, and a few example pages whose names enough clients know.
+The sections take counts, and a few example pages whose names enough clients know.
 """
 
 from __future__ import annotations

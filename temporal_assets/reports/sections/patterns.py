@@ -1,7 +1,7 @@
 """Report sections on URL patterns: BB Tables 2, 3 and 4, Figures 1 and 6, behaviour graph.
 
-They take rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and the measurements of
-`windows.patterns.pattern_quality`. Patterns that few clients know have no name here.
+The sections take rows of `url_patterns`, `pattern_ranks` and `page_traffic`, and the measurements
+of `windows.patterns.pattern_quality`. Patterns that few clients know have no name here.
 """
 
 from __future__ import annotations

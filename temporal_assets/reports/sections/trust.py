@@ -32,7 +32,7 @@ def calibration(
 ) -> Section:
     """Return the section on thresholds from annotated pages, in sample and cross-validated.
 
-    These are TW 4.2 and 5.2, NP 6.1.
+    The thresholds are those of TW 4.2 and 5.2 and NP 6.1.
     """
     title = "Thresholds from annotated pages"
     if not choices:

@@ -222,7 +222,7 @@ def leave_of(hubs: pa.Table) -> Floats:
 def stays(links: LinkGraph, hubs: np.ndarray[Any, Any], leave: Floats) -> Floats:
     """Return the hours for which each link stays on its page.
 
-    They are quantiles of the exponential distribution, evenly spread instead of drawn at random.
+    The hours are evenly spaced quantiles of an exponential distribution, not random draws.
     """
     stay = np.full(len(links.target), np.inf)
     for hub, rate in zip(hubs.tolist(), leave.tolist(), strict=True):

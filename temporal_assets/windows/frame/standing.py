@@ -48,7 +48,7 @@ class Standing:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The same facts as JSON values."""
+        """Facts of the window as JSON values."""
         end = self.end
         return {
             "day": end.day if end else None,

@@ -45,7 +45,7 @@ _ENTRANCES: Final = 0.5
 
 FILLED: Final = 500
 """Length up to which a short list is filled with the pages from which most clicks led on the last
-day. They are visited at the longest interval: 71 visits a day for 500, by default."""
+day. These pages are visited at the longest interval: 71 visits a day for 500, by default."""
 
 _LINKS, _FRONT_PAGE, _CLICKS = "links", "front_page", "clicks"
 """Bases of a hub: the evidence that it is a candidate by."""

@@ -27,8 +27,8 @@ and 10 it has the best F of patterns on `mix_a` (0.838, 0.836, 0.834; with few v
 def flow_from(present: Sequence[dt.date]) -> dt.date:
     """Return the first day on which a page that is first seen counts as born.
 
-    It is the day after the first observed week; of a window of less than two weeks the second
-    half of its days counts, and of a single day none.
+    That is the day after the first observed week. In a window of less than two weeks the second
+    half of its days counts, and in a window of a single day no day does.
 
     Args:
         present: Days of the window that are there, ascending; one at least.

@@ -308,7 +308,8 @@ class Reader:
     def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
         """Return the quality of URL patterns, or what is missing.
 
-        They are learned on the first quarter of the window, and judged on the rest and on a mirror.
+        The patterns are learned on the first quarter of the window, and judged on the rest and on a
+        mirror.
         """
         job = self._job
         days = sorted(set(job.present("page_views")) & set(job.present("transits")))
