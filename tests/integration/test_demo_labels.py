@@ -44,6 +44,7 @@ class Labelled:
         self.day = corpus.days[-1]
         for asset in made_of_views():
             build(self.store, self.engine, self.settings, asset, self.day)
+        self.annotated = corpus.truth["annotated"]
         pages = pq.read_table(corpus.truth["pages"]).to_pylist()
         self.truth = {page["url"]: page for page in pages}
         self.labels = self.store.read("page_labels", self.day).to_pylist()
@@ -274,8 +275,7 @@ def test_metadata_of_a_calibration_shows_its_choices(demo: Labelled, tmp_path: P
     assert "no annotated file is configured" in nothing["calibrated"]
     state = tmp_path / "state"
     shutil.copytree(demo.state / "tables", state / "tables")
-    annotated = demo.state.parent / "demo" / "annotated.csv"
-    settings = load_settings(state, calibration={"annotated": annotated})
+    settings = load_settings(state, calibration={"annotated": demo.annotated})
     installation = Installation.of(settings)
     build(installation.store, installation.engine, settings, CALIBRATION, demo.day)
     metadata = details(installation, "calibration", demo.day, plots=True)
