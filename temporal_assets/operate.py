@@ -100,7 +100,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An asset that could not be made, for some days if it has any."""
+    """An asset that could not be built; `days` are empty if it has none."""
 
     asset: str
     days: tuple[dt.date, ...]
@@ -109,7 +109,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A day that was asked for and was left out, in whole or in part."""
+    """A requested day of which at least one asset was left out."""
 
     day: dt.date
     reason: str
@@ -128,7 +128,7 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """True if everything was made and no invariant is broken. Warnings do not count."""
+        """True if everything was built and no invariant is broken. Warnings do not count."""
         return not self.failures and not verdicts.blockers(self.checks)
 
     def then(self, later: Outcome) -> Outcome:
@@ -181,17 +181,21 @@ def materialize(
     latest_windows: Collection[str] = (),
     late: Mapping[str, Collection[dt.date]] | None = None,
 ) -> Outcome:
-    """Make `assets` for `days`, and check them.
+    """Build assets for some days, and check them.
 
-    Window assets among them are made for the windows that end with these days. With
-    `latest_windows`, window assets of that name are then brought up to date for the latest day
-    that has views. Where no assets are named, all daily ones are made, and the latest windows. With
-    `late`, a daily asset is made for those of the days alone that are late.
+    Args:
+        settings: Settings of the state folder.
+        days: Days to build; a window asset is built for the windows that end with them.
+        assets: Names of assets. If empty, all daily assets and the latest windows are built. With
+            `log_files` among them, new log files are read first.
+        on_event: Function to call with events of progress, from several threads while log files
+            are read.
+        latest_windows: Names of window assets to bring up to date afterwards, for the latest day
+            that has views.
+        late: Days that are late, by daily asset. An asset in it is built for its late days only.
 
-    `log_files` may be among the assets: new log files are then read before anything else. Days
-    are made in runs of `DAYS_PER_RUN` days, small days in longer ones. A day that fails,
-    or that breaks an invariant, stops what is downstream of it and no other day. `on_event` is
-    called as things happen, while log files are read from several threads.
+    Runs have `DAYS_PER_RUN` days, or more if the days are small. A day that fails, or that breaks
+    an invariant, stops what depends on it and no other day.
     """
     wanted = _wanted(assets)
     operation = _Operation(settings, on_event)
@@ -405,7 +409,7 @@ class _Operation:
     ) -> None:
         """Make the windows that end with contiguous days, and their missing inputs.
 
-        Where one stops the run, each of the others is made alone.
+        Where one stops the run, each of the others is built alone.
         """
         before = len(self.events)
         wanted = registry.needed(Store.open(self.settings), self.settings, assets, days)

@@ -43,7 +43,7 @@ from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
 
 DERIVED: Final = ("page_views", "transits")
-"""Daily assets made from `requests` alone."""
+"""Daily assets built from `requests` alone."""
 
 DAILY_ASSETS: Final = ("requests", "rejects", *DERIVED)
 """All daily assets, in the order in which they are computed."""
@@ -237,9 +237,9 @@ def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, l
 
 
 def silent_days(inventory: Inventory) -> list[dt.date]:
-    """Return days without log lines between days that have some; they are made as empty days.
+    """Return days without log lines between days that have some; they are built as empty days.
 
-    A longer silence than `LONGEST_SILENCE` separates two periods, and its days are not made.
+    A longer silence than `LONGEST_SILENCE` separates two periods, and its days are not built.
     """
     days = inventory.days()
     return [

@@ -1,12 +1,13 @@
 """Partitions written under another schema version of their contract, and their migration.
 
-Such a partition is not there for readers: columns may be missing or mean something else. It stays
-on disk until it is made again, which needs what it was made from, or until it is migrated by a file
-`sql/migrations/migrate_<asset>_from_<version>.sql` that returns the present columns (for
-`transits`, requests to make them from). Such a file is written for what cannot be made again, or
-not cheaply, and where the old columns suffice.
+Readers do not see such a partition: columns may be missing or mean something else. The partition
+stays on disk until it is rebuilt, which needs its inputs, or until it is migrated. A migration is a
+file `sql/migrations/migrate_<asset>_from_<version>.sql` that returns the present columns from the
+old ones (for `transits`, it returns requests to build them from). Migrations exist for assets that
+cannot be rebuilt, or not cheaply, and whose old columns suffice.
 
-Here: finding them, and migrating. Not here: making them again (`operate`), Dagster's own storage.
+Here: finding such partitions, and migrating. Not here: rebuilding them (`operate`), Dagster's own
+storage.
 """
 
 from __future__ import annotations

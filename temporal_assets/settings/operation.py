@@ -87,7 +87,7 @@ class Spark(Section):
 
 
 class Orchestration(Section):
-    """Days that there are, and when they are made (docs/running-daily.md)."""
+    """Range of days, and the time at which they are built (docs/running-daily.md)."""
 
     first_day: dt.date | None = None
     """First daily partition. Unset: the earliest day found in the logs."""
@@ -142,7 +142,7 @@ class Retention(Section):
     the defaults."""
 
     runs_days: int | None = Field(None, ge=1)
-    """Dagster's records of runs, but for those that made what is there now."""
+    """Dagster's records of runs, except of runs whose results are still published."""
 
 
 _SMTP_PORTS: Final = {"none": 25, "starttls": 587, "tls": 465}
@@ -151,7 +151,7 @@ _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class MailServer(NamedTuple):
-    """A mail server, and how mail goes there."""
+    """A mail server, and the way to send mail through it."""
 
     host: str
     port: int
@@ -184,7 +184,7 @@ class MailServer(NamedTuple):
 
 
 class Alerts(Section):
-    """People and programs that are told of failed runs, failed checks and old data.
+    """Recipients of messages about failed runs, failed checks and old data.
 
     Nothing is sent but by the sensor `alerts`, which is off until somebody switches it on. The
     password of the user in `smtp` is no setting (docs/running-daily.md).

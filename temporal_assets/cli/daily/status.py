@@ -163,6 +163,7 @@ def _recency(
 
 
 def _show_recency(recency: dict[str, Any]) -> None:
+    """Show the age of the latest day, and the schedules and sensors that are switched on."""
     on = recency["switched_on"]
     unknown = "unknown, because Dagster's history cannot be read"
     names = unknown if on is None else ", ".join(on) or "nothing"
@@ -178,6 +179,7 @@ def _show_recency(recency: dict[str, Any]) -> None:
 
 
 def _write_data_docs(settings: Settings, folder: Path) -> None:
+    """Write the data docs of the latest day into a folder."""
     from temporal_assets import contracts
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.quality.data_docs import write_project
@@ -195,6 +197,7 @@ def _write_data_docs(settings: Settings, folder: Path) -> None:
 
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
+    """Return the state of an asset: its days, rows and bytes, and days missing or stale."""
     from temporal_assets.days.daily import DAILY_ASSETS
 
     days = store.days(name)
@@ -215,6 +218,7 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
 
 
 def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
+    """Return the state of the log files that have been read, with their faults."""
     from temporal_assets.landing.verdicts import messages, verdicts
     from temporal_assets.logs.read.paths import NoSuchLogError
 
@@ -252,6 +256,7 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
 
 
 def _show_logs(logs: dict[str, Any], build: str) -> None:
+    """Show the state of the log files."""
     span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
     console.say(f"{counted(logs['read'], 'log file')} read, {counted(logs['lines'], 'line')}{span}")
     if logs["counts"]:
@@ -274,6 +279,7 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
 
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
+    """Show a table of the assets, with columns for missing and stale days if there are any."""
     # What needs somebody stands where a narrow terminal shows it, and only where there is any.
     wrong = [name for name in ("missing", "stale") if any(row[name] for row in assets.values())]
     console.show_table(

@@ -135,6 +135,7 @@ def _python() -> tuple[str, str]:
 
 
 def _packages() -> tuple[str, str]:
+    """Check that every package is installed; the detail has their versions."""
     from importlib.metadata import PackageNotFoundError, version  # a tenth of `--help`
 
     installed, missing = [], []
@@ -156,6 +157,7 @@ def _sql_files() -> tuple[str, str]:
 
 
 def _sources(settings: Settings) -> tuple[str, str]:
+    """Check that the settings of each source are valid and that its files exist."""
     from temporal_assets.logs.formats.detect import resolve
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
@@ -176,6 +178,7 @@ def _sources(settings: Settings) -> tuple[str, str]:
 
 
 def _state_folder(settings: Settings) -> tuple[str, str]:
+    """Check that the state folder can be written, and that others can read no secret in it."""
     from temporal_assets.settings import SETTINGS_FILE
 
     state = settings.state
@@ -203,6 +206,7 @@ def _is_open(path: Path) -> bool:
 
 
 def _keys(settings: Settings) -> tuple[str, str]:
+    """Check the pseudonym keys: who can read them, and which are missing."""
     from temporal_assets.logs.privacy import key_periods, pseudonyms
 
     secrets, today = settings.state / "secrets", dt.datetime.now(dt.UTC).date()
@@ -240,6 +244,7 @@ def _disk(state: Path) -> tuple[str, str]:
 
 
 def _engine(settings: Settings) -> tuple[str, str]:
+    """Check that DuckDB starts, and that its memory limit is within the memory of the machine."""
     from temporal_assets.engines.duckdb import opened
 
     wanted = settings.engine
@@ -277,6 +282,7 @@ def _logs(settings: Settings) -> tuple[str, str]:
 
 
 def _records(settings: Settings) -> tuple[str, str]:
+    """Check the records of log files that have been read."""
     from temporal_assets.landing.inventory import Inventory
 
     inventory = Inventory.load(settings)
@@ -294,6 +300,7 @@ def _records(settings: Settings) -> tuple[str, str]:
 
 
 def _published(settings: Settings, contents: bool) -> tuple[str, str]:
+    """Check that published files exist in the size that was published."""
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)
@@ -329,6 +336,7 @@ def _unfinished(settings: Settings) -> tuple[str, str]:
 
 
 def _policy(root: Path) -> tuple[str, str]:
+    """Check that the latest released policy is complete and unchanged."""
     from temporal_assets.policy.bundle import is_whole, latest_of
 
     latest = latest_of(root)
@@ -356,6 +364,7 @@ def _schemas(settings: Settings) -> tuple[str, str]:
 
 
 def _dagster_home(settings: Settings) -> tuple[str, str]:
+    """Check that the tables of Dagster's history fit the installed release of Dagster."""
     if not settings.state.is_dir():
         return OK, "made with the state folder"
     from temporal_assets.operate import history
@@ -371,6 +380,7 @@ def _dagster_home(settings: Settings) -> tuple[str, str]:
 
 
 def _alerts(settings: Settings, send: bool) -> tuple[str, str]:
+    """Check that alerts have a channel; with `send`, send a test message."""
     from temporal_assets.alerts import messages
     from temporal_assets.alerts.delivery import Undelivered, channels, kind_and_place
 

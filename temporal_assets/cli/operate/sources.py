@@ -118,6 +118,7 @@ def run(
 
 
 def _list(settings: Settings, as_json: bool) -> None:
+    """Show all sources with what was read from them, as a table or as JSON."""
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.verdicts import messages, verdicts
 
@@ -140,6 +141,7 @@ def _list(settings: Settings, as_json: bool) -> None:
 
 
 def _row(number: int, verdict: SourceVerdict) -> tuple[Any, ...]:
+    """Return a row of the table of sources."""
     options = [f"{name}={value}" for name, value in _changed_options(verdict.source).items()]
     read = (
         ", ".join(verdict.formats),
@@ -165,6 +167,7 @@ def _changed_options(source: LogSource) -> dict[str, Any]:
 
 
 def _report(number: int, verdict: SourceVerdict) -> dict[str, Any]:
+    """Return a source and its results as JSON values."""
     return {
         "number": number,
         "path": verdict.source.path,
@@ -210,6 +213,7 @@ def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
 
 
 def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json: bool) -> None:
+    """Show what the sources would give, ask unless `yes`, and store them in the settings."""
     from temporal_assets.cli.sources.sources import store_sources
     from temporal_assets.landing.preview import preview, with_order_of_dates
 
@@ -239,6 +243,7 @@ def _reading(settings: Settings) -> str:
 
 
 def _remove(settings: Settings, sources: Sequence[LogSource], forget: bool, as_json: bool) -> None:
+    """Remove sources from the settings; with `forget`, also the lines read from them."""
     from temporal_assets.cli.sources.sources import remove_sources
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.landing import forget_readings

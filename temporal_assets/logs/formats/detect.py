@@ -104,7 +104,7 @@ _EPOCH: Final = 20 * 365 * DAY
 _NO_LIMIT: Final = -(2**63)
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
-"""Addresses of which a part was made unreadable."""
+"""Expression for addresses of which a part was masked."""
 _NAME: Final = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[A-Za-z0-9_.\x80-\xff-]+(:\d+)?")
 """Expression for a host name in any alphabet, unlike an address."""
 _DOTTED: Final = re.compile(
@@ -126,7 +126,7 @@ _ERROR_LOGS: Final = {
         rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
     ),
 }
-"""Beginnings of lines of error logs, which lie beside access logs."""
+"""Expressions for beginnings of error logs' lines; error logs lie in the folder of access logs."""
 
 _MAPPED: Final = tuple(fmt.name for fmt in FORMATS.values() if fmt.syntax is Syntax.JSON)
 """JSON formats, the more specific first."""
@@ -371,7 +371,7 @@ class _Explained:
 
     lines: int
     records: int
-    """Number of lines that are whole records."""
+    """Number of lines that are complete records."""
     right: int
     """Number of targets, hosts, referrers and agents in them that look right."""
     wrong: int
@@ -720,7 +720,7 @@ _UNDATED: Final = (
 
 
 def _why_another(source: LogSource, sample: bytes) -> str | None:
-    """Return the message for files that lie beside access logs, or were made of them."""
+    """Return the message for error logs and for undated counts, None for other files."""
     lines = sample.splitlines()
     for server, beginning in _ERROR_LOGS.items():
         if beginning.match(lines[0]):

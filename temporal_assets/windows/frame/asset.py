@@ -30,7 +30,7 @@ from temporal_assets.storage.store import Store, Window
 
 
 class StaleTable(LookupError):
-    """Error: a table that a window asset is made from is itself missing or out of date."""
+    """Error: an input of a window asset is itself missing or out of date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class WindowAsset:
     settings: Callable[[Settings], Sequence[Any]] = lambda _: ()
     """The settings its content depends on."""
     is_whole: Callable[[Store, Settings, Manifest], bool] = lambda *_: True
-    """Function that returns True if the files beside its table are as they were written."""
+    """Function that returns True if an asset's files besides its table are unchanged."""
 
     @property
     def table(self) -> Table:
@@ -83,7 +83,7 @@ class WindowAsset:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Manifests of all that one day of a window asset is made from; fields as in `WindowAsset`."""
+    """Manifests of all inputs of one day of a window asset; fields as in `WindowAsset`."""
 
     windows: Mapping[str, Window]
     days: Mapping[str, Window]
@@ -298,7 +298,7 @@ def is_fresh(
 def days_read(
     store: Store, settings: Settings, asset: WindowAsset, day: dt.date
 ) -> dict[str, tuple[dt.date, ...]]:
-    """Return, by asset, the published days that a window is made from."""
+    """Return, by asset, the published days that are inputs of a window."""
     sources = _sources(store, settings, asset, day)
     windows = {name: window.present for name, window in sources.daily.items()}
     days = windows | dict.fromkeys(sources.tables, (day,))

@@ -63,9 +63,11 @@ class _Pages:
     """Pages of one site that are judged."""
 
     views: Floats
-    """Shape (pages, published days)."""
+    """Views by page and day, shape (pages, published days)."""
     days: Int64s
+    """Published days, as days since the first of the window."""
     clients: Int64s
+    """Clients of each page."""
     probability: Floats
     """Probability that the interest in each page fades."""
     share: float
@@ -102,6 +104,7 @@ def judge_sites(rows: pa.Table, day: dt.date, observed: Sequence[int]) -> pa.Rec
 
 
 def _of_site(rows: pa.Table, observed: Int64s) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one site: the site itself, its sections and its patterns."""
     is_page = rows["url"].is_valid()
     nodes, page_rows = rows.filter(pc.invert(is_page)), rows.filter(is_page)
     pages = _pages(page_rows, observed)
@@ -123,6 +126,7 @@ def _of_site(rows: pa.Table, observed: Int64s) -> Iterator[dict[str, Any]]:
 
 
 def _pages(page_rows: pa.Table, observed: Int64s) -> _Pages:
+    """Return a site's pages with the probability that interest in each fades."""
     flat = page_rows["views"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
     width = len(flat) // len(page_rows) if len(page_rows) else int(observed[-1]) + 1
     views = np.asarray(flat.reshape(len(page_rows), width), np.float64)[:, observed]
@@ -164,6 +168,7 @@ def _sums(pages: _Pages, part: NDArray[np.int64], parts: int) -> list[dict[str, 
 
 
 def _sections(urls: Texts, pages: _Pages) -> Iterator[dict[str, Any]]:
+    """Yield a row for each section of a site."""
     trees = section_trees(urls)
     names = trees.names()
     count = trees.total(np.ones(len(urls), np.int64)).astype(np.float64)
@@ -191,6 +196,7 @@ def _sections(urls: Texts, pages: _Pages) -> Iterator[dict[str, Any]]:
 
 
 def _patterns(nodes: pa.Table, urls: Texts, pages: _Pages) -> Iterator[dict[str, Any]]:
+    """Yield a row for each pattern of a site."""
     above = pattern_above(nodes)
     part = np.full(len(urls), -1, np.int64)
     if len(urls):
@@ -211,6 +217,7 @@ def _patterns(nodes: pa.Table, urls: Texts, pages: _Pages) -> Iterator[dict[str,
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write `provisional_lists`: select the rows by site, and judge each site."""
     present = job.present("page_views")
     window = job.settings.window
     inputs = {
