@@ -530,6 +530,7 @@ class LogReader:
         return folder
 
     def _failed(self, item: Pending, error: str, *, may_pass: bool) -> Draft:
+        """Return the draft of an unreadable file; `may_pass` if a later run may read it."""
         sighting = item.sighting
         seen = digest_of([sighting.path, sighting.size, sighting.mtime_ns])
         file = LandedFile(

@@ -55,8 +55,8 @@ _HAS_EXTENSION: Final = re.compile(rf".+\.{EXTENSION_TEXT}", re.DOTALL)
 _ANY_EXTENSION: Final = rf"\.{EXTENSION_TEXT}"
 
 _MOST_FIELDS: Final = MAX_FIELDS - 1
-"""Most other fields before and after one: `url_split` reads no more. It is a bound, because Java
-keeps a frame of its stack for every repetition of a group."""
+"""Largest number of other fields before and after a field: `url_split` reads no more. Expressions
+bound it, because Java keeps a frame of its stack for every repetition of a group."""
 
 _ANY_ORDER: Final = 2
 """Most fields that an expression finds in any order."""
@@ -246,7 +246,11 @@ class _SiteWords:
 
 
 class PatternText:
-    """Text of one pattern in its three forms."""
+    """Text of one pattern in its three forms.
+
+    `by_key` (the node's `constraints`) and `site` are computed if they are not given; whoever
+    writes all nodes of a tree gives them.
+    """
 
     def __init__(
         self,
@@ -255,8 +259,7 @@ class PatternText:
         by_key: dict[int, Constraint] | None = None,
         site: _SiteWords | None = None,
     ) -> None:
-        # Given where all nodes of a tree are written.
-        self._found = constraints(tree, node) if by_key is None else by_key
+        self._constraints = constraints(tree, node) if by_key is None else by_key
         self._site = _SiteWords(tree) if site is None else site
         self.parts: list[PatternText] = []
         """The patterns that a merged leaf stands for."""
@@ -275,7 +278,7 @@ class PatternText:
             return _together([part.key_values() for part in self.parts])
         return {
             self._site.labels[key]: None if c.value == ABSENT else self._shown(key, c)
-            for key, c in sorted(self._found.items())
+            for key, c in sorted(self._constraints.items())
         }
 
     def template(self) -> str:
@@ -306,19 +309,20 @@ class PatternText:
 
     def _query_keys(self) -> list[tuple[int, str, int, Constraint]]:
         return [
-            (key, *field, self._found[key])
+            (key, *field, self._constraints[key])
             for key, field in self._site.fields.items()
-            if key in self._found
+            if key in self._constraints
         ]
 
     def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
         """Return a key and its constraint; a key that the site never had is absent."""
         key = self._site.places.get((kind, index))
-        return (-1, _MISSING) if key is None else (key, self._found.get(key))
+        return (-1, _MISSING) if key is None else (key, self._constraints.get(key))
 
     def _host_template(self) -> str:
+        """Return the template of the host; empty if all URLs of the site have the same host."""
         site = self._site
-        if not site.varying_hosts and all(key in self._found for key in site.hosts):
+        if not site.varying_hosts and all(key in self._constraints for key in site.hosts):
             return ""
         labels = []
         for index in range(MAX_LABELS):
@@ -332,6 +336,7 @@ class PatternText:
         return "//" + ".".join(reversed(labels))
 
     def _path_pieces(self) -> list[str]:
+        """Return the templates of the segments and of the extension."""
         written = []
         for index in range(MAX_SEGMENTS):
             key, constraint = self._at(PATH, index)
@@ -376,6 +381,7 @@ class _Expression:
         return f"{written}://{self._host()}{self._port()}"
 
     def _host(self) -> str:
+        """Return the expression for the host."""
         labels: list[str] = []
         for index in range(MAX_LABELS):
             key, constraint = self._at(HOST, index)
@@ -415,7 +421,7 @@ class _Expression:
     def _tail(self, least: int, most: int) -> str:
         """Return an expression for optional further segments, at most `most` of them.
 
-        It is unbounded if that is the largest number there can be.
+        The number is unbounded if `most` is the largest number that a URL can have.
         """
         if most >= MAX_SEGMENTS - 1:
             return "/[^?]*" if least else "(?:/[^?]*)?"

@@ -178,6 +178,7 @@ class InstantSpider(Spider):
         deferred_from_coro(engine.close_spider_async(reason=FULL_DISK))
 
     def _use_policy(self) -> None:
+        """Take over the sources of the present policy, and note the policy that is in use."""
         document, stamp = self.policy.document, list(self._source.stamp or ())
         watched = [
             Known(hub["url"], HUB, hub["tier"], hub["interval_seconds"], hub["new_per_day"])
@@ -412,6 +413,7 @@ class InstantSpider(Spider):
         return counts
 
     def _take_child(self, child: Entry, index: Source) -> None:
+        """Note a sitemap that an index names, or that it has changed since the last reading."""
         known_source = self._watch.get(child.url)
         if known_source is None:
             self._discover(child.url, SITEMAP, "sitemap", index.url)
@@ -425,6 +427,7 @@ class InstantSpider(Spider):
             )  # it has changed since it was read
 
     def _fetched(self, row: Row, response: Response) -> None:
+        """Follow the links of a page that was fetched, note its feeds, and archive it."""
         new = wanted_count = 0
         if isinstance(response, HtmlResponse):  # JSON is text as well, and has none
             shown = read_source(response.url, response.body, _charset(response))
@@ -519,6 +522,7 @@ class InstantSpider(Spider):
         return self._watch.get(row.page.removeprefix("visit "))
 
     def _find_sources(self, row: Row, hub: Source, response: Response) -> None:
+        """Note feeds that a hub names, and at its first visit guess feeds and sitemaps."""
         if not self._discovers:
             return
         feeds = feeds_of_page(response.url, response.body, _charset(response))
@@ -547,6 +551,7 @@ class InstantSpider(Spider):
     def _archive_page(
         self, row: Row, response: Response, refers: tuple[str, str] | None, **facts: Any
     ) -> None:
+        """Archive a response with facts about its fetch."""
         page = Page(
             response.url,
             response.status,

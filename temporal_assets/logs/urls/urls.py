@@ -551,6 +551,7 @@ def _plain_targets(
     plain_query: NDArray[np.bool_],
     suspects: NDArray[np.uint8],
 ) -> NDArray[np.bool_]:
+    """Return True for each target that is a plain page (`_plain_page`)."""
     out = np.zeros(start.size, np.bool_)
     for i in range(start.size):
         out[i] = start[i] >= 0 and _plain_page(
@@ -585,6 +586,7 @@ def _plainly_spelled(
     plain: NDArray[np.bool_],
     plain_query: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
+    """Return True for each target whose path and query have plain characters only."""
     out = np.zeros(start.size, np.bool_)
     for i in range(start.size):
         query = start[i]
@@ -689,6 +691,7 @@ def _plain_pages(
     plain_query: NDArray[np.bool_],
     suspects: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
+    """Return PLAIN_HTTP or PLAIN_HTTPS for each URL that is canonical as it is, else 0."""
     out = np.zeros(start.size, np.uint8)
     for i in range(start.size):
         if start[i] < 0:

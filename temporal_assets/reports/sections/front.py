@@ -350,6 +350,7 @@ def _checks(facts: Front) -> Figure:
 
 
 def _watched(facts: Front) -> Table:
+    """Return the table of sources and sites to watch now."""
     totals = {
         row["kind"]: sum(
             entry["entries"] for entry in facts.entries if entry["kind"] == row["kind"]
@@ -367,6 +368,7 @@ def _watched(facts: Front) -> Table:
 
 
 def _budget(facts: Front) -> Table:
+    """Return the table of fetches a day by their purpose."""
     total = sum(row["fetches"] for row in facts.budget)
     rows = tuple(
         (row["what"], round(row["fetches"], 1), row["fetches"] / total if total else None)
@@ -414,6 +416,7 @@ def _crawled(facts: Front) -> Iterator[Table]:
 
 
 def _changed(facts: Front) -> Table:
+    """Return the table of sites that entered or left the list since the day compared with."""
     kept = facts.changes[:_MOST_CHANGES]
     since = "yesterday" if facts.compared == facts.day - dt.timedelta(1) else str(facts.compared)
     title = "Changed since " + since if facts.compared else "Changed"
@@ -468,6 +471,7 @@ def _published_and_baselines(rows: Sequence[Row]) -> list[Row]:
 
 
 def _hubs(facts: Front) -> Iterator[Forest]:
+    """Yield the chart of new temporal pages a day by hub, if there are hubs."""
     if facts.hubs:
         yield Forest(
             "What hubs are expected to bring",
@@ -499,6 +503,7 @@ def _traffic(facts: Front) -> Chart:
 
 
 def _births(facts: Front) -> Chart:
+    """Return the chart of pages born on each day, and of the temporal ones among them."""
     days = [float(row["day"].toordinal()) for row in facts.births]
     return Chart(
         "New pages a day",

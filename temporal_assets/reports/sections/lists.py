@@ -210,6 +210,7 @@ def _table(
     own: dict[tuple[str, str], Row],
     methods: Sequence[tuple[str, str]],
 ) -> Table:
+    """Return a table of the paper's printed rows and of ours, with their intervals."""
     chosen = [key for key in (*_BASELINES, *methods) if key in own]
     rows = [
         (
@@ -235,6 +236,7 @@ def _interval(row: Row, name: str) -> str | None:
 def _compared(
     own: dict[tuple[str, str], Row], method: tuple[str, str], pages: str, paper: str
 ) -> str:
+    """Return a sentence that compares a list of ours with the list in use and the paper."""
     ours, name = own[method], METHODS[method]
     lead = "" if ours["f_lead"] is None else f" {_lead([ours])}"
     before = own.get(("baseline", "list"))
@@ -251,6 +253,7 @@ def _compared(
 
 
 def _judged(own: Sequence[Row]) -> Table:
+    """Return a table of lists judged by the pages born after they were built."""
     head = own[0]
     columns = (*_COLUMNS, *(Column(name, "number") for name in _GAINED))
     rows = tuple(
@@ -375,6 +378,7 @@ def _trial(row: Row) -> str:
 
 
 def _best(own: Sequence[Row]) -> str:
+    """Return a sentence on the list with the largest F of a trial."""
     best = max(own, key=lambda row: row["f"])
     interval = _interval(best, "f")
     largest = f"{best['f']:.3f}" + (f" ({interval})" if interval else "")
@@ -447,6 +451,7 @@ def _seeds_at_length(hubs: Sequence[Row]) -> str:
 
 
 def _reach(own: Sequence[Row]) -> str:
+    """Return a sentence on how far our seeds reach, compared with two simple orders."""
     both = [row for row in own if row["lead"] is not None]
     ahead = sum(row["lead_low"] > 0 for row in both)
     behind = sum(row["lead_high"] < 0 for row in both)
@@ -482,6 +487,7 @@ _HOPS: Final[tuple[tuple[str, Mark, str], ...]] = (
 
 
 def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
+    """Yield the curves of lists of seeds: wanted pages by number of seeds, for each hop."""
     for name, title, colour in _LISTS_OF_SEEDS:
         for hops, mark, words in _HOPS:
             there = [row for row in own if row[f"{name}_{hops}"] is not None]
