@@ -106,7 +106,7 @@ def wanted_by_place(job: Job) -> Wanted | None:
 
 
 class _Lives(NamedTuple):
-    """Views in the first days of all pages with a history."""
+    """Views in the first days of temporal pages, and which of all with a history these are."""
 
     is_temporal: Flags
     views: Int64s
@@ -121,13 +121,15 @@ def _temporal(job: Job) -> _Lives | None:
 
     def read() -> Iterator[_Lives]:
         for labels, lives in read_in_step(files, columns, _ROWS_AT_ONCE):
-            by_day = lives["views"].combine_chunks().flatten().to_numpy().reshape(-1, days)
-            born = _days(lives) - _day_number(job.first)
+            is_temporal = labels["is_temporal"].fill_null(False)
+            temporal = lives.filter(is_temporal)
+            by_day = temporal["views"].combine_chunks().flatten().to_numpy().reshape(-1, days)
+            born = _days(temporal) - _day_number(job.first)
             padded = np.pad(by_day, ((0, 0), (0, 2)))
             first = np.take_along_axis(padded, born[:, None] + np.arange(3), axis=1)
             yield _Lives(
-                np.asarray(labels["is_temporal"].to_numpy(), np.bool_),
-                lives["total"].to_numpy(),
+                is_temporal.to_numpy(),
+                temporal["total"].to_numpy(),
                 first.astype(np.int64),
             )
 
@@ -165,8 +167,8 @@ def _joined(
     is_known = known_births[day]
     is_complete = is_temporal & is_known & (day + YOUNG_DAYS <= len(known_births))
     total, first = np.zeros(len(place), np.int64), np.zeros((len(place), 3), np.int64)
-    total[temporal] = lives.views[lives.is_temporal]
-    first[temporal] = lives.by_day[lives.is_temporal]
+    total[temporal] = lives.views
+    first[temporal] = lives.by_day
     summed = np.where(is_complete[:, None], np.cumsum(first, axis=1), 0)
     return Wanted(
         place,
