@@ -297,7 +297,8 @@ def _sources(table: pa.Table, sites: set[str]) -> list[SourceEntry]:
 
 
 _LAST_OF_HUBS: Final = 4
-"""Hubs before pages: what a hub shows may be gone in an hour, a page stays."""
+"""Last tier of hubs and sources, before all pages: links on a hub may be gone in an hour, but a
+page stays."""
 
 
 def _prefixes(
@@ -376,7 +377,11 @@ def _patterns(
 
 
 def _rate(group: list[dict[str, Any]], choices: Choices) -> None:
-    """Scale the scores of one site's patterns to its best one, and set what is decided of them."""
+    """Set scores and decisions of one site's patterns.
+
+    Fetch and discovery scores are divided by the best of the site. Patterns with the fewest visits
+    are skipped, as many as have `skip_share` of the visits together, unless they are urgent.
+    """
     for name in ("fetch", "discovery"):
         # Where nothing is known of links, visits say what is wanted.
         values = [row["visits"] if row[name] is None else row[name] for row in group]
@@ -393,6 +398,7 @@ def _rate(group: list[dict[str, Any]], choices: Choices) -> None:
 
 
 def _action(urgency: float | None, tail: int, total: int, choices: Choices) -> Action:
+    """Return the decision on a pattern; `tail` are the visits of it and of less visited ones."""
     if urgency is not None and urgency > choices.urgent_share:
         return "now"
     return "skip" if tail <= choices.skip_share * total else "later"
@@ -423,7 +429,7 @@ def _give_tiers(rows: list[dict[str, Any]]) -> None:
 
 
 _LAST_OF_PATTERNS: Final = 12
-"""Rank behind all patterns."""
+"""Last tier of patterns that are fetched later; sites follow."""
 
 
 def _sites(

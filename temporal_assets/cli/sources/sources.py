@@ -104,10 +104,11 @@ def _without(text: str, paths: Sequence[str], state: Path) -> str:
 
 
 def _with_sources(text: str, sources: Sequence[LogSource]) -> str:
+    """Return the text of the settings with sources added or replaced."""
     document = tomlkit.parse(text)
     listed = document.get("sources")
     if not isinstance(listed, AoT):
-        # An inline array cannot be told apart in place: it is written out as tables.
+        # Entries of an inline array (`sources = [{...}]`) are rewritten as tables (`[[sources]]`).
         entries = [dict(entry) for entry in listed or ()]
         for note in _comments(listed):
             document.add(tomlkit.comment(note))
@@ -129,6 +130,7 @@ def _comments(array: Any) -> list[str]:
 
 
 def _put(listed: AoT, entry: dict[str, Any]) -> None:
+    """Update the table with the entry's path, or add a table: a single file first, others last."""
     for listed_entry in listed:
         if listed_entry["path"] == entry["path"]:
             for key in [key for key in listed_entry if key not in entry]:
@@ -139,7 +141,8 @@ def _put(listed: AoT, entry: dict[str, Any]) -> None:
             return
     table = _table(entry)
     if len(listed) and Path(entry["path"]).is_file():
-        # What stands before the first table, a comment or nothing, is no part of it.
+        # tomlkit keeps the blank line before a table as its indent: the new first table takes that
+        # of the old one.
         table.trivia.indent, listed[0].trivia.indent = listed[0].trivia.indent, table.trivia.indent
         listed.insert(0, table)
     else:
@@ -147,8 +150,9 @@ def _put(listed: AoT, entry: dict[str, Any]) -> None:
 
 
 def _table(entry: dict[str, Any]) -> Table:
+    """Return an entry as a TOML table with a blank line before it."""
     table = tomlkit.table()
-    table.trivia.indent = "\n"  # a blank line before it
+    table.trivia.indent = "\n"
     for key, value in entry.items():
         table[key] = value
     return table

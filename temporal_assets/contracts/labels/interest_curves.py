@@ -35,16 +35,16 @@ INTEREST_CURVES: Final = Table(
         *PAGE_HISTORIES.taken("site", "url"),
         *columns("""
             amplitude DOUBLE NULL from page_histories.views: A: views over the whole life.
-            b DOUBLE NULL from page_histories.views: Time of activation in days; the first day of
-                the window is from 0 to 1.
+            b DOUBLE NULL from page_histories.views: Time at which the curve begins, in days; the
+                first day of the window is from 0 to 1.
             mu DOUBLE NULL from page_histories.views: Logarithm of the days in which half of the
                 interest accumulates.
             sigma DOUBLE NULL from page_histories.views: Width of the curve on the logarithm of
                 time.
             objective DOUBLE NULL from page_histories.views: Sum of squares, or deviance, of the
                 curve; to views without their weekday's effect if `curves.weekdays` removes it.
-            goodness DOUBLE NULL from page_histories.views: Share of it that the curve explains; 0
-                if no more than a constant.
+            goodness DOUBLE NULL from page_histories.views: Share of the sum of squares, or of the
+                deviance, that the curve explains; 0 if no more than a constant.
             is_converged BOOLEAN from page_histories.views: Whether a best curve was found.
             reason VARCHAR from page_histories.views: How the fit ended: `converged`; `at_bound`
                 (converged, a parameter at the edge of what is possible); `out_of_rounds`; `one_day`
@@ -80,7 +80,7 @@ INTEREST_CURVES: Final = Table(
             "interest_curves",
             f"(is_converged AND {_any(_CURVE, 'IS NULL')})"
             f" OR (NOT is_converged AND {_any(_CURVE, 'IS NOT NULL')})",
-            protects="A curve that is no best one is not taken for one.",
+            protects="Only a fit that converged gives a curve.",
             remedy=_FITTER,
         ),
         no_rows(
@@ -88,7 +88,7 @@ INTEREST_CURVES: Final = Table(
             "interest_curves",
             f"((is_converged OR reason = 'one_day') AND {_any(_INTEREST, 'IS NULL')})"
             f" OR (NOT is_converged AND reason <> 'one_day' AND {_any(_INTEREST, 'IS NOT NULL')})",
-            protects="Labels are made of interest that is known, and of no other.",
+            protects="Only known interest decides labels.",
             remedy=_FITTER,
         ),
         no_rows(

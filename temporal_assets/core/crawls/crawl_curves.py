@@ -93,10 +93,11 @@ def fetch_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
 def seen_bound(graph: LinkGraph, start: ArrayLike, traffic: Floats) -> Floats:
     """Return an upper bound of the seen traffic of any order, after 0, 1, ... fetches.
 
-    A page can add at most the traffic of the pages it links that were not shown before; k pages add
-    at most the k largest of these, and never more than can be reached at all (the usual bound of
-    submodular coverage). With a single start page the first fetch is known, and what it has shown
-    no other adds.
+    The gain of a page is the traffic of the pages it links, without those seen at the start. A
+    fetch adds at most its page's gain, so k fetches add at most the k largest gains, and never more
+    than the traffic of all reachable pages (the usual bound of submodular coverage). With a single
+    start page every order fetches that page first: pages it links are then left out of all gains,
+    which makes the bound tighter.
     """
     starts = distinct_numbers(np.asarray(start, np.int32))
     pages = reachable(graph, starts)

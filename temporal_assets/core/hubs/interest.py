@@ -71,7 +71,12 @@ class HubInterest:
 
 
 def interest_of(sums: Mapping[str, Int64s]) -> HubInterest:
-    """Return the interest of hubs from columns of `hub_facts`, sums over the pages they link to."""
+    """Return the interest of hubs from sums over the temporal pages that each links to.
+
+    Columns of `sums` (`hub_facts`), one entry per hub: number of `temporal_pages` and their
+    `views`; for complete pages the views of `one_day`, `three_days` and `all_days`; `shown`, views
+    from the first day of a link on, and `missed`, views after its last day.
+    """
     pages, views = sums["temporal_pages"], sums["views"]
     usual = _ratio(views.sum(), pages.sum(), 1.0)
     behind = _PAGES_BEHIND * usual
@@ -101,9 +106,16 @@ def _ratio(part: float, whole: float, unknown: float) -> float:
 
 
 def half_lives(one_day: Floats, three_days: Floats) -> Floats:
-    """Return half-lives in days, from the shares of the views on the first and first three days."""
-    # The median given a sigma, by the first day; then the sigma that says the third day best. One
-    # whose medians do not reach the share of the first day misses that one as well.
+    """Return half-lives in days, one per hub.
+
+    For each sigma of a grid, the share of the first day gives mu. The result is exp(mu) for the
+    sigma whose share of three days is nearest to the given one.
+
+    Args:
+        one_day: Share of the views on the first day.
+        three_days: Share of the views on the first three days.
+    """
+    # A sigma under which no mu gives the share of the first day is charged with that gap as well.
     best, nearest = np.full(len(one_day), _UNKNOWN), np.full(len(one_day), np.inf)
     for sigma in _SIGMAS:
         first = share_of_day(1, _MUS, sigma)

@@ -99,8 +99,9 @@ class Source:
     found_on: str | None
     tier: int
     seconds: float
-    """Interval between visits."""
+    """Interval between visits, in seconds."""
     due: float = 0.0
+    """Time of the next visit, in seconds since 1970, as all times here."""
     visits: int = 0
     found: int = 0
     """Number of wanted pages that no other source had shown before."""

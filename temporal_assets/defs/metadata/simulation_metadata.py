@@ -1,6 +1,6 @@
-"""Metadata of the two simulations: orders and strategies beside each other.
+"""Metadata that Dagster shows for the two simulations: a table of orders, and one of strategies.
 
-No URL and no site is in these tables.
+The tables contain no URL and no site.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _STRATEGIES: Final = (
     " median_delay_hours, wasted / nullif(CAST(fetches AS DOUBLE), 0) AS wasted_share, born"
     " FROM timely_simulation ORDER BY trial DESC, horizon_days DESC, fetches_per_hour, strategy"
 )
+# Columns of the two tables, with their type in the UI.
 _OF_CURVE: Final = {
     "scenario": "string",
     "crawl_order": "string",
@@ -54,17 +55,18 @@ _OF_STRATEGY: Final = {
     "wasted_share": "float",
 }
 _POINTS: Final = 5_000
-"""Number of rows of all curves of one trial: 17 of 101 points."""
-_Said = dict[str, Any]
+"""Largest number of rows of a query: one trial has 17 curves of 101 points."""
+_Values = dict[str, Any]
+"""Values by name of a column or of a metadata entry."""
 
 
-def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Values:
     """Return the metadata of `crawl_simulation`: every order out of time, and the curves."""
     rows = _rows(installation, "crawl_simulation", day, _ORDERS)
     if not rows:
         return {"crawled": _NONE}
     facts = ("sites", "left_out", "pages", "visited_pages", "mirror")
-    shown: _Said = {name: rows[0][name] for name in facts}
+    shown: _Values = {name: rows[0][name] for name in facts}
     shown["orders"] = _grid(rows, _OF_CURVE)
     if plots:
         points = _rows(installation, "crawl_simulation", day, _CURVES)
@@ -74,12 +76,12 @@ def of_orders(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown
 
 
-def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Values:
     """Return the metadata of `timely_simulation`: every strategy at every budget."""
     rows = _rows(installation, "timely_simulation", day, _STRATEGIES)
     if not rows:
         return {"crawled": "no reliable page of the mirror was born in the days to crawl"}
-    shown: _Said = {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
+    shown: _Values = {"born_pages": rows[0]["born"], "strategies": _grid(rows, _OF_STRATEGY)}
     if plots:
         table = installation.store.read("timely_simulation", day).to_pylist()
         own = next(iter(reversed(grouped(table, ("trial", "horizon_days")).values())))
@@ -87,10 +89,10 @@ def of_strategies(installation: Installation, day: dt.date, plots: bool) -> _Sai
     return shown
 
 
-def _grid(rows: list[_Said], columns: dict[str, str]) -> dg.TableMetadataValue:
+def _grid(rows: list[_Values], columns: dict[str, str]) -> dg.TableMetadataValue:
     return grid([{name: row[name] for name in columns} for row in rows], columns)
 
 
-def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Values]:
     files = {asset: installation.store.files(asset, day)}
     return installation.engine.rows(query, files, _POINTS)

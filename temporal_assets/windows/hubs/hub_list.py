@@ -85,7 +85,10 @@ class _Places:
     """Rank of each candidate from 1; meaningless for candidates that are not listed."""
 
     def column(self, in_order: Int64s | Floats) -> pa.Array:
-        """Return a column over all candidates from values in the order of the list."""
+        """Return a column over all candidates, given a value for each rank of the list.
+
+        Candidates that are not listed get NULL.
+        """
         values = in_order[self.rank - 1] if len(in_order) else self.rank
         return self.of_listed(values)
 
@@ -209,6 +212,7 @@ def _visits(
     """Return the columns of what visits are expected to find, and how often to visit."""
     low, high = chosen.model.interval(expected)
     interest = interest_of({fact.name: candidates.column(fact.name) for fact in FACTS})
+    # Share of each candidate's new pages that no better hub leads to.
     own = np.ones(len(expected))
     own[: len(chosen.hubs)] = first_shares(
         chosen.links.wanted, chosen.links.evidence, len(chosen.hubs)
