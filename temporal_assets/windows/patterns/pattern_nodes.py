@@ -160,8 +160,7 @@ def _texts(tree: PatternTree, written: Flags) -> dict[str, pa.Array]:
     }
 
 
-def _json(values: dict[str, str | None]) -> str:
-    return json.dumps(values, ensure_ascii=False)
+_json: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _counted(rows: pa.Table) -> dict[str, Floats]:
