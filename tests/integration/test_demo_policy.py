@@ -29,6 +29,7 @@ from temporal_assets.policy.exports.rules import rules
 from temporal_assets.settings import Crawls
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build
+from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.results.fetches import FETCHES
 from temporal_assets.windows.results.sources import SOURCES
@@ -154,6 +155,22 @@ def test_results_of_crawls_move_the_next_policy(learned: Learned, tmp_path: Path
     assert f"by the logs alone every {seconds // 60}" in message(quiet)
     assert "it is gone, so the policy does not visit it any more" in message(gone)
     assert f"first shown by {feed}" in message(page)
+
+
+def test_a_policy_without_room_for_all_rules_says_so(
+    learned: Learned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = shutil.copytree(learned.root / "state", tmp_path / "state")
+    settings = learned.settings.model_copy(update={"state": state})
+    store, engine = Store.open(settings), DuckDBEngine(settings)
+    assert "cuts" not in store.require("crawl_policy", learned.day).extra
+    monkeypatch.setattr(crawl_policy, "MOST_RULES", 3)
+    build(store, engine, settings, CRAWL_POLICY, learned.day)
+    assert store.require("crawl_policy", learned.day).extra["cuts"] == [
+        f"{name} has more than 3 rows: only the best are in the policy"
+        for name in ("news_prefixes", "url_patterns")
+    ]
+    assert len(store.read("crawl_policy", learned.day)) > 3
 
 
 @pytest.mark.parametrize("target", sorted(TARGETS))
