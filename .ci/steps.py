@@ -350,8 +350,8 @@ def browser_output(run: Run) -> None:
 def spark(run: Run) -> None:
     """Compare both engines."""
     develop(run)
-    said = subprocess.run(["java", "-version"], capture_output=True, text=True, env=run.environment)
-    if not re.search(r'version "(1[7-9]|[2-9]\d)', said.stderr):
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, env=run.environment)
+    if not re.search(r'version "(1[7-9]|[2-9]\d)', java.stderr):
         print("SKIPPED: there is no Java 17 or later")
         return
     install_extras(run, "spark")

@@ -50,7 +50,7 @@ class FailedCheck:
     is_error: bool
     """True for an error, False for a warning."""
     text: str
-    """What the check protects and what to do."""
+    """The danger that the check guards against, and its remedy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class LogFinding:
 
     @property
     def message(self) -> str:
-        """One line on what is wrong, or why nothing was judged; empty if all is well."""
+        """A line on what is wrong, or why nothing was judged; empty if all is well."""
         if self.passed:
             return self.note
         name, trouble = self.troubles[0]

@@ -40,7 +40,7 @@ class Judgement:
     blocking: bool
     """True if nothing may be built on the data while the check fails."""
     message: str
-    """What is wrong and what to do, or why nothing could be judged; empty if all is well."""
+    """The fault and its remedy, or why nothing could be judged; empty if all is well."""
     value: float | None = None
     """The number judged, for a drift."""
     measured: tuple[tuple[str, float | None], ...] = ()
