@@ -1,7 +1,8 @@
-"""The spider: it archives responses, follows their links, and credits their sources.
+"""The spider: it archives responses, has their links sorted, and credits their sources.
 
-Here: the spider. Not here: which sources are due (`watch`), what is explored (`explore`), how a
-document is read (`crawl.sources`), the next request (`scheduler`), files (`archive`).
+In go a policy and what servers answer; out come the archive and the crawl's memory. Not here: what
+becomes of a link (`links`), new sources (`discovery`), which sources are due (`watch`), what is
+explored (`explore`), how a document is read (`crawl.sources`), the next request (`scheduler`).
 """
 
 from __future__ import annotations
@@ -25,34 +26,17 @@ from scrapy.utils.defer import deferred_from_coro
 
 from temporal_assets.crawl.crawl_loops import CrawlLoops
 from temporal_assets.crawl.instant.archive import Archive, Page, payload_digest
-from temporal_assets.crawl.instant.explore import (
-    RECENT_SECONDS,
-    SHARE,
-    Candidate,
-    Explorer,
-    arm_of,
-    facts_of,
-    is_recent,
-)
+from temporal_assets.crawl.instant.discovery import SourceDiscovery
+from temporal_assets.crawl.instant.explore import SHARE, Explorer, facts_of, is_recent
 from temporal_assets.crawl.instant.hosts import host_of
+from temporal_assets.crawl.instant.links import EXPLORE, LAST_LATER, LAST_NOW, PAGE, LinkFollower
 from temporal_assets.crawl.instant.memory import DONE, Memory, Row, Source
+from temporal_assets.crawl.instant.responses import charset, header_lines, versions
 from temporal_assets.crawl.instant.scheduler import ROW, HostScheduler, scheduler_of
-from temporal_assets.crawl.instant.watch import OF_POLICY, Known, Watch
+from temporal_assets.crawl.instant.watch import Known, Watch
 from temporal_assets.crawl.policy_source import PolicySource
-from temporal_assets.crawl.sources import (
-    FEED,
-    HUB,
-    SITEMAP,
-    Entry,
-    Shown,
-    feeds_of_page,
-    guesses,
-    kind_of,
-    read_source,
-)
-from temporal_assets.policy import Decision, Policy
-from temporal_assets.policy.document import tier_of_action
-from temporal_assets.policy.kernels import NO_PAGE, REASONS, SITE, STATIC
+from temporal_assets.crawl.sources import HUB, SITEMAP, Shown, kind_of, read_source
+from temporal_assets.policy import Policy
 
 logger = logging.getLogger(__name__)
 
@@ -61,20 +45,9 @@ OK: Final = 200
 FULL_DISK: Final = "disk_full"
 """Reason for the end of a crawl that could not write."""
 
-PAGE: Final = "page"
-EXPLORE: Final = "explore"
-_LAST_NOW: Final = 8
 _EXPLORE_TIER: Final = 4
 """Tier of exploring requests, before pages: their share must not depend on the queue."""
-_LAST_LATER: Final = 15
 _SITEMAP_BYTES: Final = 52_428_800
-_MOST_CHILDREN: Final = 20
-"""Most sitemaps of an index that are watched: those that changed last."""
-_MOST_SITEMAPS: Final = 20
-"""Most sitemaps of a robots.txt."""
-_LONGEST_HEADER: Final = 1024
-"""Most characters of a page's version (ETag): it is sent back to the server, and stored."""
-_NEVER_EXPLORED: Final = frozenset((REASONS[NO_PAGE], REASONS[STATIC], "hub", "prefix"))
 
 
 class InstantSpider(Spider):
@@ -97,10 +70,15 @@ class InstantSpider(Spider):
         )  # fmt: skip
         self._watch = Watch(self.memory, settings.getfloat("TEMPORAL_INTERVAL_FACTOR", 1.0))
         later = settings.get("TEMPORAL_FETCH", "now") == "later"
-        self._last_tier = _LAST_LATER if later else _LAST_NOW
+        self._last_tier = LAST_LATER if later else LAST_NOW
         self._scheme = settings.get("TEMPORAL_SCHEME")
         self._revisits = settings.getbool("TEMPORAL_REVISIT", True)
         self._discovers = settings.getbool("TEMPORAL_DISCOVER", True)
+        self._links = LinkFollower(
+            self._source, self.memory, self._watch, self._explorer, self._last_tier, self._add,
+            self._count,
+        )  # fmt: skip
+        self._discovery = SourceDiscovery(self._source, self._watch, self._count)
         self._loops = CrawlLoops(self._ends)
         self._scheduler: HostScheduler | None = None
         self._under_way: set[str] = set()
@@ -235,6 +213,7 @@ class InstantSpider(Spider):
         self._add(row)
 
     def _add(self, row: Row) -> bool:
+        """Queue a request; return False if its page is in the crawl's memory."""
         number = self.memory.add(row)
         if number is None:
             return False
@@ -278,11 +257,8 @@ class InstantSpider(Spider):
 
     def robots_read(self, url: str, sitemaps: Iterable[str]) -> None:
         """Add the sitemaps that a robots.txt names."""
-        if not self._discovers or not self._is_watched(url):
-            return
-        for number, sitemap in enumerate(sitemaps):
-            if number < _MOST_SITEMAPS and sitemap.startswith(("http://", "https://")):
-                self._discover(sitemap, SITEMAP, "robots", url)
+        if self._discovers:
+            self._discovery.from_robots(url, sitemaps)
 
     # Responses -------------------------------------------------------------------------------
 
@@ -341,6 +317,7 @@ class InstantSpider(Spider):
             self._done(row)
 
     def _done(self, row: Row) -> None:
+        """Note that a request is done, and how long the archive's files are now."""
         self.memory.change(row.id, state=DONE)
         self.memory.note("lengths", self._archive.lengths)
         if row.page in self._under_way:
@@ -349,6 +326,7 @@ class InstantSpider(Spider):
             self._say_waiting()
 
     def _take(self, row: Row, response: Response) -> None:
+        """Process a response: of a visit to a source, of a page, or an error's."""
         source = self._source_of(row)
         if source is not None:
             self._visited(row, source, response)
@@ -384,16 +362,17 @@ class InstantSpider(Spider):
         if status == NOT_MODIFIED:
             self._count("not_modified")
         else:
-            source.etag, source.modified = _versions(response)
+            source.etag, source.modified = versions(response)
             if has_changed:
                 source.digest = f"{digest} {dt.datetime.now(dt.UTC).isoformat()}"
         self._watch.read(source, wanted_count, now)
 
     def _shown(self, row: Row, source: Source, response: Response) -> Shown:
+        """Read what a source shows; a hub that is no HTML shows nothing."""
         is_text = kind_of(response.body) in (None, HUB)
         if source.kind == HUB and is_text and not isinstance(response, HtmlResponse):
             return Shown(HUB)  # JSON is text as well, and has no links
-        shown = read_source(response.url, response.body, _charset(response), source.kind)
+        shown = read_source(response.url, response.body, charset(response), source.kind)
         if shown.faults:
             self._count("faulty_sources")
             logger.info("%s: %s", row.url, "; ".join(shown.faults))
@@ -403,148 +382,40 @@ class InstantSpider(Spider):
         self, row: Row, source: Source, shown: Shown, response: Response
     ) -> tuple[int, int]:
         """Queue the links of a source; return the numbers of new links and of new wanted ones."""
-        for child in sorted(shown.children, key=lambda listed: -(listed.time or 0.0))[
-            :_MOST_CHILDREN
-        ]:
-            self._take_child(child, source)
-        counts = self._follow_links(shown.entries, row, source)
-        if shown.kind == HUB and isinstance(response, HtmlResponse):
-            self._find_sources(row, source, response)
+        self._discovery.from_index(shown.children, source)
+        counts = self._links.follow(shown.entries, row, source)
+        if self._discovers and shown.kind == HUB and isinstance(response, HtmlResponse):
+            self._discovery.from_hub(row.url, source, response)
         return counts
-
-    def _take_child(self, child: Entry, index: Source) -> None:
-        """Note a sitemap that an index names, or that it has changed since the last reading."""
-        known_source = self._watch.get(child.url)
-        if known_source is None:
-            self._discover(child.url, SITEMAP, "sitemap", index.url)
-        elif (
-            child.time is not None
-            and known_source.seen is not None
-            and child.time > known_source.seen
-        ):
-            known_source.due = min(
-                known_source.due, time.time()
-            )  # it has changed since it was read
 
     def _fetched(self, row: Row, response: Response) -> None:
         """Follow the links of a page that was fetched, note its feeds, and archive it."""
         new = wanted_count = 0
         if isinstance(response, HtmlResponse):  # JSON is text as well, and has none
-            shown = read_source(response.url, response.body, _charset(response))
-            new, wanted_count = self._follow_links(shown.entries, row, None)
-            if self._discovers and self._is_watched(row.url):
-                for url in feeds_of_page(response.url, response.body, _charset(response)):
-                    self._discover(url, FEED, "link", row.url)
+            shown = read_source(response.url, response.body, charset(response))
+            new, wanted_count = self._links.follow(shown.entries, row, None)
+            if self._discovers:
+                self._discovery.from_page(row.url, response)
         self._archive_page(row, response, None, changed=None, new_links=new, found=wanted_count)
         if row.kind == EXPLORE:
             is_dated = json.loads(row.meta).get("is_dated")
             self._explored(row, paid=is_dated or is_recent(response.body, time.time()))
 
     def _explored(self, row: Row, *, paid: bool | None) -> None:
+        """Credit the arm of an exploring fetch; None if the page gives no date."""
         if row.kind != EXPLORE:
             return
         self._count({True: "explored_new", False: "explored_old", None: "explored_undated"}[paid])
         if paid is not None:
             self._explorer.learned(json.loads(row.meta)["arm"], paid=paid)
 
-    # Links -----------------------------------------------------------------------------------
-
-    def _follow_links(
-        self, entries: list[Entry], row: Row, source: Source | None
-    ) -> tuple[int, int]:
-        """Enter new links into the memory; return how many are new, and wanted by the policy."""
-        now = time.time()
-        pages = [self.policy.canonical(entry.url) for entry in entries]
-        entry_of_page = {page: entry for page, entry in zip(pages, entries, strict=True) if page}
-        if not entry_of_page:
-            return 0, 0
-        shower = source.url if source is not None else row.page
-        new = set(self.memory.new_links(entry_of_page, shower, now))
-        decisions = self.policy.match_many([entry.url for entry in entry_of_page.values()])
-        wanted_count = 0
-        unknown: set[str] = set()
-        for place, (page, entry) in enumerate(entry_of_page.items()):
-            decision = decisions.row(place, entry.url)
-            if decision.hub in self._watch:
-                self._count("links_to_hubs")
-                continue
-            self._count(f"reason/{decision.reason}")
-            if _is_too_late(entry, source, now, is_new=page in new):
-                self._count("old_links")
-            elif decision.tier <= self._last_tier:
-                wanted_count += (
-                    self._want(entry, page, decision, decision.tier, shower) and page in new
-                )
-            elif _is_news_of_site(entry, source, decision, now):
-                self._count("announced")
-                # Others may have shown the link before: it is this date that makes it wanted.
-                wanted_count += self._want(entry, page, decision, _LAST_NOW, shower)
-            else:
-                self._put_off(entry, page, decision, source, row, page in new, now)
-                if page in new and decision.reason == REASONS[SITE]:
-                    unknown.add(host_of(page))
-        if source is not None and source.kind == HUB and source.visits:
-            self._watch.ask_feeds(unknown, now)
-        return len(new), wanted_count
-
-    def _want(self, entry: Entry, page: str, decision: Decision, tier: int, shower: str) -> bool:
-        self._count(f"requests/{tier_of_action(tier)}")
-        row = Row(0, page, entry.url, host_of(entry.url), tier, decision.reason, shower, PAGE)
-        return self._add(row)
-
-    def _put_off(
-        self, entry: Entry, page: str, decision: Decision, source: Source | None, row: Row,
-        is_new_link: bool, now: float,
-    ) -> None:  # fmt: skip
-        """Offer a link that the policy does not want now for exploration."""
-        self._count("dropped")
-        if decision.reason in _NEVER_EXPLORED or (
-            decision.reason == "pattern" and decision.decision == "skip"
-        ):
-            return
-        if decision.reason == "unknown_site" and source is None and row.kind != EXPLORE:
-            return  # pages link anywhere; sources link what is news to them
-        arm = arm_of(decision.reason, decision.site, page, decision.pattern)
-        if arm is not None:
-            is_dated = entry.time is not None and now - entry.time < RECENT_SECONDS
-            is_new = is_dated or (is_new_link and source is not None and source.visits > 0)
-            self._explorer.offer(
-                Candidate(
-                    entry.url, page, arm, source.url if source else row.page, is_new, is_dated
-                )
-            )
-
     # Sources ---------------------------------------------------------------------------------
 
     def _source_of(self, row: Row) -> Source | None:
+        """Return the source that a request visits, or None for a page."""
         if not row.page.startswith("visit "):
             return None
         return self._watch.get(row.page.removeprefix("visit "))
-
-    def _find_sources(self, row: Row, hub: Source, response: Response) -> None:
-        """Note feeds that a hub names, and at its first visit guess feeds and sitemaps."""
-        if not self._discovers:
-            return
-        feeds = feeds_of_page(response.url, response.body, _charset(response))
-        for url in feeds:
-            self._discover(url, FEED, "link", row.url)
-        if hub.visits or hub.origin != OF_POLICY:
-            return
-        host = host_of(row.url)
-        kinds = {watched.kind for watched in self._watch if host_of(watched.url) == host}
-        origin = f"{row.url.split('://', 1)[0]}://{host}"
-        for url, kind in guesses(
-            origin, has_feed=bool(feeds) or FEED in kinds, has_sitemap=SITEMAP in kinds
-        ):
-            self._discover(url, kind, "well-known", row.url)
-
-    def _discover(self, url: str, kind: str, origin: str, found_on: str) -> None:
-        if self._watch.add(url, kind, origin, found_on, host_of(url), time.time()):
-            self._count(f"discovered/{origin}")
-
-    def _is_watched(self, url: str) -> bool:
-        """Return True if the policy knows the site of a URL."""
-        return self.policy.match(url).site is not None
 
     # The archive -----------------------------------------------------------------------------
 
@@ -555,16 +426,17 @@ class InstantSpider(Spider):
         page = Page(
             response.url,
             response.status,
-            _headers(response.headers),
+            header_lines(response.headers),
             response.body,
             dt.datetime.now(dt.UTC),
-            _headers(response.request.headers) if response.request else (),
+            header_lines(response.request.headers) if response.request else (),
             refers_to=refers,
         )
         latency = response.meta.get("download_latency")
         self._archive.add(page, **_facts(row), **facts, seconds=latency and round(latency, 3))
 
     def _note(self, row: Row, status: int | None, **facts: Any) -> None:
+        """Note a fetch without a page in the index of the archive."""
         page = Page(row.url, status, (), b"", dt.datetime.now(dt.UTC))
         self._archive.note(page, **_facts(row), **facts)
 
@@ -587,48 +459,3 @@ def _facts(row: Row) -> dict[str, Any]:
 
 def _shows_anything(shown: Shown) -> bool:
     return bool(shown.entries or shown.children)
-
-
-def _is_too_late(entry: Entry, source: Source | None, now: float, *, is_new: bool) -> bool:
-    """Return True if a feed or sitemap lists a page that appeared before the last days.
-
-    A sitemap without dates lists all that a site has: new is what was not there before.
-    """
-    if source is None or source.kind == HUB:
-        return False
-    if entry.time is not None:
-        return now - entry.time > RECENT_SECONDS
-    return source.kind == SITEMAP and not (is_new and source.visits)
-
-
-def _is_news_of_site(entry: Entry, source: Source | None, decision: Decision, now: float) -> bool:
-    """Return True if a feed or sitemap of a watched site announces a page published just now.
-
-    The site says that it is news. The policy knows the site and nothing of the section, or it would
-    have a prefix or a pattern for it.
-    """
-    if source is None or source.kind == HUB or decision.reason != REASONS[SITE]:
-        return False
-    return entry.is_published and entry.time is not None and now - entry.time < RECENT_SECONDS
-
-
-def _versions(response: Response) -> tuple[str, str]:
-    headers = ((response.headers.get(name) or b"").decode("latin-1") for name in _VERSION)
-    etag, modified = (value if len(value) <= _LONGEST_HEADER else "" for value in headers)
-    return etag, modified
-
-
-_VERSION: Final = ("ETag", "Last-Modified")
-
-
-def _charset(response: Response) -> str | None:
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    return content_type.partition("charset=")[2].split(";")[0].strip(" \"'") or None
-
-
-def _headers(headers: Any) -> list[tuple[str, str]]:
-    return [
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name, values in headers.items()
-        for value in values or []
-    ]
