@@ -113,6 +113,7 @@ class Mail:
         return f"refused: {', '.join(sorted(refused))}" if refused else ""
 
     def _letter(self, message: Message) -> EmailMessage:
+        """Return a message as a mail."""
         letter = EmailMessage()
         letter["From"] = self.settings.sender
         letter["To"] = ", ".join(self.settings.to)
@@ -125,6 +126,7 @@ class Mail:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
+        """Yield a connection to the mail server, encrypted as the settings say, logged in."""
         host, port, security, user = self._server
         password = self._password() if user else ""
         trusted = ssl.create_default_context()
@@ -140,6 +142,7 @@ class Mail:
             yield server
 
     def _password(self) -> str:
+        """Return the password, which never leaves unencrypted and only its owner may read."""
         if self._server.security == "none" and not self._server.is_here:
             raise Undelivered(f"{self.where}: no password is sent without encryption")
         file = self.secrets / PASSWORD_FILE

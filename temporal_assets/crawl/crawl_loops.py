@@ -50,6 +50,7 @@ class CrawlLoops:
         """Look for a new policy every `seconds` seconds (0: never), and use it."""
 
         async def look() -> None:
+            """Load the policy again if it has changed; a damaged one leaves that in use."""
             # A large policy takes a second to load; requests go on meanwhile.
             try:
                 has_changed = await run_in_thread(source.reload)

@@ -298,6 +298,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
         meta |= self._facts(request.url, decision)
 
     def _due(self) -> Iterator[Request]:
+        """Yield requests for the hubs, feeds and sitemaps that are due."""
         # Not of the policy of this moment: a new one may have been loaded and not be in use yet.
         for url, tier in self._visits.take(time.time()):
             kind = self._kinds.get(url)
@@ -317,6 +318,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
     # Life of the crawl -----------------------------------------------------------------------
 
     def _opened(self, spider: Spider) -> None:
+        """Load what an earlier crawl in JOBDIR knew, take the policy over, and begin visits."""
         self._spider = spider
         state = getattr(spider, "state", None)
         kept = self._kept = {} if state is None else state.setdefault(_STATE, {})
@@ -337,6 +339,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             raise DontCloseSpider  # hubs are due later
 
     def _received(self, response: Response, request: Request) -> None:
+        """Log a response, and note the version of a hub that was visited."""
         hub = request.meta.get(HUB)
         if hub is not None or PAGE in request.meta:
             self._log.note(request.url, response.status, request.meta, **self._kind(request))
@@ -372,6 +375,7 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             engine.crawl(request)
 
     def _use_policy(self) -> None:
+        """Take over the hubs and sources of the present policy that the spider may visit."""
         document = self.policy.document
         # Visits are not filtered, so Scrapy lets them go anywhere.
         allowed = _domains(self._spider)

@@ -163,6 +163,7 @@ def _prepare(options: DemoOptions, folder: Path) -> None:
 
 
 def _make_group(plan: _Plan, log: LogGroup) -> _Group:
+    """Return the sites of a group of logs with their pages, and the writer of its lines."""
     options = plan.options
     escape = escape_of(log.style.format)
     worlds = []

@@ -255,6 +255,7 @@ class Writer:
         return compose(self._data, columns, self.layout.glue, last).data
 
     def _times(self, day: int, requests: Requests) -> dict[str, Ragged]:
+        """Return the texts of times that the layout needs, in the local time of the log."""
         second = requests.time // 1_000
         hour = day * 24 + second // 3_600
         local = second + self._hour_offset[hour]
@@ -301,6 +302,7 @@ class Writer:
         return self._tables["decoration"].take(row)
 
     def _referrers(self, requests: Requests, site: NDArray[np.int16]) -> dict[str, Ragged]:
+        """Return the referrers as texts: pages of the sites, or pages outside."""
         inside = requests.referrer >= self._externals
         row = requests.referrer + np.where(inside, self._first_row[site], 0)
         named = (requests.referrer != NO_REFERRER).astype(np.int64)

@@ -212,6 +212,7 @@ def _neighbours(rows: Int64s) -> Int64s:
 
 
 def _head(pages: PageTable, menu: Int64s) -> bytes:
+    """Return the beginning of every page of a site: head, and the menu of its hubs."""
     site = pages.site
     paths = hub_paths(site)
     urls = ((escape(site.origin + paths[hub]), escape(paths[hub])) for hub in menu.tolist())
@@ -245,6 +246,7 @@ def _section_html(
 
 
 def _block_html(pages: PageTable, block: _Block, text: Sequence[Ragged], anchors: Ragged) -> Ragged:
+    """Return the HTML of some pages that share a template."""
     name, *rest = (column.take(block.rows) for column in text)
     nothing = len(anchors) - 1
     linked = [anchors.take(np.where(target >= 0, target, nothing)) for target in block.targets.T]

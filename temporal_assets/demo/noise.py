@@ -156,6 +156,7 @@ def _scripts(world: SiteWorld, rng: np.random.Generator, readers: int, day: int)
 def _script(
     world: SiteWorld, rng: np.random.Generator, living: NDArray[np.int64], size: int, is_fast: bool
 ) -> Requests:
+    """Return requests of a script: many a minute, or steadily at a slow rate."""
     client = world.options.clients + ROBOTS + int(rng.integers(0, SCRIPTS))
     start = int(rng.integers(10, 18)) * _HOUR_MS + int(rng.integers(0, 50)) * 60_000
     if is_fast:

@@ -205,6 +205,7 @@ def day_truth(
 def _views(
     day: dt.date, host: str, named: pa.StringArray, externals: int, requests: Requests
 ) -> pa.Table:
+    """Return the true views of a site's pages on a day."""
     row, _ = _distinct(requests.row, requests.client)
     seen, count = np.unique(row, return_counts=True)
     columns = [
@@ -217,6 +218,7 @@ def _views(
 
 
 def _transits(day: dt.date, named: pa.StringArray, externals: int, requests: Requests) -> pa.Table:
+    """Return the true transits of a site on a day, each triple once."""
     moved = requests.take(np.flatnonzero(requests.referrer != externals + requests.row))
     row, referrer, client = _distinct(moved.row, moved.referrer, moved.client)
     columns = [

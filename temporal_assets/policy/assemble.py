@@ -257,6 +257,7 @@ def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[s
 
 
 def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEntry]:
+    """Return the policy's hubs by rank, with intervals that crawlers can keep."""
     rows.sort(key=lambda row: (row["rank"], row["url"]))
     for row in rows:
         seconds = row["interval_seconds"] or LADDER[-1]
@@ -307,6 +308,7 @@ def _prefixes(
     early: Mapping[str, float],
     includes_subdomains: bool,
 ) -> list[PrefixEntry]:
+    """Return the policy's prefixes, with tiers by the rank of their site and their score."""
     ranks = {row["site"]: row["rank"] for row in ranked}
     for row in rows:
         row["prefix"] = row["prefix"].split("://", 1)[-1]

@@ -54,6 +54,7 @@ def _texts(words: str, form: re.Pattern[str]) -> _Kind:
 
 
 def _whole(least: int, most: int = _MOST, *, or_none: bool = False) -> _Kind:
+    """Return the kind of whole numbers within bounds."""
     types: tuple[type, ...] = (int, type(None)) if or_none else (int,)
     is_whole = _all_of(*types)
 
@@ -66,6 +67,7 @@ def _whole(least: int, most: int = _MOST, *, or_none: bool = False) -> _Kind:
 
 
 def _number(*, or_none: bool = False) -> _Kind:
+    """Return the kind of finite numbers."""
     is_number = _all_of(int, float, *([type(None)] if or_none else []))
 
     def holds(values: Sequence[Any]) -> bool:
@@ -222,6 +224,7 @@ def _check_entries(name: str, entries: Sequence[Any], fields: Mapping[str, _Kind
 
 
 def _check_column(name: str, entries: Sequence[Any], field: str, kind: _Kind) -> None:
+    """Raise `Damage` if a field is missing or of another kind in any entry of a list."""
     try:
         values = [entry[field] for entry in entries]
     except KeyError:

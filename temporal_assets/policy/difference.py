@@ -82,6 +82,7 @@ def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _between(name: str, called: str, old: Any, new: Any) -> Iterator[Change]:
+    """Yield the change of one entry, if there is any; None stands for no entry."""
     before, after = _watched(name, old), _watched(name, new)
     if before == after:
         return

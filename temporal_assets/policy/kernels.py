@@ -125,6 +125,7 @@ def _place(value: np.uint64, mask: int) -> int:
 
 @loop
 def _enter(table: Int32s, data: Bytes, offsets: Int64s, seed: np.uint64) -> None:
+    """Enter texts into a hash table (FNV-1a, linear probing) of their row numbers."""
     mask = len(table) - 1
     for i in range(len(offsets) - 1):
         value = seed
@@ -205,6 +206,7 @@ def _find_sites(
     includes_subdomains: bool,
     answer: Found,
 ) -> None:
+    """Find the policy's site of each URL; URLs of other sites get their reason here."""
     for i in range(len(starts)):
         if starts[i] < 0:
             continue

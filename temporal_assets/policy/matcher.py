@@ -171,6 +171,7 @@ class Policy:
         return canonical_url(url, self._rules)
 
     def _decide(self, urls: Texts) -> Found:
+        """Decide on URLs as they come: those in canonical form as they are, others after it."""
         starts, stops = urls.offsets[:-1], urls.offsets[1:]
         is_plain = plain_pages(urls.data, starts, stops, self._rules) > 0
         answer = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
@@ -188,6 +189,7 @@ class Policy:
         return answer
 
     def _find(self, data: NDArray[np.uint8], starts: Int64s, stops: Int64s) -> Found:
+        """Run the compiled loop over canonical URLs in `data`; a start of -1 is no page."""
         return find(
             data,
             starts,

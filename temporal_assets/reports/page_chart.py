@@ -105,6 +105,7 @@ def as_text(chart: PageChart) -> list[str]:
 
 
 def _cell(chart: PageChart, day: int, line: int, scale: float) -> str:
+    """Return the character of a day at a height: the curve, a full block, or part of one."""
     if chart.expected is not None:
         height = chart.expected[day] * scale
         # A curve that expects next to nothing is not drawn: it would underline the chart.

@@ -81,6 +81,7 @@ def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
 
 
 def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]:
+    """Yield the lines of a section and of those beneath, down to a depth."""
     name = shown(first + section.name, _WIDTH - 2)
     mark = "  news prefix" if section.is_prefix else ""
     yield (
@@ -119,6 +120,7 @@ STYLE: Final = """
 
 
 def _html(section: Section, *, is_open: bool = False) -> str:
+    """Return a section as HTML that opens if a news prefix lies beneath."""
     kind = ' class="prefix"' if section.is_prefix else ""
     label = (
         f'<span{kind}><code title="{escape(shown(section.prefix))}">'

@@ -105,6 +105,7 @@ def _resource(name: str) -> str:
 
 
 def _body(report: Report) -> Iterator[str]:
+    """Yield the page: front, facts on the data, contents, then all sections by part."""
     front = [section for section in report.sections if section.part == FRONT]
     rest = [section for section in report.sections if section.part != FRONT]
     yield f"<header><h1>{_text(report.title)}</h1></header>\n"
@@ -163,6 +164,7 @@ def _front(section: Section) -> Iterator[str]:
 
 
 def _contents(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield the list of contents, sections that are missing in grey."""
     yield '<nav aria-label="Contents"><details open><summary>Contents</summary><ul>\n'
     part = ""
     for section in sections:
@@ -176,6 +178,7 @@ def _contents(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _section(section: Section, number: str) -> Iterator[str]:
+    """Yield a section: its sentences, then its tables and figures side by side."""
     source = f'<span class="source">{_text(section.source)}</span> ' if section.source else ""
     yield f'<section id="{_text(section.id)}"><h3>{source}{_text(section.title)}</h3>\n'
     if section.missing:
@@ -208,6 +211,7 @@ def prose(sentence: str) -> str:
 
 
 def _block(block: Block, number: str) -> Iterator[str]:
+    """Yield a table, a figure with its numbers, or a tree."""
     if isinstance(block, Table) and block.is_folded:
         yield f"<details><summary>{_text(block.title)}: all columns</summary>"
         yield from _table(block)
@@ -403,6 +407,7 @@ def _cell(value: float) -> Cell:
 
 
 def _values(heat: HeatMap) -> Table:
+    """Return a heat map's numbers as a table, for readers who cannot see its colours."""
     columns = (Column(heat.rows.label), *(Column(name, "number") for name in heat.columns.ticks))
     rows = tuple(
         (name, *map(_cell, row)) for name, row in zip(heat.rows.ticks, heat.values, strict=True)
@@ -430,6 +435,7 @@ def _edges(drawn_graph: Graph) -> Table:
 
 
 def _grown(branch: Branch) -> prefix_tree.Section:
+    """Return a branch of the report's data as a section of a prefix tree."""
     beneath = tuple(_grown(child) for child in branch.beneath)
     return prefix_tree.Section(
         branch.name,

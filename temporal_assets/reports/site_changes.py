@@ -88,5 +88,6 @@ def _group(
     order: Callable[[Row], Any],
     most: int | None = None,
 ) -> Group:
+    """Return the rows that belong to a group in its order, the first `most` of them."""
     chosen = sorted(filter(belongs, rows), key=order)
     return Group(title, tuple(chosen[:most]), len(chosen))

@@ -175,6 +175,7 @@ def _bit_tree(levels: int) -> tuple[Int64s, Int64s]:
 def _append(
     page: int, level: int, head: Int32s, tail: Int32s, behind: Int32s, bits: Int64s, offset: Int64s
 ) -> None:
+    """Put a page at the end of its level's queue, and mark the level as not empty."""
     behind[page] = -1
     if head[level] >= 0:
         behind[tail[level]] = page
@@ -191,6 +192,7 @@ def _append(
 def _take(
     level: int, head: Int32s, tail: Int32s, behind: Int32s, bits: Int64s, offset: Int64s
 ) -> int:
+    """Remove and return the first page of a level; mark the level if it is now empty."""
     page = head[level]
     head[level] = behind[page]
     if head[level] < 0:

@@ -112,6 +112,7 @@ _LATE: Final = (0.1, 0.5)
 
 
 def _cells(days: int, *, born_inside: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the grid of starting curves by group, and where each group begins."""
     offsets = _OFFSETS_INSIDE if born_inside else _OFFSETS_BEFORE
     cells: list[tuple[int, float, float, float]] = []
     for rank, sigma in enumerate(_SIGMAS):

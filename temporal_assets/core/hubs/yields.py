@@ -173,6 +173,7 @@ def _likelihood(fit: _Fit) -> float:
 def _fitted(
     links: NewLinks, has_birth: Flags, outcomes: Int64s, half_life: float, prior: float
 ) -> _Fit:
+    """Return the likelihood of a half-life and a prior, with the level that fits them best."""
     is_outcome = np.zeros(len(has_birth), np.bool_)
     is_outcome[outcomes] = True
     decay = 2.0 ** (-1.0 / half_life)

@@ -152,6 +152,7 @@ def calibrate_groups(
 def _checked(
     truth: ArrayLike, scores: ArrayLike, days: Sequence[float]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return truth and scores as arrays; raise ValueError if their shapes do not fit."""
     t, s = np.asarray(truth, np.bool_), np.asarray(scores, np.float64)
     if len(t) == 0:
         raise ValueError("no annotated pages")

@@ -78,6 +78,7 @@ class Prior:
 
 
 def _level(truth: NDArray[np.bool_], names: NDArray[Any], centre: Floats) -> _Level:
+    """Count pages by name, and choose how far each name is drawn to the level above."""
     unique, index = np.unique(names, return_inverse=True)
     pages: Floats = np.bincount(index, minlength=len(unique)).astype(np.float64)
     temporal: Floats = np.bincount(index, truth, len(unique)).astype(np.float64)

@@ -32,6 +32,7 @@ def whole_sections(parent: Int32s, score: Floats, bound: Floats, counts: Flags) 
 
 @loop
 def _whole(parent: Int32s, score: Floats, bound: Floats, counts: Flags) -> Flags:
+    """Mark sections to list whole: none beneath has a better bound than their score."""
     best = np.full(len(parent), -1.0)  # bound of the best section beneath
     for section in range(len(parent) - 1, -1, -1):
         above = parent[section]

@@ -92,6 +92,7 @@ def _levels(rows: int) -> Floats:
 
 @leaf
 def _ask(rows: Floats, features: Int64s, cuts: Floats, values: Floats, result: Floats) -> None:
+    """Add the value of every tree for each row to `result`."""
     for i in range(rows.shape[0]):
         for tree in range(features.shape[0]):
             node = 0
@@ -149,6 +150,7 @@ def _grow(
 def _add_up(
     bins: Int64s, node: Int64s, slope: Floats, bend: Floats, first: int, nodes: int, sums: Floats
 ) -> None:
+    """Sum slopes, bends and rows by node, feature and bin."""
     for own in range(nodes):
         for feature in range(sums.shape[1]):
             for at in range(sums.shape[2]):

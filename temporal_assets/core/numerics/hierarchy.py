@@ -68,6 +68,7 @@ def hierarchy(parent: ArrayLike) -> Hierarchy:
 
 @loop
 def _measure(parent: Int32s) -> tuple[Int32s, Int32s, int]:
+    """Return depths, ends of subtrees, and the first node out of order or -1."""
     count = len(parent)
     depth = np.zeros(count, np.int32)
     end = np.full(count, count, np.int32)

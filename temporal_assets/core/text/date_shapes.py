@@ -297,6 +297,7 @@ def _named(part: int) -> bool:
 
 @leaf
 def _is_pair(first: int, second: int, dashed: bool) -> bool:
+    """Return True if two parts can be a year and a month, or a month and a day."""
     if _named(first):
         return second > 0 and (_year(second) or _day(second))
     if _named(second):
@@ -316,6 +317,7 @@ def _is_pair(first: int, second: int, dashed: bool) -> bool:
 
 @leaf
 def _is_triple(first: int, second: int, third: int) -> bool:
+    """Return True if three parts can be year, month and day in a usual order."""
     if _named(second):
         return (
             first > 0

@@ -226,6 +226,7 @@ def _place(
 
 @loop
 def _grown(table: Int32s, hashes: NDArray[np.uint64], count: int) -> Int32s:
+    """Return a hash table four times as large with the same entries."""
     larger = np.full(4 * len(table), -1, np.int32)
     mask = len(larger) - 1
     for number in range(count):

@@ -160,6 +160,7 @@ def _after_scheme(data: Bytes, start: int, stop: int) -> int:
 
 @inlined
 def _split_host(data: Bytes, start: int, stop: int, fields: Int64s, count: int) -> int:
+    """Add the port and the labels of a host, the last label first, or an address whole."""
     end = stop
     at = stop - 1
     while at >= start and data[at] != _CLOSE:

@@ -239,6 +239,7 @@ def _census(data: Bytes, start: int, stop: int) -> tuple[int, int, int, int, int
 
 @inlined
 def _number_bits(data: Bytes, start: int, stop: int) -> int:
+    """Return what a value of digits may be: day, month, year, date, epoch."""
     length = stop - start
     if length <= 2:
         value = date_shapes.number(data, start, stop)
@@ -298,6 +299,7 @@ def _class(
 
 @leaf
 def _is_uuid(data: Bytes, start: int) -> bool:
+    """Return True if 36 bytes are hexadecimal digits with dashes where a UUID has them."""
     for i in range(36):
         byte = data[start + i]
         if i == 8 or i == 13 or i == 18 or i == 23:

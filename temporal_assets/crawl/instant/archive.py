@@ -135,6 +135,7 @@ class Archive:
         self.lengths[INDEX] = self._index.tell()
 
     def _begin(self) -> None:
+        """Begin the next WARC file with a record about the crawl."""
         self._number += 1
         self._path = self._folder / f"pages-{self._number:05}.warc.gz"
         self._file = self._path.open("xb")
@@ -161,6 +162,7 @@ class Archive:
         return at
 
     def _answer(self, page: Page, stamp: dict[str, str]) -> Any:
+        """Return the record of a response, or of a revisit whose content is unchanged."""
         headers = _headers(page)
         if page.refers_to is None:
             return self._writer.create_warc_record(

@@ -106,6 +106,7 @@ def crawl(
 def _crawl(
     policy: str | Path, folder: Path, budget: Budget | None, settings: dict[str, Any] | None
 ) -> dict[str, Any]:
+    """Run the crawl in this process and return its statistics."""
     process = CrawlerProcess(settings_of(policy, budget or Budget(), settings or {}))
     crawler = process.create_crawler(InstantSpider)
     failures: list[Any] = []  # of Twisted, which is known by way of Scrapy alone

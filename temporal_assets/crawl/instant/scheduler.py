@@ -127,6 +127,7 @@ class HostScheduler(BaseScheduler):
             return False
 
     def _queue_again(self, request: Request) -> bool:
+        """Queue a request that Scrapy made of one in flight: a retry or a redirect."""
         number = request.meta.get(ROW)
         row = self._memory.row(number) if number is not None else None
         if row is None:
@@ -154,6 +155,7 @@ class HostScheduler(BaseScheduler):
             return None
 
     def _next(self) -> Request | None:
+        """Return the next request whose host is free, or None."""
         self._spider.explore()
         while (taken := self._queues.pop(time.time())) is not None:
             host, number = taken
@@ -193,6 +195,7 @@ class HostScheduler(BaseScheduler):
         self._queues.release(host, max(ready, host_state.ready_at) if host_state else ready)
 
     def _request(self, row: Row) -> Request:
+        """Return Scrapy's request for a row of the memory."""
         meta = json.loads(row.meta)
         kept = {name: meta[name] for name in _KEPT if name in meta}
         return Request(

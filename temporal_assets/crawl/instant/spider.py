@@ -115,6 +115,7 @@ class InstantSpider(Spider):
     # Life of the crawl -----------------------------------------------------------------------
 
     def _opened(self) -> None:
+        """Queue visits that are due now and at every tick, and watch the policy."""
         settings = self._crawl.settings
         self._under_way = {
             page for _, _, _, page in self.memory.unfinished() if page.startswith("visit ")

@@ -118,6 +118,7 @@ def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
     taken = 0
 
     def lines() -> Iterator[str]:
+        """Yield lines of text, and refuse a row that does not end."""
         nonlocal taken
         for block in stream:
             # Split at newlines alone: a URL may hold other characters that end lines.

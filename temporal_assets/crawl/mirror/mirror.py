@@ -361,6 +361,7 @@ def _folder(home: Path, pointer: dict[str, Any]) -> Path:
 
 
 def _read(folder: Path, counts: dict[str, int]) -> Mirror:
+    """Return the mirror in a folder; its largest arrays stay on disk."""
     if not (folder / _SITES).is_file():
         raise NoMirror("the stored mirror is incomplete or of an earlier version: make it again")
     urls = (

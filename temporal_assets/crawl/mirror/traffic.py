@@ -132,6 +132,7 @@ def _triples(
     second_from: dt.date,
     third_from: dt.date,
 ) -> list[str]:
+    """Write the transits of some sites, or all that were opened, by period."""
     if not transits.get("transits"):
         raise NoMirror("there are no days to take traffic from")
     out.mkdir(parents=True, exist_ok=True)

@@ -102,6 +102,7 @@ def bare(url: str) -> str:
 
 
 def _response(record: Any, builder: MirrorBuilder) -> None:
+    """Add a response of HTML, or its redirect, to the mirror; count what is neither."""
     url = bare(record.headers.get("WARC-Target-URI") or "")
     http = record.http_headers
     status = http.status_code if http is not None else None

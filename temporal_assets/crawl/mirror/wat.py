@@ -36,6 +36,7 @@ def read_wat(path: Path, builder: MirrorBuilder) -> None:
 
 
 def _page(url: str, response: dict[str, Any], builder: MirrorBuilder) -> None:
+    """Add a page with its links, or its redirect, to the mirror; count what is neither."""
     status = str(response["Response-Message"]["Status"])
     headers = {name.lower(): value for name, value in response.get("Headers", {}).items()}
     if status.startswith("3"):
@@ -52,6 +53,7 @@ def _page(url: str, response: dict[str, Any], builder: MirrorBuilder) -> None:
 
 
 def _links(url: str, html: dict[str, Any]) -> Iterator[Link]:
+    """Yield (target, is nofollow) for the links of a page."""
     head = html.get("Head", {})
     base = absolute(str(head.get("Base", "")), url) or url
     metas = head.get("Metas", [])

@@ -31,6 +31,7 @@ def read_warc(file: Path) -> Iterator[Fetch | None]:
 
 
 def _of_record(record: Any) -> Fetch | None:
+    """Return the fetch that a record describes, or None."""
     http = record.http_headers
     is_revisit = record.record_type == WarcRecordType.revisit
     return fetch_of(

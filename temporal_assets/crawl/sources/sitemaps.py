@@ -78,6 +78,7 @@ def _take(parser: Any, url: str, shown: Shown) -> bool:
 
 
 def _entry(child_by_name: dict[str, Any], url: str, shown: Shown) -> Entry | None:
+    """Return the entry of a page or a sitemap; a news sitemap is noted in `shown`."""
     published = None
     news = child_by_name.get("news")
     if news is not None and str(news.tag).startswith(f"{{{_NEWS}"):

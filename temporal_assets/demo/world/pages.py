@@ -122,6 +122,7 @@ def _section_rows(
     count: int,
     rng: np.random.Generator,
 ) -> _Rows:
+    """Draw the pages of a section: kind, birth and curve, by birth."""
     kinds = list(section.mix)
     counts = np.floor(np.array(list(section.mix.values())) * count + rng.random()).astype(np.int64)
     counts[0] = 0

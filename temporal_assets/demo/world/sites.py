@@ -400,6 +400,7 @@ def _popularity(sections: tuple[Section, ...]) -> float:
 def _make_site(
     options: DemoOptions, index: int, sections: tuple[Section, ...], pages: int, traffic: float
 ) -> Site:
+    """Return a site by its number: name, kind, and the days on which it is open."""
     name = _NAMES[index % len(_NAMES)]
     series = index // len(_NAMES)
     blueprint = _blueprint(index)

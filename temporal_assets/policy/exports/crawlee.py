@@ -24,6 +24,7 @@ def files_of_crawl4ai(document: Document) -> dict[str, str]:
 
 
 def _files(document: Document, anything: str) -> dict[str, str]:
+    """Return the one JSON file with start requests, expressions, scores and globs."""
     content = {
         "start": [
             {

@@ -42,6 +42,7 @@ def score(tier: int) -> float:
 
 
 def _seeds(document: Document) -> str:
+    """Return the seed list: hubs by rank, then feeds and sitemaps."""
     lines = (
         f"{hub['url']}\tnutch.score={score(hub['tier']):.1f}"
         f"\tnutch.fetchInterval={hub['interval_seconds']}\tpolicyTier={hub['tier']}"
@@ -57,6 +58,7 @@ def _seeds(document: Document) -> str:
 
 
 def _regex_filter(document: Document) -> str:
+    """Return the file of expressions that accept or refuse URLs, in their order."""
     every = rules(document)
     return _text(
         [

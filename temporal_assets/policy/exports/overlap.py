@@ -69,6 +69,7 @@ def _branch(given: tuple[Any, Sequence[Any]], text: str, places: Places) -> Plac
 
 
 def _repeat(given: tuple[int, int, Any], text: str, places: Places) -> Places | None:
+    """Return the places in a text that a repeated part can reach, or None if any goes on."""
     least, most, steps = given
     reached: set[int] = set() if least else set(places)
     turn, turns = places, 0

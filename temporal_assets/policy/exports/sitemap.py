@@ -49,6 +49,7 @@ def frequency(seconds: int) -> str:
 
 
 def _sitemap(hubs: list[HubEntry]) -> str:
+    """Return hubs as the XML of a sitemap."""
     urls = "".join(
         f" <url><loc>{escape(hub['url'])}</loc>"
         f"<changefreq>{frequency(hub['interval_seconds'])}</changefreq>"

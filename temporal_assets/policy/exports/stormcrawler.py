@@ -46,6 +46,7 @@ def metadata(source: SourceEntry) -> str:
 
 
 def _seeds(document: Document) -> str:
+    """Return the seed list: hubs by rank, then feeds and sitemaps."""
     hubs = (
         f"{hub['url']}\tpolicyTier={hub['tier']}\thubInterval={minutes(hub['interval_seconds'])}\n"
         for hub in by_rank(document)
@@ -59,6 +60,7 @@ def _seeds(document: Document) -> str:
 
 
 def _configuration(document: Document) -> str:
+    """Return the configuration with an interval for each class of hubs."""
     visited = (*document["hubs"], *document["sources"])
     classes = sorted({minutes(row["interval_seconds"]) for row in visited})
     lines = [

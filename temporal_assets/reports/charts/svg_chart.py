@@ -116,6 +116,7 @@ def _named(series: Sequence[Series]) -> list[Series]:
 
 
 def _key(series: Series) -> str:
+    """Return the small drawing of a series that stands before its name in the legend."""
     colour = f"c{series.colour % COLOURS}"
     if series.mark in ("bars", "area"):
         inner = f'<rect class="fill {colour}" x="1" y="2" width="20" height="8"/>'
@@ -260,6 +261,7 @@ def _back_to_front(series: Sequence[Series]) -> list[Series]:
 
 
 def _mark(series: Series, x: Scale, y: Scale) -> str:
+    """Return a series drawn by its marks; values that are not finite are left out."""
     colour = f"c{series.colour % COLOURS}"
     points = [
         (x.at(a), y.at(b))

@@ -39,6 +39,7 @@ def forest(figure: Forest, number: str) -> str:
 
 
 def _axis(figure: Forest, scale: Scale, foot: float) -> Iterator[str]:
+    """Yield the grid lines, their labels, and the name of the axis below all rows."""
     for value, name in scale.ticks():
         at = scale.at(value)
         anchor = "start" if at < 2 * _SIDE else "end" if at > WIDTH - 2 * _SIDE else "middle"
@@ -50,6 +51,7 @@ def _axis(figure: Forest, scale: Scale, foot: float) -> Iterator[str]:
 
 
 def _row(row: Interval, place: int, scale: Scale) -> str:
+    """Return one row: name, value with its interval in words, and the drawn interval."""
     top = _TOP + place * _ROW
     at, colour = top + 26, f"c{row.colour % COLOURS}"
     low, high, middle = scale.at(row.low), scale.at(row.high), scale.at(row.value)

@@ -56,6 +56,7 @@ def _height(section: Section) -> int:
 def _blocks(
     section: Section, left: float, width: float, level: int, link: Callable[[Section], str]
 ) -> Iterator[str]:
+    """Yield a section's block with its link and name, then its subsections below it."""
     if level >= _DEPTH or width < _NARROWEST:
         return
     share = section.temporal_pages / section.pages if section.pages else 0.0

@@ -69,6 +69,7 @@ def _span(figure: HeatMap) -> tuple[float, float]:
 
 
 def _cells(figure: HeatMap, wide: float) -> Iterator[str]:
+    """Yield the coloured cells of a heat map; values that are not finite stay empty."""
     low, high = _span(figure)
     span = high - low or 1.0
     for r, row in enumerate(figure.values):
@@ -83,6 +84,7 @@ def _cells(figure: HeatMap, wide: float) -> Iterator[str]:
 
 
 def _names(figure: HeatMap, wide: float, height: float) -> Iterator[str]:
+    """Yield the labels of rows and columns (nine at most), and the names of both axes."""
     for r, name in enumerate(figure.rows.ticks):
         at = _TOP + (r + 0.5) * _ROW + 4
         yield f'<text class="tick" x="{LEFT - 6}" y="{at:.1f}" text-anchor="end">{_t(name)}</text>'
@@ -135,6 +137,7 @@ def _radii(figure: Graph) -> list[float]:
 
 
 def _edges(figure: Graph, places: list[tuple[float, float]], radii: list[float]) -> Iterator[str]:
+    """Yield the edges of a graph, thin ones first, as bent arrows as wide as their weight."""
     most = max((weight for *_, weight in figure.edges), default=1.0) or 1.0
     for source, target, weight in sorted(figure.edges, key=lambda edge: edge[2]):
         (ax, ay), (bx, by) = places[source], places[target]

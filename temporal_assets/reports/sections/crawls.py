@@ -122,6 +122,7 @@ def _figure(
 
 
 def _about(row: Row) -> str:
+    """Return what was crawled, and what the oracle and the combined order are."""
     kind = (
         "the stored mirror"
         if row["mirror"] == "stored"

@@ -152,6 +152,7 @@ def _cautions(facts: Front) -> Iterator[str]:
 
 
 def _figures(facts: Front) -> Iterator[Figure]:
+    """Yield the large numbers of the front page, the most important first."""
     yield _views(facts)
     yield _new_pages(facts)
     yield _right_pages(facts)
@@ -171,6 +172,7 @@ def _views(facts: Front) -> Figure:
 
 
 def _new_pages(facts: Front) -> Figure:
+    """Return the median of new pages a day over a week, and the change of the last day."""
     if not facts.births:
         return Figure("New pages a day", "–", "the window is too short")
     lately = [row["pages"] for row in facts.births[-_WEEK:]]
@@ -323,6 +325,7 @@ def _f_bounds(row: Row) -> str:
 
 
 def _data(facts: Front) -> Figure:
+    """Return how many days of the window have data, and the share of rejected lines."""
     there = facts.days - facts.missing
     lost = "" if facts.rejected is None else f"; {facts.rejected:.1%} of the lines rejected"
     first = facts.traffic[0]["day"] if facts.traffic else facts.day
@@ -334,6 +337,7 @@ def _data(facts: Front) -> Figure:
 
 
 def _checks(facts: Front) -> Figure:
+    """Return how many checks fail, or else warn, with the names of the first two."""
     if not facts.is_judged:
         return Figure("Checks", "–", "nothing was judged yet")
     for title, names, tone in (
@@ -447,6 +451,7 @@ def _judged(rows: Sequence[Row]) -> list[Row]:
 
 
 def _trusted(facts: Front) -> Iterator[Forest]:
+    """Yield the F of published lists and baselines on pages born later."""
     rows = _judged(facts.lists)
     if rows:
         head = rows[0]
@@ -491,6 +496,7 @@ def _hubs(facts: Front) -> Iterator[Forest]:
 
 
 def _traffic(facts: Front) -> Chart:
+    """Return the chart of views by day."""
     days = tuple(float(row["day"].toordinal()) for row in facts.traffic)
     views = tuple(float(row["views"]) for row in facts.traffic)
     return Chart(

@@ -438,6 +438,7 @@ _LISTS_OF_SEEDS: Final = (
 
 
 def _seeds_at_length(hubs: Sequence[Row]) -> str:
+    """Compare seeds of the list in use, the paper and ours, in one sentence."""
     listed = [r for r in hubs if r["trial"] == "in_sample" and r["baseline_one_hop"] is not None]
     both = [row for row in listed if row["paper_one_hop"] is not None]
     if not both:

@@ -291,6 +291,7 @@ def _share(value: float | None) -> str:
 
 
 def _held(measured: Quality, what: str, ticks: tuple[str, ...]) -> Chart:
+    """Return the chart of the share of later URLs, or visits, that each tree knows."""
     series = []
     for key, name in _NAMES.items():
         values = getattr(measured.methods[key], f"later_{what}")
@@ -393,6 +394,7 @@ def _crawled(crawls: Sequence[Row]) -> tuple[Series, ...]:
 
 
 def _lost(crawls: Sequence[Row]) -> tuple[str, ...]:
+    """Compare PageRank's traffic at a tenth of the pages with what could be had."""
     at = {
         row["crawl_order"]: row["traffic_share"]
         for row in crawls

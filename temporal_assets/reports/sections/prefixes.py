@@ -174,6 +174,7 @@ def prefix_table(rows: Sequence[Row], total: int) -> Section:
 
 
 def _branch(folder: Folder) -> Branch:
+    """Return a folder, and those beneath, as a branch with names cut for display."""
     return Branch(
         cut(folder.name),
         cut(folder.prefix),

@@ -66,6 +66,7 @@ def calibration(
 
 
 def _choice_said(row: Row) -> str:
+    """Say which thresholds are best for a score, and how many pages they get right."""
     right = row["hit"] / max(row["pages"], 1)
     crossed = row["cross_validated_hit"]
     beside = (
@@ -81,6 +82,7 @@ def _choice_said(row: Row) -> str:
 
 
 def _choices(rows: Sequence[Row]) -> Table:
+    """Return the table of chosen thresholds, the paper's first."""
     columns = (
         Column("thresholds"),
         Column("days", "number"),
@@ -148,6 +150,7 @@ def early(scores: Sequence[Score], young: int) -> Section:
 
 
 def _accuracy(by_age: Mapping[int, Mapping[str, Score]]) -> Chart:
+    """Return the chart of pages labelled right at each age, by each answer."""
     answers = list(next(iter(by_age.values())))
     colours = (2, 5, 1, 3)
     ages = sorted(by_age)
@@ -170,6 +173,7 @@ def _accuracy(by_age: Mapping[int, Mapping[str, Score]]) -> Chart:
 
 
 def _scores(scores: Sequence[Score]) -> Table:
+    """Return the table of every answer's scores at every age."""
     return Table(
         "Every answer at every age",
         (

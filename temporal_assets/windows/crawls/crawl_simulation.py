@@ -184,6 +184,7 @@ def judge(job: Job) -> list[Row]:
 
 
 def _facts(job: Job, trial: Trial, kind: str, result: Evaluation) -> Row:
+    """Return the columns of a row that describe the trial and what was crawled."""
     return {
         "day": job.day,
         "trial": trial.name,

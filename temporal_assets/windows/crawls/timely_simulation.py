@@ -179,6 +179,7 @@ def _world(
     born: pa.Table,
     number: np.ndarray[Any, np.dtype[np.int64]],
 ) -> TimelyWorld:
+    """Return what happens in the simulation: links, births, curves, interest."""
     pages = len(mirror)
     birth = np.full(pages, _BEFORE)
     birth[number] = birth_hours(job.first, period.first, born)
@@ -270,6 +271,7 @@ def _knowledge(
     born: pa.Table,
     number: np.ndarray[Any, np.dtype[np.int64]],
 ) -> Knowledge:
+    """Return what crawlers know at its beginning: hubs, intervals, lists."""
     pages = len(mirror)
     seeds = job.store.read("hub_seeds", period.learned_until, list(_SEEDS))
     seeds = seeds.filter(pc.is_valid(seeds.column("rank")))
@@ -356,6 +358,7 @@ def _rows(job: Job, period: Period, world: TimelyWorld, knowledge: Knowledge) ->
 
 
 def _row(done: TimelyResult, lead: Lead, strategy: Strategy, is_born: Flags) -> Row:
+    """Return the columns of a row that say how a strategy did."""
     watched = np.isfinite(strategy.interval) & ~is_born & strategy.is_allowed
     return {
         "remaining": done.remaining,

@@ -100,6 +100,7 @@ def _links(job: Job, lists: Sequence[Lists]) -> LinkTables:
 
 
 def _lists(job: Job, trial: Trial, listed: SiteList | None) -> Lists:
+    """Return the seeds of every list, and the pages they should lead to."""
     seeds = job.store.read("hub_seeds", trial.learned_until, list(_SEEDS))
     orders = {name: _in_order(seeds, column) for name, column in _ORDERS.items()}
     in_use = [] if listed is None else listed.urls
@@ -156,6 +157,7 @@ def _reached(links: LinkGraph, numbers: dict[str, Int64s]) -> dict[str, Reach]:
 
 
 def _reach(links: LinkGraph, wanted: Int64s, pages: Int64s) -> Reach:
+    """Return how many wanted pages the first seeds reach, by number of seeds."""
     is_numbered, is_linked = pages >= 0, wanted >= 0
     is_wanted = np.zeros(len(links), np.bool_)
     is_wanted[wanted[is_linked]] = True
@@ -197,6 +199,7 @@ def _numbers(job: Job, tables: LinkTables, lists: Lists) -> dict[str, Int64s]:
 
 
 def _rows(day: dt.date, trial: Trial, reached: dict[str, Reach], lists: Lists) -> Iterator[Row]:
+    """Yield a row for each number of seeds, up to the longest list."""
     longest = max(len(reach_of_any.one_hop) for reach_of_any in reached.values())
     ours = reached["ours"].linked_by
     leads = {

@@ -308,6 +308,7 @@ def days_read(
 
 
 def _require_sources(store: Store, settings: Settings, asset: WindowAsset, day: dt.date) -> Sources:
+    """Return the days to read; raise if an input is missing, stale or damaged."""
     for name in asset.daily:
         # A window whose last day is missing would show every page as dying.
         store.require(name, day)

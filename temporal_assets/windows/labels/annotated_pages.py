@@ -63,6 +63,7 @@ def look_up(job: Job, pages: Sequence[AnnotatedPage]) -> Found:
 
 
 def _found(table: pa.Table, days: int) -> Found:
+    """Return annotated pages with their views and curves, and URLs of the rest."""
     viewed = table.filter(table.column("views").is_valid())
     views = viewed.column("views").combine_chunks().flatten().to_numpy(zero_copy_only=False)
     mu, sigma = (

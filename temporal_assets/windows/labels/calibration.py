@@ -103,6 +103,7 @@ def choose(job: Job, looked_up: Found) -> list[Choice]:
 
 
 def _by_interest(settings: Settings, looked_up: Found) -> _Grid:
+    """Return the grid of thresholds for the share of interest in the first days."""
     n = settings.labels.n
     days = tuple(sorted({*map(float, _N_DAYS), n}))
     return _Grid(
@@ -115,6 +116,7 @@ def _by_interest(settings: Settings, looked_up: Found) -> _Grid:
 
 
 def _by_concentration(job: Job, looked_up: Found) -> _Grid:
+    """Return the grid of thresholds for the concentration of views."""
     settings = job.settings
     days = tuple(sorted({*_M_DAYS, settings.labels.m}))
     return _Grid(
@@ -134,6 +136,7 @@ def _levels(tried: tuple[float, float, float], own: float) -> Floats:
 
 
 def _choices(settings: Settings, looked_up: Found, grid: _Grid) -> Iterator[Choice]:
+    """Yield the best thresholds of all pages, then of each site or section."""
     chosen = settings.calibration
     weights = Weights(1, chosen.miss_weight, chosen.false_alarm_weight)
     truth, least = looked_up.is_temporal, chosen.min_pages

@@ -84,6 +84,7 @@ def _prior(model: Early, sites: pa.Array, sections: pa.Array) -> NDArray[np.floa
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Learn from known pages, judge young ones in batches, and write the table."""
     known_pages, young = first_days(job)
     model = learn_from(known_pages, job.settings)
     judge = partial(judge_batch, model=model, day=job.day, missing=missing_days(job))

@@ -238,6 +238,7 @@ def _is_known(rows: pa.Table, plan: _Plan) -> Flags:
 
 
 def _known_pages(job: Job, pages: pa.Table, plan: _Plan) -> KnownPages:
+    """Return the pages to learn from, with views by day and what they turned out."""
     pages = pages.sort_by([("birth", "ascending"), ("url", "ascending")])
     views = views_of(pages, plan.days, missing_days(job))
     total = pages["total"].to_numpy()

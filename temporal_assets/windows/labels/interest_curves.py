@@ -84,6 +84,7 @@ def _numbers(curves: Curves) -> dict[str, pa.Array]:
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Fit the curves of all histories, without weekdays if the settings say so."""
     settings = job.settings
     options = Options(settings.curves.method, settings.labels.n)
     observed = observed_days(job)

@@ -23,6 +23,7 @@ _SECTION_CLIENTS: Final = passing("section_clients", "prefix VARCHAR, clients BI
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Count pages by folder, then clients where few know it, then shares of the flow."""
     inputs = {name: job.files(name) for name in ("page_labels", "page_histories", "page_flow")}
     inputs |= counted_sites(job)
     parameters = {

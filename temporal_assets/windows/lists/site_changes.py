@@ -19,6 +19,7 @@ _EARLIER: Final = "site_scores/day="
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Compare the list of sites with the one before it; without one, all are new."""
     earlier = job.earlier("site_scores")
     parameters = {
         "day": job.day,

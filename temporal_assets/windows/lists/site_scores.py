@@ -125,6 +125,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _young_sums(job: Job) -> list[str]:
+    """Write the sums of young pages of each site, known and unknown."""
     names = ("page_labels", "page_histories", "early_labels")
     # The paper counts what has a label. Nobody is younger than one day.
     young_days = 1 if job.settings.sites.rule == "paper" else MIN_LIFE

@@ -120,6 +120,7 @@ _PATTERNS: Final = (
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Publish the policy's files, and write its entries as a table."""
     document = _document(job)
     published = publish(document, job.settings.state / FOLDER, job.out)
     file = job.out / "crawl_policy.parquet"
@@ -227,6 +228,7 @@ def _hubs(job: Job) -> list[dict[str, Any]]:
 
 
 def _prefixes(job: Job, early: _Early) -> list[dict[str, Any]]:
+    """Return the news prefixes; early sites have their provisional sections."""
     listed = [
         row
         for row in _read(job, _PREFIXES, "news_prefixes")
@@ -303,6 +305,7 @@ def _pattern(
 
 
 def _provenance(job: Job) -> Provenance:
+    """Return what the policy was made from: days, inputs, thresholds."""
     settings = job.settings
     missing = {
         day for manifest in job.sources.tables.values() for day in manifest.extra["missing_days"]
@@ -346,6 +349,7 @@ def _rows(document: Document) -> Iterator[dict[str, Any]]:
 
 
 def _settings(settings: Settings) -> Sequence[Any]:
+    """Return the settings that change the policy."""
     return [
         settings.privacy.min_clients,
         settings.window.min_days,

@@ -56,6 +56,7 @@ def notes(job: Job, early: Sequence[Row], document: Document) -> list[str]:
 
 
 def _of_days(days: int, needed: int, early: Sequence[Row]) -> Iterator[str]:
+    """Say how many days there are and how many are needed, if these are more."""
     if days >= needed:
         return
     yield days_in_words(days, needed)
@@ -67,6 +68,7 @@ def _of_days(days: int, needed: int, early: Sequence[Row]) -> Iterator[str]:
 
 
 def _of_small_sites(is_long: bool, counts: Row, document: Document) -> Iterator[str]:
+    """Say how many pages have enough views, if sites are provisional in a long window."""
     if not is_long or not document["provisional"]:
         return
     sites = [entry["site"] for entry in document["sites"] if entry["provisional"]]
@@ -119,6 +121,7 @@ def _of_decisions(early: Sequence[Row], document: Document) -> Iterator[str]:
 
 
 def _of_counts(job: Job) -> Iterator[str]:
+    """Say which sites have views that are counted without visitors."""
     sites = uncounted_visitors(job)
     if sites:
         privacy = job.settings.privacy
@@ -133,6 +136,7 @@ def _of_counts(job: Job) -> Iterator[str]:
 
 
 def _of_hubs(job: Job, hubs: Sequence[HubEntry]) -> Iterator[str]:
+    """Say why there is no hub, and what changes it."""
     if hubs:
         return
     if not job.sources.tables["hub_seeds"].extra.get("has_referrers", True):
@@ -148,6 +152,7 @@ def _of_hubs(job: Job, hubs: Sequence[HubEntry]) -> Iterator[str]:
 
 
 def _of_quiet(job: Job) -> Iterator[str]:
+    """Say which sites have gone quiet, so that no list has them."""
     query = _QUIET.format(clients=job.settings.privacy.min_clients)
     quiet = job.engine.rows(query, {"site_scores": job.files("site_scores")})
     names = ", ".join(row["site"] for row in quiet[:_NAMED])

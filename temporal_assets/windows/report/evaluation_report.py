@@ -154,6 +154,7 @@ def _lists(job: Job, reader: Reader) -> Iterator[Section]:
 
 
 def _pages(job: Job, reader: Reader) -> Iterator[Section]:
+    """Yield the sections about single pages: curves, labels, early labels."""
     yield pages.curves(reader.examples())
     yield pages.first_day_interest(*reader.interest())
     typical = reader.typical()
@@ -172,6 +173,7 @@ def _pages(job: Job, reader: Reader) -> Iterator[Section]:
 
 
 def _found(job: Job, reader: Reader) -> Iterator[Section]:
+    """Yield the sections about what was learned: sites, changes, hubs, prefixes."""
     scored = job.sources.tables["site_scores"].rows
     yield found.sites(reader.rows(_SITES, "site_scores"), scored)
     earlier = compared_day(job.sources.tables["site_changes"])
@@ -187,6 +189,7 @@ def _found(job: Job, reader: Reader) -> Iterator[Section]:
 def _patterns(
     job: Job, reader: Reader, crawled: list[Row], missing: Missing | None
 ) -> Iterator[Section]:
+    """Yield the sections about URL patterns, and crawls ordered by them."""
     mirror = stored_mirror(job.settings)
     sites = reader.sites()
     yield patterns.traffic_spread(*reader.traffic(sites), crawled)
@@ -255,6 +258,7 @@ def _make(job: Job) -> Sequence[Path]:
 
 
 def _rows(report: Report) -> Iterator[Row]:
+    """Yield the facts about the data as the first row, then a row for each section."""
     data = {"title": report.title, "facts": report.facts}
     first: dict[str, Any] = {
         "id": DATA,

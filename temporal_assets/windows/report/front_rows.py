@@ -158,6 +158,7 @@ def _budget(reader: Reader) -> Iterator[Row]:
 
 
 def _watched(reader: Reader) -> Iterator[Row]:
+    """Yield the first hubs, prefixes and sites with the reason to watch each."""
     for row in reader.rows(_INTERVALS, "crawl_policy", "hub_seeds"):
         name, interval = row["name"].partition("//")[2], every(row["interval_seconds"])
         yield {"kind": "hub", "name": name, "why": f"every {interval}"}

@@ -376,6 +376,7 @@ def _mean_of_some(mean: float) -> float | None:
 
 
 def _method(method_quality: MethodQuality) -> Method:
+    """Return a method's measures as the report shows them."""
     layout = method_quality.layout
     return Method(
         method_quality.divergence,

@@ -52,6 +52,7 @@ def fetches_between(settings: Settings, first: dt.date, last: dt.date) -> Iterat
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write the fetches of a day, some at a time."""
     file = job.out / "fetches.parquet"
     schema = contracts.FETCHES.arrow_schema
     rules = UrlRules.from_settings(job.settings.cleaning)

@@ -110,6 +110,7 @@ def tallies(
 
 
 def _make(job: Job) -> Sequence[Path]:
+    """Write a row for each source, with what its visits brought and became of it."""
     settings = job.settings
     rules = UrlRules.from_settings(settings.cleaning)
     fetches = fetches_between(settings, job.first, job.day)
