@@ -1,107 +1,44 @@
 """The front page of the report: what to watch, what changed, the crawl budget, reliability.
 
 The front page is one screen. Its input is counts, and names that enough clients know. Not here:
-the queries (`front_rows`), how it looks (`report_page`).
+the large numbers (`key_figures`), the queries (`windows.report.front_rows`), how it looks
+(`report_page`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
-from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
 from temporal_assets.core.text.readable import readable
 from temporal_assets.reports.document import (
     Axis,
     Block,
     Chart,
     Column,
-    Figure,
     Figures,
     Forest,
     Interval,
     Section,
     Series,
     Table,
-    Tone,
 )
-from temporal_assets.reports.sections.crawls import delay_span, hours
+from temporal_assets.reports.sections.front_facts import Front
+from temporal_assets.reports.sections.key_figures import judged_out_of_time, key_figures
 from temporal_assets.reports.sections.lists import forest_rows
-from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut, percent
+from temporal_assets.reports.sections.wording import FRONT, Row, counted, cut
 
 _MOST_CHANGES: Final = 6
-_WEEK: Final = 7
-_USUAL_HUBS: Final = 10
-"""Number of hubs whose yield is shown where no list in use says how many to compare."""
-_LATER: Final = "`temporal-assets report` makes the earlier windows it needs"
 _FEW_PAGES: Final = 100
 """Number of labelled pages below which the front page warns that lists rest on little."""
-_FEW_BORN: Final = 10
-"""Number of temporal pages of a simulated crawl below which two strategies are not compared."""
-PLAIN: Final[Tone] = "plain"
-GOOD: Final[Tone] = "good"
-BAD: Final[Tone] = "bad"
 _KINDS: Final = {"hub": "hubs", "prefix": "prefixes", "site": "sites", "pattern": "patterns"}
-
-
-@dataclass(frozen=True, slots=True)
-class Front:
-    """The contents of the front page; tables are rows with the columns named."""
-
-    day: dt.date
-    traffic: Sequence[Row]
-    """`day`, `views`, `pages` of each day of the window with data."""
-    births: Sequence[Row]
-    """`day`, `pages`, `temporal`: number of pages born on each observed day."""
-    entries: Sequence[Row]
-    """`kind`, `decision`, `entries` (number) of the crawl policy."""
-    budget: Sequence[Row]
-    """`what`, `fetches` per day, the largest first."""
-    watched: Sequence[Row]
-    """`kind`, `name`, `why`: the first entries of each kind that enough clients know."""
-    hubs: Sequence[Row]
-    """`name`, `new_per_day` and its bounds of the first hubs that enough clients know."""
-    changes: Sequence[Row]
-    """`site`, `change`, most important first."""
-    crawled: Sequence[Row]
-    """Sums of `sources` by kind, of those that crawls visited; empty without results of crawls."""
-    best_source: Sequence[Row]
-    """`url`, `pages`, `temporal_pages` of the source that was first to show the most temporal
-    pages."""
-    compared: dt.date | None
-    """Day of the earlier list of sites, since which changes are listed."""
-    days: int
-    missing: int
-    """Number of days of the window, and of those without data."""
-    opened: int
-    labelled: int
-    """Number of pages opened in the window, and of those with enough views for a label."""
-    days_to_judge: int
-    """Number of further days of logs until lists can be evaluated out of time."""
-    rejected: float | None
-    """Share of the day's log lines that could not be read; None if unknown."""
-    failed: Sequence[str]
-    """Names of invariants that the day's tables break."""
-    warned: Sequence[str]
-    """Names of other checks of the day that did not pass."""
-    is_judged: bool
-    """True if checks of the day have run. How many have depends on when the report is made, and the
-    same data must give the same report."""
-    lists: Sequence[Row]
-    """Rows of `seed_evaluation`."""
-    reach: Sequence[Row]
-    """Rows of `hub_evaluation`."""
-    timely: Sequence[Row]
-    """Rows of `timely_simulation`."""
 
 
 def front(facts: Front) -> Section:
     """Return the first section of the report."""
     blocks: tuple[Block, ...] = (
-        Figures("Key figures", tuple(_figures(facts))),
+        Figures("Key figures", tuple(key_figures(facts))),
         _watched(facts),
         _changed(facts),
         _budget(facts),
@@ -146,208 +83,6 @@ def _cautions(facts: Front) -> Iterator[str]:
             " enough to say for how long it is read. More days of logs, or a lower"
             " `window.min_views_per_day`, help; until then take the lists as a guess."
         )
-
-
-# Key figures ------------------------------------------------------------------------------------
-
-
-def _figures(facts: Front) -> Iterator[Figure]:
-    """Yield the large numbers of the front page, the most important first."""
-    yield _views(facts)
-    yield _new_pages(facts)
-    yield _right_pages(facts)
-    yield _hub_yield(facts)
-    yield _delay(facts)
-    yield _interest_left(facts)
-    yield _data(facts)
-    yield _checks(facts)
-
-
-def _views(facts: Front) -> Figure:
-    if not facts.traffic:
-        return Figure("Views", "–", "no day of the window is there")
-    last = facts.traffic[-1]
-    before = [row["views"] for row in facts.traffic if row["day"] == facts.day - dt.timedelta(1)]
-    return Figure("Views of the day", f"{last['views']:,}", _since(last["views"], before))
-
-
-def _new_pages(facts: Front) -> Figure:
-    """Return the median of new pages a day over a week, and the change of the last day."""
-    if not facts.births:
-        return Figure("New pages a day", "–", "the window is too short")
-    lately = [row["pages"] for row in facts.births[-_WEEK:]]
-    before = [row["pages"] for row in facts.births[-2:-1]]
-    last = facts.births[-1]
-    change = _since(last["pages"], before)
-    note = f"median of {len(lately)} days; {last['pages']:,} on the last, {change}"
-    return Figure("New pages a day", f"{median(lately):,.0f}", note)
-
-
-def _since(now: float, before: Sequence[float]) -> str:
-    if not before or not before[0]:
-        return "the day before is not known"
-    return f"{now / before[0] - 1:+.0%} on the day before"
-
-
-def _to_judge(facts: Front) -> str:
-    """Return the reason why there is no evaluation out of time yet."""
-    if facts.days_to_judge > 0:
-        return f"judged on pages born later: in {counted(facts.days_to_judge, 'more day')} of logs"
-    return _LATER
-
-
-def _hub_yield(facts: Front) -> Figure:
-    """Return the key figure: share of new pages linked by the first hubs, and by a list in use."""
-    title = "New pages that hubs show"
-    rows = [row for row in facts.reach if row["trial"] == "out_of_time" and row["wanted"]]
-    longest = max((row["horizon_days"] for row in rows), default=0)
-    later = [row for row in rows if row["horizon_days"] == longest]
-    if not later:
-        return Figure(title, "–", _to_judge(facts))
-    listed = [row for row in later if row["baseline_one_hop"] is not None]
-    row = max(listed, key=lambda other: other["k"]) if listed else _nearest(later, _USUAL_HUBS)
-    ours = _share_one_hop(row, "ours")
-    says = f"{_bounds(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
-    if not listed:
-        return Figure(title, percent(ours[0]), f"{says}; no list in use is known")
-    theirs = _share_one_hop(row, "baseline")
-    note = f"{says}; by as many of the list in use {_share_and_bounds(theirs)}"
-    return Figure(title, percent(ours[0]), note, _tone(ours, theirs))
-
-
-def _nearest(rows: Sequence[Row], k: int) -> Row:
-    return min(rows, key=lambda row: abs(row["k"] - k))
-
-
-def _share_one_hop(row: Row, seeds: str) -> tuple[float, float, float]:
-    """Return the share of wanted pages one hop from the first seeds, with its 95 % bounds."""
-    share, pages = row[f"{seeds}_one_hop"] / row["wanted"], row["wanted"]
-    low, high = (float(bound(share, pages, 0.975)) for bound in (lower_bound, upper_bound))
-    return share, low, high
-
-
-def _bounds(value: tuple[float, float, float]) -> str:
-    return f"{percent(value[1])} to {percent(value[2])}"
-
-
-def _share_and_bounds(value: tuple[float, float, float]) -> str:
-    return f"{percent(value[0])} ({_bounds(value)})"
-
-
-def _tone(ours: tuple[float, float, float], theirs: tuple[float, float, float]) -> Tone:
-    """Return whether a comparison is good or bad; neutral where intervals overlap."""
-    return GOOD if ours[1] > theirs[2] else BAD if ours[2] < theirs[1] else PLAIN
-
-
-def _delay(facts: Front) -> Figure:
-    """Return the key figure: hours from birth to fetch, and the share of pages fetched at all."""
-    title = "Delay to the first fetch"
-    rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
-    ours = rows.get("ours")
-    if ours is None:
-        return Figure(title, "–", "no crawl could be simulated")
-    if ours["median_delay_hours"] is None:
-        return Figure(title, "–", f"{_born(ours)}, and none fetched")
-    note = f"median, {delay_span(ours)}, {_fetched(ours)}"
-    if "baseline" in rows:
-        before = rows["baseline"]["median_delay_hours"]
-        row = rows["baseline"]
-        earlier = "" if before is None else f"{hours(before)} ({delay_span(row)}), "
-        note += f"; list in use {earlier}{percent(row['temporal_fetched'])} fetched"
-    return Figure(title, hours(ours["median_delay_hours"]), note)
-
-
-def _fetched(row: Row) -> str:
-    return f"{percent(row['temporal_fetched'])} of temporal pages fetched"
-
-
-def _interest_left(facts: Front) -> Figure:
-    """Return the key figure: share of interest that is still to come at the fetch."""
-    title = "Interest left at fetch"
-    rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
-    ours = rows.get("ours")
-    if ours is None:
-        return Figure(title, "–", "no crawl could be simulated")
-    mine = _remaining(ours)
-    note, few = _bounds(mine), ours["temporal"] < _FEW_BORN
-    if few:
-        note += f", with {_born(ours)}: too few to compare"
-    if "baseline" not in rows:
-        return Figure(title, percent(mine[0]), note)
-    theirs = _remaining(rows["baseline"])
-    tone = PLAIN if few else _tone(mine, theirs)
-    return Figure(title, percent(mine[0]), f"{note}; list in use {_share_and_bounds(theirs)}", tone)
-
-
-def _born(row: Row) -> str:
-    """Return how many temporal pages were born in a simulated crawl, as text."""
-    return f"{counted(row['temporal'], 'temporal page')} born"
-
-
-def _remaining(row: Row) -> tuple[float, float, float]:
-    return row["remaining"], row["remaining_low"], row["remaining_high"]
-
-
-def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
-    """Return rows of the strategies under the least budget, out of time if that was tried."""
-    later = [row for row in rows if row["trial"] == "out_of_time"] or list(rows)
-    if not later:
-        return []
-    key = max((row["horizon_days"], -row["fetches_per_hour"]) for row in later)
-    return [row for row in later if (row["horizon_days"], -row["fetches_per_hour"]) == key]
-
-
-def _right_pages(facts: Front) -> Figure:
-    """Return the key figure: F of the published list, beside the list in use."""
-    title = "Right pages in the list (F)"
-    rows = _judged(facts.lists)
-    ours = next((row for row in rows if row["rule"] == "published"), None)
-    ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
-    if ours is None:
-        return Figure(title, "–", _to_judge(facts))
-    before = next(
-        (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
-    )
-    note = _f_bounds(ours)
-    if before is None:
-        return Figure(title, f"{ours['f']:.2f}", f"{note}; no list in use is known")
-    tone = GOOD if ours["f_gain_low"] > 0 else BAD if ours["f_gain_high"] < 0 else PLAIN
-    return Figure(
-        title,
-        f"{ours['f']:.2f}",
-        f"{note}; list in use {before['f']:.2f} ({_f_bounds(before)})",
-        tone,
-    )
-
-
-def _f_bounds(row: Row) -> str:
-    return f"{row['f_low']:.2f} to {row['f_high']:.2f}"
-
-
-def _data(facts: Front) -> Figure:
-    """Return how many days of the window have data, and the share of rejected lines."""
-    there = facts.days - facts.missing
-    lost = "" if facts.rejected is None else f"; {facts.rejected:.1%} of the lines rejected"
-    first = facts.traffic[0]["day"] if facts.traffic else facts.day
-    early = max(facts.days - 1 - (facts.day - first).days, 0)
-    missing = f"{facts.missing:,}" if facts.missing else "none"
-    is_young = there and facts.missing == early > 0
-    note = f"{missing} before the first log{lost}" if is_young else f"{missing} missing{lost}"
-    return Figure("Days of data", f"{there:,} of {facts.days:,}", note, PLAIN if there else BAD)
-
-
-def _checks(facts: Front) -> Figure:
-    """Return how many checks fail, or else warn, with the names of the first two."""
-    if not facts.is_judged:
-        return Figure("Checks", "–", "nothing was judged yet")
-    for title, names, tone in (
-        ("Checks broken", facts.failed, BAD),
-        ("Checks that warn", facts.warned, PLAIN),
-    ):
-        if names:
-            named = ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
-            return Figure(title, f"{len(names):,}", named, tone)
-    return Figure("Checks that pass", "all", "none is broken, and none warns", GOOD)
 
 
 # Tables -----------------------------------------------------------------------------------------
@@ -439,20 +174,9 @@ def _changed(facts: Front) -> Table:
 # Charts -----------------------------------------------------------------------------------------
 
 
-def _judged(rows: Sequence[Row]) -> list[Row]:
-    """Return rows of lists in use, for temporal pages of the longest horizon out of time."""
-    later = [
-        row
-        for row in rows
-        if row["trial"] == "out_of_time" and row["is_used"] and row["label"] == "temporal"
-    ]
-    longest = max((row["horizon_days"] for row in later), default=0)
-    return [row for row in later if row["horizon_days"] == longest]
-
-
 def _trusted(facts: Front) -> Iterator[Forest]:
     """Yield the F of published lists and baselines on pages born later."""
-    rows = _judged(facts.lists)
+    rows = judged_out_of_time(facts.lists)
     if rows:
         head = rows[0]
         yield Forest(

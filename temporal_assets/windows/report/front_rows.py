@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from temporal_assets.quality import verdicts
-from temporal_assets.reports.sections.front import Front
+from temporal_assets.reports.sections.front_facts import Front
 from temporal_assets.reports.sections.wording import every
 from temporal_assets.windows.frame.asset import Job, learned_days
 from temporal_assets.windows.lists.site_changes import compared_day

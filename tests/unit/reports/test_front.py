@@ -16,7 +16,8 @@ from temporal_assets.reports.document import (
     section_of,
 )
 from temporal_assets.reports.report_page import page
-from temporal_assets.reports.sections.front import Front, front
+from temporal_assets.reports.sections.front import front
+from temporal_assets.reports.sections.front_facts import Front
 from tests.reports import EVIL
 from tests.unit.reports.test_sections import judged
 
