@@ -221,11 +221,11 @@ class GroupProcess:
         return Lost(group, FAILED, f"the process ended with status {process.returncode}")
 
 
-_Said = list[dict[str, Any] | None]
+_Losses = list[dict[str, Any] | None]
 """Outcomes in order: the fields of a lost group, or None for a result."""
 
 
-def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Said | None]:
+def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Losses | None]:
     """Return the number of finished groups and their outcomes, unless the process died."""
     done = 0
     try:
@@ -235,13 +235,13 @@ def _conversation(running: _Running, task: dict[str, object]) -> tuple[int, _Sai
         return done, None
     while (line := running.answers.readline()).endswith(b"\n"):
         if line != _DONE:
-            lost: _Said = json.loads(line)
+            lost: _Losses = json.loads(line)
             return done, lost
         done += 1
     return done, None
 
 
-def _outcomes(losses: _Said, results: Path) -> list[Outcome]:
+def _outcomes(losses: _Losses, results: Path) -> list[Outcome]:
     """Return the outcomes that a process reported, with the results it wrote; remove the file."""
     with pa.OSFile(str(results)) as source:
         written: Iterator[pa.RecordBatch] = iter(
@@ -289,9 +289,9 @@ def _answer(kernel: GroupKernel, task: dict[str, Any], answers: BinaryIO) -> Non
     answers.flush()
 
 
-def _write(outcomes: Iterator[Outcome], path: str) -> _Said:
+def _write(outcomes: Iterator[Outcome], path: str) -> _Losses:
     """Write the results to a file and return which outcomes they are."""
-    lost: _Said = []
+    lost: _Losses = []
     with ExitStack() as open_files:
         file = open_files.enter_context(pa.OSFile(path, "wb"))
         stream: pa.RecordBatchStreamWriter | None = None

@@ -68,7 +68,7 @@ _PAPERS: Final = (
     "TW: Identifying temporal websites (IJCNLP 2008). NP: News page discovery policy for instant"
     " crawlers (AIRS 2008). BB: crawling by users' browsing behaviour (CIKM 2011)."
 )
-_TRIALS_SAID: Final = (
+_TRIALS_SENTENCE: Final = (
     "In sample: learned and judged on the same window, as in the papers. Out of time: judged on"
     " days or pages that nothing was learned from. Numbers that a paper printed stand on a tinted"
     " ground; they are of its data, not of these logs."
@@ -117,7 +117,7 @@ def _body(report: Report) -> Iterator[str]:
         yield f"<div><dt>{_text(name)}</dt><dd>{broken(value)}</dd></div>"
     yield "</dl></details>\n"
     yield from _contents(rest)
-    yield f'<p class="note">{_text(_TRIALS_SAID)}</p>\n'
+    yield f'<p class="note">{_text(_TRIALS_SENTENCE)}</p>\n'
     part = ""
     for number, section in enumerate(rest):
         if section.part != part:

@@ -64,7 +64,8 @@ def show(listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> 
 def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequence[Row]) -> str:
     """Return an HTML page to pass on: numbers only, no URL."""
     from temporal_assets.reports import html_page
-    from temporal_assets.reports.sections import lists as lists_drawn
+    from temporal_assets.reports.sections.lists import precision_recall_chart
+    from temporal_assets.reports.sections.seeds import seed_chart
 
     parts = [html_page.paragraph(sentence) for sentence in _verdicts(lists, hubs)]
     if listed is not None:
@@ -79,14 +80,14 @@ def html(day: dt.date, listed: SiteList | None, lists: Sequence[Row], hubs: Sequ
         parts += [
             html_page.heading(title),
             html_page.table(_COLUMNS, [_cells(row) for row in rows if row["is_used"]]),
-            html_page.figure(lists_drawn.precision_recall_chart(rows)),
+            html_page.figure(precision_recall_chart(rows)),
         ]
     for rows in _grouped(hubs, ("trial", "horizon_days")).values():
         title = f"Seeds, {_title(rows[0])}"
         parts += [
             html_page.heading(title),
             html_page.table(_HUB_COLUMNS, [_hub_cells(row) for row in _some(rows)]),
-            html_page.figure(lists_drawn.seed_chart(rows)),
+            html_page.figure(seed_chart(rows)),
         ]
     return html_page.page(f"Evaluation, {day}", parts)
 

@@ -31,17 +31,17 @@ _CELLS: Final = "SELECT * FROM calibration WHERE scope = 'all'"
 _MOST_ROWS: Final = 100_000
 """Most rows that are read: more than the cells of the largest grids that settings allow."""
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def details(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the chosen thresholds, and a heat map of each grid."""
     rows = _rows(installation, day, _CHOICES)
     if not rows:
         file = installation.settings.calibration.annotated
         return {"calibrated": _UNCALIBRATED if file is None else "no annotated page has a history"}
     kinds = {str: "string", int: "int", float: "float", bool: "bool"}
-    shown: _Said = {
+    shown: _Metadata = {
         "annotated_pages": rows[0]["pages"],
         "choices": grid(rows, {name: kinds[type(value)] for name, value in rows[0].items()}),
     }
@@ -58,6 +58,6 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown
 
 
-def _rows(installation: Installation, day: dt.date, query: str) -> list[_Said]:
+def _rows(installation: Installation, day: dt.date, query: str) -> list[_Metadata]:
     inputs = {"calibration": installation.store.files("calibration", day)}
     return installation.engine.rows(query, inputs, limit=_MOST_ROWS)

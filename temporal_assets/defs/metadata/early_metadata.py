@@ -23,15 +23,15 @@ _YOUNG: Final = (
     " AS probably_temporal_share FROM early_labels"
 )
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def details(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return how many pages are young, and how good their labels are out of time."""
     (row,) = installation.engine.rows(
         _YOUNG, {"early_labels": installation.store.files("early_labels", day)}
     )
-    shown: _Said = {name: value for name, value in row.items() if value is not None}
+    shown: _Metadata = {name: value for name, value in row.items() if value is not None}
     if not plots or not row["learned_from"]:
         return shown
     with installation.store.scratch() as scratch:

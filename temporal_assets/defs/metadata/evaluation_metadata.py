@@ -14,19 +14,20 @@ from temporal_assets.defs.installation import Installation
 from temporal_assets.reports.charts.picture import Drawn
 from temporal_assets.reports.plots import drawn
 from temporal_assets.reports.sections import lists
+from temporal_assets.reports.sections.seeds import seed_chart
 from temporal_assets.reports.sections.wording import grouped
 
-_SAID: Final = ("trial", "horizon_days", "label")
+_GROUP_COLUMNS: Final = ("trial", "horizon_days", "label")
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return metadata of `seed_evaluation`: F and curves of every list, out of time if judged."""
     if not plots:
         return {}
     rows = installation.store.read("seed_evaluation", day).to_pylist()
-    groups = grouped([row for row in rows if row["label"] == "temporal"], _SAID)
+    groups = grouped([row for row in rows if row["label"] == "temporal"], _GROUP_COLUMNS)
     if not groups:
         return {}
     own = groups[max(groups, key=lambda key: key[1])]
@@ -38,13 +39,13 @@ def of_lists(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return {name: dg.MetadataValue.md(drawn(block)) for name, block in pictures.items()}
 
 
-def of_hubs(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def of_hubs(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the metadata of `hub_evaluation`: pages that the first seeds lead to."""
     if not plots:
         return {}
     rows = installation.store.read("hub_evaluation", day).to_pylist()
-    groups = grouped(rows, _SAID[:2])
+    groups = grouped(rows, _GROUP_COLUMNS[:2])
     if not groups:
         return {}
     own = groups[max(groups, key=lambda key: key[1])]
-    return {"reached": dg.MetadataValue.md(drawn(lists.seed_chart(own)))}
+    return {"reached": dg.MetadataValue.md(drawn(seed_chart(own)))}

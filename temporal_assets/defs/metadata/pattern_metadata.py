@@ -50,16 +50,16 @@ _BEST: Final = (
 )
 """Statement for the patterns with the most visits that enough clients opened."""
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def of_traffic(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+def of_traffic(installation: Installation, day: dt.date, plots: bool) -> _Metadata:  # noqa: ARG001
     """Return the metadata of `page_traffic`: for how much of it referrers and labels are known."""
     (row,) = _rows(installation, "page_traffic", day, _TRAFFIC)
     return {name: value for name, value in row.items() if value is not None}
 
 
-def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:  # noqa: ARG001
+def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Metadata:  # noqa: ARG001
     """Return the metadata of `url_patterns`: sites, BB Table 3, and what could not be learned."""
     sites = sites_of(installation.store, installation.engine, day)
     lost = [site["status"] for site in sites if site["status"] != "learned"]
@@ -75,7 +75,7 @@ def of_patterns(installation: Installation, day: dt.date, plots: bool) -> _Said:
     }
 
 
-def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the metadata of `pattern_ranks`: most visited patterns, graph of the top site."""
     (row,) = _rows(installation, "pattern_ranks", day, _RANKED)
     best = _rows(installation, "pattern_ranks", day, _BEST)
@@ -87,7 +87,7 @@ def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown
 
 
-def _graph(installation: Installation, day: dt.date) -> _Said:
+def _graph(installation: Installation, day: dt.date) -> _Metadata:
     sites = sites_of(installation.store, installation.engine, day)
     public = [site["site"] for site in sites if site["is_public"]]
     if not public:
@@ -98,5 +98,5 @@ def _graph(installation: Installation, day: dt.date) -> _Said:
     return {"most_visited_site": dg.MetadataValue.md(drawn(graph_of(patterns)))}
 
 
-def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Metadata]:
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})

@@ -24,14 +24,14 @@ _TOLD: Final = (
 )
 _PLOTTED: Final = ("precision-recall", "bb-figure-8", "bb-figure-10")
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def details(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the report's sentences without names, and the first chart of some sections."""
     report = read_report(installation.store, day)
     missing = sum(bool(section.missing) for section in report.sections)
-    shown: _Said = {
+    shown: _Metadata = {
         "sections": len(report.sections) - missing,
         "sections_missing": missing,
         "says": _sentences(report),
@@ -43,7 +43,7 @@ def details(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown | _previews(report) if plots else shown
 
 
-def link(settings: Settings, day: dt.date) -> _Said:
+def link(settings: Settings, day: dt.date) -> _Metadata:
     """Return a link to the report of a day, and how to open it without a server.
 
     Without `orchestration.reports` the link is for the web server of `temporal-assets ui`, which
@@ -68,8 +68,8 @@ def _sentences(report: Report) -> dg.TableMetadataValue:
     return grid(rows, {"section": "string", "says": "string"})
 
 
-def _previews(report: Report) -> _Said:
-    pictures: _Said = {}
+def _previews(report: Report) -> _Metadata:
+    pictures: _Metadata = {}
     for section in report.sections:
         charts = [block for block in section.blocks if isinstance(block, Chart)]
         if section.id in _PLOTTED and charts:

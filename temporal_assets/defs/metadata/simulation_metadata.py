@@ -13,7 +13,8 @@ import dagster as dg
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.reports.plots import drawn
-from temporal_assets.reports.sections.crawls import budgets, curves_of
+from temporal_assets.reports.sections.crawls import curves_of
+from temporal_assets.reports.sections.timely import budgets
 from temporal_assets.reports.sections.wording import grouped
 
 _NONE: Final = "no site has enough pages and traffic to be crawled"

@@ -64,10 +64,10 @@ _ENTRIES: Final = (
     "SELECT kind, decision, count(*) AS entries FROM crawl_policy GROUP BY ALL ORDER BY ALL"
 )
 
-_Said = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
-def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Said:
+def details(installation: Installation, asset: str, day: dt.date, *, plots: bool) -> _Metadata:
     """Return the metadata of a published window: numbers, and pictures if it `plots`."""
     say = _DETAILS.get(asset)
     shown = numbers(installation, asset, day) | (say(installation, day, plots) if say else {})
@@ -76,12 +76,12 @@ def details(installation: Installation, asset: str, day: dt.date, *, plots: bool
     return shown | picture(installation, asset, day) | sample(installation, asset, day)
 
 
-def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return numbers of pages by the outcome of their fit, and plots of curves."""
     rows = _rows(installation, "interest_curves", day, _REASONS)
     pages = sum(row["pages"] for row in rows)
     converged = sum(row["pages"] for row in rows if row["is_converged"])
-    shown: _Said = {row["reason"]: row["pages"] for row in rows}
+    shown: _Metadata = {row["reason"]: row["pages"] for row in rows}
     if pages:
         shown["converged_share"] = converged / pages
     if not plots:
@@ -95,7 +95,7 @@ def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Said:
     }
 
 
-def _examples(installation: Installation, day: dt.date) -> _Said:
+def _examples(installation: Installation, day: dt.date) -> _Metadata:
     n = installation.settings.labels.n
     missing = installation.store.require("page_histories", day).extra["missing_days"]
     inputs = {
@@ -111,7 +111,7 @@ def _examples(installation: Installation, day: dt.date) -> _Said:
     }
 
 
-def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return shares of labels, their agreement, and a plot of concentration."""
     rows = _rows(installation, "page_labels", day, _PAIRS)
     pages = sum(row["pages"] for row in rows)
@@ -122,7 +122,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     decided: Counter[str] = Counter()
     for row in rows:
         decided[row["label_basis"]] += row["pages"]
-    shown: _Said = {
+    shown: _Metadata = {
         "temporal_share": int(sum(row["temporal"] for row in rows)) / pages,
         **{f"by_{basis}_pages": count for basis, count in sorted(decided.items())},
         "temporal_by_curve_share": (agreed.both + agreed.only_first) / pages,
@@ -147,11 +147,11 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown | {"pages_by_concentration": dg.MetadataValue.md(drawn(chart))}
 
 
-def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
+def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the numbers of entries in the policy by kind, and its size."""
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
-    shown: _Said = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
+    shown: _Metadata = {f"{row['kind']}_{row['decision']}": row["entries"] for row in rows}
     manifest = installation.store.require("crawl_policy", day)
     folder = crawl_policy.files_of(installation.store, installation.settings, manifest)
     if folder is not None:
@@ -160,15 +160,15 @@ def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Said:
     return shown | report_metadata.link(installation.settings, day)
 
 
-def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Said]:
+def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> list[_Metadata]:
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
 
 
-def _of_lists(asset: str) -> Callable[[Installation, dt.date, bool], _Said]:
+def _of_lists(asset: str) -> Callable[[Installation, dt.date, bool], _Metadata]:
     return lambda installation, day, _plots: site_metadata.details(installation, asset, day)
 
 
-_DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Said]]] = {
+_DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Metadata]]] = {
     "interest_curves": _of_curves,
     "calibration": calibration_metadata.details,
     "page_labels": _of_labels,

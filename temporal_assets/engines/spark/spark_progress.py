@@ -26,15 +26,15 @@ class Progress:
         self._name = name
         self._seconds = seconds
         self._stages: dict[int, tuple[int, int]] = {}
-        self._said = self._began = time.monotonic()
+        self._reported = self._began = time.monotonic()
 
     def update(self, stages: Iterable[tuple[int, int, int]]) -> None:
         """Note (stage, finished tasks, all tasks) of some stages, and log a line if it is time."""
         for stage, done, tasks in stages:
             self._stages[stage] = (done, tasks)
         now = time.monotonic()
-        if self._stages and now - self._said >= self._seconds:
-            self._said = now
+        if self._stages and now - self._reported >= self._seconds:
+            self._reported = now
             log.info("%s: %s", self._name, self._counted())
 
     def end(self) -> None:

@@ -1,12 +1,8 @@
-"""Report sections on crawl orders, from rows of `crawl_simulation` and `timely_simulation`.
+"""Report sections on crawl orders (BB Figures 7 to 10), from rows of `crawl_simulation`.
 
-The sections are BB Figures 7 to 10 (`orders`) and crawls while pages are born (`timely`). Their
-tables contain no URL.
-
-A *row* is a row of one of the two tables, by column. `crawl_simulation` has one row per trial,
-scenario, order and share of pages fetched (`throughput`); values of a complete curve, such as its
-area, are repeated in all of its rows. `timely_simulation` has one row per trial, strategy and
-budget.
+There is one row per trial, scenario, order and share of pages fetched (`throughput`); values of a
+complete curve, such as its area, are repeated in all of its rows. No row has a URL. Not here:
+crawls while pages are born (`timely`).
 """
 
 from __future__ import annotations
@@ -73,11 +69,10 @@ _PAPER_80: Final = {
     "fetch": "behaviour graph under 40%, PageRank and breadth first more than 60%",
     "discovery": "behaviour graph about 10%, PageRank 35%, breadth first 55%",
 }
-_MAKE: Final = (
+MAKE: Final = (
     "`temporal-assets evaluate mirror PATH...` (or its `--transits`), then `temporal-assets report`"
 )
-_NO_CRAWL: Final = Missing("no site could be crawled", _MAKE)
-_NOTHING_BORN: Final = Missing("no page was born during a crawl that could be simulated", _MAKE)
+_NO_CRAWL: Final = Missing("no site could be crawled", MAKE)
 
 
 def orders(rows: Sequence[Row], why: str, missing: Missing | None = None) -> list[Section]:
@@ -104,7 +99,9 @@ def _figure(
     of_scenario = [row for row in rows if row["scenario"] == scenario]
     trials = grouped(of_scenario, ("trial",))
     names = _LINKS if by_links else _PATTERNS
-    says = [_links_said(t, scenario) if by_links else _patterns_said(t) for t in trials.values()]
+    says = [
+        _links_sentence(t, scenario) if by_links else _patterns_sentence(t) for t in trials.values()
+    ]
     if by_links and why and not all(map(_paper_holds, trials.values())):
         says.append(why)
     curves = tuple(curves_of(trial_rows, title, names) for trial_rows in trials.values())
@@ -147,7 +144,7 @@ def _needs(row: Row) -> str:
     return "never" if share is None else percent(share)
 
 
-def _links_said(trial_rows: Sequence[Row], scenario: str) -> str:
+def _links_sentence(trial_rows: Sequence[Row], scenario: str) -> str:
     """Return sentences on the orders by links: pages needed for 80 % of the traffic."""
     curves = _row_of_order(trial_rows)
     ours, graph = curves["combined"], curves["behaviour_graph"]
@@ -164,11 +161,11 @@ def _links_said(trial_rows: Sequence[Row], scenario: str) -> str:
         f" behaviour graph {_needs(graph)}, PageRank {_needs(rank)}, breadth first"
         f" {_needs(breadth)}, random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]})."
         f" {verdict}."
-        f" {_early_said(trial_rows)} {_best_said(trial_rows)}"
+        f" {_early_sentence(trial_rows)} {_best_sentence(trial_rows)}"
     )
 
 
-def _early_said(trial_rows: Sequence[Row]) -> str:
+def _early_sentence(trial_rows: Sequence[Row]) -> str:
     """Return a sentence on budgets at which PageRank or random beats the behaviour graph."""
     shares = _shares(trial_rows)
     graph, behind = shares["behaviour_graph"], []
@@ -183,7 +180,7 @@ def _early_said(trial_rows: Sequence[Row]) -> str:
     return f"{'; '.join(behind)}."
 
 
-def _best_said(trial_rows: Sequence[Row]) -> str:
+def _best_sentence(trial_rows: Sequence[Row]) -> str:
     """Return a sentence that compares our order with the best simple order at each budget.
 
     The best simple order is the best in hindsight.
@@ -250,7 +247,7 @@ def _needs_fewest(trial_rows: Sequence[Row], order: str) -> bool:
     return needed is not None and all(rival is None or needed < rival for rival in rivals)
 
 
-def _patterns_said(trial_rows: Sequence[Row]) -> str:
+def _patterns_sentence(trial_rows: Sequence[Row]) -> str:
     """Return sentences on the best and the worst of the orders of patterns in a trial."""
     curves = {
         k: v for k, v in _row_of_order(trial_rows).items() if k in _PATTERNS and k != "oracle"
@@ -343,157 +340,7 @@ def _sums(trial_rows: Sequence[Row], names: Sequence[str]) -> Table:
     return Table(f"The curves in numbers, {_TRIALS[trial_rows[0]['trial']]}", columns, tuple(rows))
 
 
-def timely(rows: Sequence[Row], missing: Missing | None = None) -> Section:
-    """Return the section on the interest that is still to come when pages are fetched.
-
-    The measure is that of Lefortier et al. (2013).
-
-    Args:
-        rows: Rows of `timely_simulation`.
-        missing: Reason why there are no rows, if known.
-    """
-    title = "Arriving in time: crawls while pages are born"
-    if not rows:
-        why_missing = missing or _NOTHING_BORN
-        return unavailable("timely", CRAWLS, "", title, why_missing.why, why_missing.todo)
-    trials = grouped(rows, ("trial", "horizon_days"))
-    return Section(
-        "timely",
-        CRAWLS,
-        "",
-        title,
-        "both" if len(trials) > 1 else "out_of_time" if rows[0]["horizon_days"] else "in_sample",
-        tuple(_least_budget_said(trial_rows) for trial_rows in trials.values()),
-        tuple(
-            block
-            for trial_rows in trials.values()
-            for block in (budgets(trial_rows), _strategies(trial_rows))
-        ),
-        "Pages are born over time and interest in each decays along its own curve; the crawler"
-        " has a budget of fetches an hour. The score is the share of interest still to come"
-        " at the first fetch; pages never fetched count as none.",
-    )
-
-
-_STRATEGIES: Final = {
-    "baseline": ("list in use", 5),
-    "breadth_first": ("breadth first", 4),
-    "page_rank": ("PageRank", 0),
-    "nutch": ("adaptive, as Nutch", 3),
-    "ours": ("ours", 1),
-    "split": ("ours, one price", 6),
-}
-"""Title and colour of each strategy."""
-
-
-def _span(trial_rows: Sequence[Row]) -> str:
-    """Return the name of the rows' trial with the days of the crawl."""
-    head = trial_rows[0]
-    kind = "in sample" if head["trial"] == "in_sample" else "out of time"
-    return f"{kind}, {head['crawled_from']} to {head['crawled_until']}"
-
-
-def _least_budget_said(trial_rows: Sequence[Row]) -> str:
-    """Return a sentence that compares ours with the best other strategy at the least budget."""
-    least = min(row["fetches_per_hour"] for row in trial_rows)
-    few = {row["strategy"]: row for row in trial_rows if row["fetches_per_hour"] == least}
-    others = {
-        name: row["temporal_remaining"]
-        for name, row in few.items()
-        if name not in ("ours", "split")
-    }
-    head = trial_rows[0]
-    beginning = f"{_span(trial_rows).capitalize()}: with {least:.3g} fetches an hour"
-    if "ours" not in few or not others:
-        return f"{beginning}, {counted(head['born'], 'page')} are born."
-    best = max(others, key=lambda name: others[name])
-    return (
-        f"{beginning} ours still finds {percent(few['ours']['temporal_remaining'])}"
-        f" of the interest in"
-        f" the {counted(head['temporal'], 'temporal page')} to come, {_STRATEGIES[best][0]}"
-        f" {percent(others[best])}."
-    )
-
-
-def budgets(trial_rows: Sequence[Row]) -> Chart:
-    """Return a chart of the interest in temporal pages still to come at the fetch, by budget."""
-    series = []
-    for name, (title, colour) in _STRATEGIES.items():
-        points = sorted(
-            (row for row in trial_rows if row["strategy"] == name),
-            key=lambda row: row["fetches_per_hour"],
-        )
-        if points:
-            series.append(
-                Series(
-                    title,
-                    "line",
-                    colour,
-                    tuple(row["fetches_per_hour"] for row in points),
-                    tuple(row["temporal_remaining"] for row in points),
-                )
-            )
-    return Chart(
-        f"Interest in temporal pages still to come, {_span(trial_rows)}",
-        "By the budget of fetches an hour; higher is better.",
-        Axis("fetches an hour", "number", is_log=False, low=0.0),
-        Axis("interest to come", "share", 0.0, 1.0),
-        tuple(series),
-    )
-
-
-def _strategies(trial_rows: Sequence[Row]) -> Table:
-    """Return a table of all strategies under all budgets, one row each."""
-    return Table(
-        f"Strategies and budgets, {_span(trial_rows)}",
-        (
-            Column("strategy"),
-            Column("fetches an hour", "number"),
-            Column("interest to come", "share"),
-            Column("of temporal pages", "share"),
-            Column("temporal pages fetched", "share"),
-            Column("median delay (minutes)", "number"),
-            Column("95 % of it"),
-            Column("90 % within (minutes)", "number"),
-            Column("fetches", "count"),
-            Column("wasted", "count"),
-        ),
-        tuple(
-            (
-                _STRATEGIES[row["strategy"]][0],
-                *(row[n] for n in ("fetches_per_hour", "remaining", "temporal_remaining")),
-                row["temporal_fetched"],
-                _minutes(row["median_delay_hours"]),
-                delay_span(row),
-                _minutes(row["delay_90_hours"]),
-                *(row[n] for n in ("fetches", "wasted")),
-            )
-            for row in trial_rows
-        ),
-    )
-
-
-def _minutes(hours: float | None) -> float | None:
-    """Return hours in minutes."""
-    return None if hours is None else 60.0 * hours
-
-
-def delay_span(row: Row) -> str | None:
-    """Return the interval of the median delay as text, in a fitting unit; None without a fetch."""
-    low, high = row["median_delay_low_hours"], row["median_delay_high_hours"]
-    if low is None or high is None:
-        return None
-    first, last = hours(low), hours(high)
-    number, _, unit = first.partition(" ")
-    return f"{number if last.endswith(f' {unit}') else first} to {last}"
-
-
 def _signed(value: float) -> str:
     """Return a number as text with a sign and one digit after the point; no sign on zero."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("-0.0", "+0.0") else text
-
-
-def hours(value: float) -> str:
-    """Return hours as text for people: `13 min`, `4.5 h`."""
-    return f"{60 * value:.0f} min" if value < 2 else f"{value:.1f} h"

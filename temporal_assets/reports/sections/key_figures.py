@@ -13,8 +13,8 @@ from typing import Final
 
 from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
 from temporal_assets.reports.document import Figure, Tone
-from temporal_assets.reports.sections.crawls import delay_span, hours
 from temporal_assets.reports.sections.front_facts import Front
+from temporal_assets.reports.sections.timely import delay_span, hours
 from temporal_assets.reports.sections.wording import Row, counted, percent
 
 _WEEK: Final = 7

@@ -1,6 +1,7 @@
-"""Report sections that evaluate lists: TW Table 1, NP Table 2, precision and recall, seeds.
+"""Report sections that evaluate lists: TW Table 1, NP Table 2, precision and recall.
 
-The sections take rows of `seed_evaluation` and `hub_evaluation`, which hold no URL.
+The sections take rows of `seed_evaluation`, which hold no URL. Not here: the pages that seeds lead
+to (`seeds`).
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from temporal_assets.reports.document import (
     Table,
     unavailable,
 )
+from temporal_assets.reports.sections.seeds import seeds_at_length
 from temporal_assets.reports.sections.wording import (
     LISTS,
     Row,
-    counted,
     grouped,
     more_or_fewer,
     percent,
+    trial_in_words,
 )
 
 _COLUMNS: Final = (
@@ -101,7 +103,7 @@ def prefix_list(rows: Sequence[Row], hubs: Sequence[Row]) -> Section:
     """Return NP Table 2, with the seeds of NP 6.2."""
     own = _used(rows, "news", "in_sample")
     methods = (("prefixes", "paper"), ("prefixes", "confident"))
-    seeds = _seeds_at_length(hubs)
+    seeds = seeds_at_length(hubs)
     says = [_compared(own, ("prefixes", "paper"), "news pages", "17.5% more with 37.0% fewer")]
     return Section(
         "np-table-2",
@@ -163,33 +165,6 @@ def precision_recall(rows: Sequence[Row]) -> Section:
         "A line is one way of learning a list, from short lists or strict thresholds on the left to"
         " long or lenient ones on the right. Up and to the right is better. Large dots: as used;"
         " the diamond is the list in use.",
-    )
-
-
-def seeds_reached(hubs: Sequence[Row]) -> Section:
-    """Return the section on wanted pages within reach of the first K seeds (NP 6.2)."""
-    groups = grouped(hubs, ("trial", "horizon_days"))
-    if not any(row["wanted"] for row in hubs):
-        return unavailable(
-            "seeds",
-            LISTS,
-            "NP 6.2",
-            "Temporal pages that seeds lead to",
-            "no temporal page of the window is reached from another page",
-            "read logs in a format that has referrers",
-        )
-    return Section(
-        "seeds",
-        LISTS,
-        "NP 6.2",
-        "Temporal pages that seeds lead to",
-        "both" if len(groups) > 1 else "in_sample",
-        tuple(_reach(own) for own in groups.values()),
-        tuple(seed_chart(own) for own in groups.values()),
-        "Seeds in our order (most new temporal pages to expect), the paper's (most temporal pages"
-        " linked first), greedy order (each adds the most that no earlier one links), and two"
-        " orders that anybody can write down: clicks out of a page on the last day, and newly born"
-        " pages it led to, each counted half as much a day earlier. Lines are one hop, dashes two.",
     )
 
 
@@ -280,7 +255,7 @@ def forest(own: Sequence[Row]) -> Forest:
     """Return a forest plot of F with intervals, for the lists of one trial and label."""
     head = own[0]
     return Forest(
-        f"{head['label'].capitalize()} pages, {_trial(head)}: F with its 95 % interval",
+        f"{head['label'].capitalize()} pages, {trial_in_words(head)}: F with its 95 % interval",
         "F of each list with its 95 % interval, the best first; further right is better.",
         Axis("F", "score", 0.0, 1.0),
         forest_rows(own),
@@ -371,23 +346,17 @@ def _learned(own: Sequence[Row]) -> str:
     )
 
 
-def _trial(row: Row) -> str:
-    if row["trial"] == "in_sample":
-        return "in sample"
-    return f"born in the {row['horizon_days']} days after {row['learned_until']}"
-
-
 def _best(own: Sequence[Row]) -> str:
     """Return a sentence on the list with the largest F of a trial."""
     best = max(own, key=lambda row: row["f"])
     interval = _interval(best, "f")
     largest = f"{best['f']:.3f}" + (f" ({interval})" if interval else "")
     if best["setting"] is None:
-        head = f"{best['label'].capitalize()} pages, {_trial(best)}"
+        head = f"{best['label'].capitalize()} pages, {trial_in_words(best)}"
         return f"{head}: the list in use has the largest F, {largest}."
     what = "threshold" if best["method"] == "prefixes" else "length"
     return (
-        f"{best['label'].capitalize()} pages, {_trial(best)}: the largest F of any list is"
+        f"{best['label'].capitalize()} pages, {trial_in_words(best)}: the largest F of any list is"
         f" {largest}, by {METHODS[best['method'], best['rule']]} at {what}"
         f" {best['setting']:g}."
     )
@@ -417,7 +386,7 @@ def precision_recall_chart(own: Sequence[Row]) -> Chart:
                 tuple(row["precision"] for row in used),
             )
         )
-    title = f"Precision and recall of {own[0]['label']} pages, {_trial(own[0])}"
+    title = f"Precision and recall of {own[0]['label']} pages, {trial_in_words(own[0])}"
     return Chart(
         title,
         _best(own),
@@ -425,88 +394,3 @@ def precision_recall_chart(own: Sequence[Row]) -> Chart:
         Axis("precision", "share", 0.0, 1.0),
         tuple(curve for curve in series if curve.x),
     )
-
-
-_LISTS_OF_SEEDS: Final = (
-    ("baseline", "list in use", 5),
-    ("paper", "paper's order", 3),
-    ("greedy", "greedy", 2),
-    ("clicks", "most clicks out yesterday", 4),
-    ("recent", "most new links of late", 6),
-    ("ours", "ours", 1),
-)
-
-
-def _seeds_at_length(hubs: Sequence[Row]) -> str:
-    """Compare seeds of the list in use, the paper and ours, in one sentence."""
-    listed = [r for r in hubs if r["trial"] == "in_sample" and r["baseline_one_hop"] is not None]
-    both = [row for row in listed if row["paper_one_hop"] is not None]
-    if not both:
-        return ""
-    last = max(both, key=lambda row: row["k"])
-    return (
-        f"{last['k']:,} front pages of the list in use link {last['baseline_one_hop']:,} temporal"
-        f" pages, as many hubs in the paper's order {last['paper_one_hop']:,}, in ours"
-        f" {last['ours_one_hop']:,} (the paper: 46,210 against 79,292 with 1,542)."
-    )
-
-
-def _reach(own: Sequence[Row]) -> str:
-    """Return a sentence on how far our seeds reach, compared with two simple orders."""
-    both = [row for row in own if row["lead"] is not None]
-    ahead = sum(row["lead_low"] > 0 for row in both)
-    behind = sum(row["lead_high"] < 0 for row in both)
-    half = next((r["k"] for r in own if 2 * r["ours_one_hop"] >= r["wanted"] > 0), None)
-    reach = (
-        "never lead to half of the temporal pages in one hop"
-        if half is None
-        else f"lead to half of the {own[0]['wanted']:,} temporal pages with {counted(half, 'seed')}"
-    )
-    return (
-        f"Temporal pages, {_trial(own[0])}: our seeds {reach}. Beside the better of two simple"
-        f" orders they reach more at {ahead:,} of {len(both):,} lengths, as many at"
-        f" {len(both) - ahead - behind:,} (the 95 % interval over {own[0]['lead_unit']}"
-        f" holds 0), and FEWER at {behind:,}."
-    )
-
-
-def seed_chart(own: Sequence[Row]) -> Chart:
-    """Return a chart of pages that the first seeds of one trial lead to."""
-    return Chart(
-        f"Temporal pages reached, {_trial(own[0])}",
-        _reach(own),
-        Axis("seeds", "count", is_log=True),
-        Axis("temporal pages", "count", low=0.0),
-        tuple(_seed_series(own)),
-    )
-
-
-_HOPS: Final[tuple[tuple[str, Mark, str], ...]] = (
-    ("one_hop", "line", ""),
-    ("two_hops", "dashes", ", two hops"),
-)
-
-
-def _seed_series(own: Sequence[Row]) -> Iterator[Series]:
-    """Yield the curves of lists of seeds: wanted pages by number of seeds, for each hop."""
-    for name, title, colour in _LISTS_OF_SEEDS:
-        for hops, mark, words in _HOPS:
-            there = [row for row in own if row[f"{name}_{hops}"] is not None]
-            kept = _some(there)
-            if kept:
-                yield Series(
-                    f"{title}{words}",
-                    "dots" if len(kept) == 1 else mark,
-                    colour,
-                    tuple(float(row["k"]) for row in kept),
-                    tuple(float(row[f"{name}_{hops}"]) for row in kept),
-                )
-
-
-def _some(rows: Sequence[Row]) -> list[Row]:
-    """Return the first rows, then rows at growing distances, and the last."""
-    kept: list[Row] = []
-    for row in rows:
-        if not kept or row["k"] >= 1.12 * kept[-1]["k"] or row is rows[-1]:
-            kept.append(row)
-    return kept

@@ -52,7 +52,7 @@ def calibration(
         "TW 4.2, NP 6.1",
         title,
         "both",
-        tuple(_choice_said(row) for row in choices if row["scope"] == "all" and row["is_best"]),
+        tuple(_choice_sentence(row) for row in choices if row["scope"] == "all" and row["is_best"]),
         (
             _choices(choices),
             *(
@@ -65,7 +65,7 @@ def calibration(
     )
 
 
-def _choice_said(row: Row) -> str:
+def _choice_sentence(row: Row) -> str:
     """Say which thresholds are best for a score, and how many pages they get right."""
     right = row["hit"] / max(row["pages"], 1)
     crossed = row["cross_validated_hit"]

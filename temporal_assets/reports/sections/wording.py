@@ -76,3 +76,10 @@ def grouped(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 def shown_of(shown: int, all_: int, noun: str) -> str:
     """Return a note on the rows left out of a table; empty if there are none."""
     return f"{shown:,} of {counted(all_, noun)} are shown." if shown < all_ else ""
+
+
+def trial_in_words(row: Row) -> str:
+    """Return where the pages of a row were born: in the days learned from, or after them."""
+    if row["trial"] == "in_sample":
+        return "in sample"
+    return f"born in the {row['horizon_days']} days after {row['learned_until']}"

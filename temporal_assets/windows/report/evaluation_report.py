@@ -37,6 +37,8 @@ from temporal_assets.reports.document import (
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, pages, patterns, prefixes, trust
 from temporal_assets.reports.sections.front import front
+from temporal_assets.reports.sections.seeds import seeds_reached
+from temporal_assets.reports.sections.timely import timely_crawls
 from temporal_assets.settings import VIEWS_PER_CLIENT, Settings
 from temporal_assets.storage import sums
 from temporal_assets.storage.manifest import Manifest
@@ -128,7 +130,7 @@ def compose(job: Job) -> Report:
         *_pages(job, reader),
         *_found(job, reader),
         *_patterns(job, reader, crawled, missing),
-        crawls.timely(timely, missing),
+        timely_crawls(timely, missing),
     )
     # As they are stored, with the digits that are kept: page, table and JSON are the same.
     kept = tuple(section_of(section_content(section)) for section in sections)
@@ -150,7 +152,7 @@ def _lists(job: Job, reader: Reader) -> Iterator[Section]:
     yield prefixes.folders(reader.folders(), job.settings.prefixes.label)
     yield lists.out_of_time(rows)
     yield lists.precision_recall(rows)
-    yield lists.seeds_reached(hubs)
+    yield seeds_reached(hubs)
 
 
 def _pages(job: Job, reader: Reader) -> Iterator[Section]:

@@ -10,6 +10,7 @@ from temporal_assets.reports.document import Chart, Missing, Report, Section, Ta
 from temporal_assets.reports.prefix_tree import Section as Folder
 from temporal_assets.reports.report_page import page
 from temporal_assets.reports.sections import crawls, found, lists, patterns, prefixes, trust
+from temporal_assets.reports.sections.timely import timely_crawls
 from temporal_assets.reports.sections.wording import counted, more_or_fewer
 
 Row = dict[str, Any]
@@ -237,7 +238,7 @@ def test_an_order_that_never_has_the_traffic_needs_no_share_of_the_pages() -> No
 def test_without_data_every_section_says_what_to_do() -> None:
     empty = [
         *crawls.orders([], ""),
-        crawls.timely([]),
+        timely_crawls([]),
         found.sites([], 0),
         found.hubs([], 0),
         prefixes.folders([], "news"),
