@@ -39,13 +39,8 @@ from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_quality import divergence
 from temporal_assets.core.patterns.pattern_text import constraints
-from temporal_assets.core.patterns.pattern_tree import (
-    OTHER,
-    PatternTree,
-    Salience,
-    TreeOptions,
-    pattern_tree,
-)
+from temporal_assets.core.patterns.pattern_tree import OTHER, PatternTree
+from temporal_assets.core.patterns.syntax.tree_builder import Salience, TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.text.url_split import PATH
 

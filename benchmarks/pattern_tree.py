@@ -25,8 +25,8 @@ import numpy as np
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_quality import tree_size
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import pattern_tree
 from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
+from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
 from temporal_assets.core.text.texts import Texts, texts
 
 LARGEST: Final = 1_700_000

@@ -13,7 +13,7 @@ import numpy as np
 
 from temporal_assets.core.patterns.pattern_forest import portable
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import FORMAT, VERSION, Document
 

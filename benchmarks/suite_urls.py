@@ -38,7 +38,7 @@ _FIRST: Final = 1_000_000
 def patterns_by_us(folder: Path, size: str) -> Job:
     """The tree and all its patterns as expressions, from a file of URLs, on one core."""
     from temporal_assets.core.patterns.pattern_text import pattern_texts
-    from temporal_assets.core.patterns.pattern_tree import pattern_tree
+    from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
     from temporal_assets.core.text.texts import texts
 
     def learn(file: Path) -> int:

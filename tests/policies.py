@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.logs.urls.urls import UrlRules
 from temporal_assets.policy.assemble import (

@@ -1,7 +1,7 @@
 """The behaviour graph of a site (transits between its URL patterns), and the ranks of its patterns.
 
 Here: transits between patterns (BB Table 1) and the ranks of BB 4.1 and 4.2. Not here: which
-patterns there are (`pattern_tree`, `visit_cut`, `transit_cut`).
+patterns there are (`tree_builder`, `visit_cut`, `transit_cut`).
 
 Authority and hub scores (`mutual_scores`) begin with eq 9 and follow eq 10. Where every visit comes
 from within the site and the site is connected, the limit is F_in and F_out themselves: the graph

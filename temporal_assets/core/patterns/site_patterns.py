@@ -19,8 +19,9 @@ from temporal_assets.core.patterns.behaviour_graph import (
     merge_transits,
     rank_patterns,
 )
-from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions
-from temporal_assets.core.patterns.sampled_tree import site_tree
+from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.patterns.syntax.sampled_tree import site_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions
 from temporal_assets.core.patterns.transit_cut import THRESHOLD, TransitCut, transit_cut
 from temporal_assets.core.patterns.visit_cut import VisitCut, visit_cut
 from temporal_assets.core.text.texts import Texts

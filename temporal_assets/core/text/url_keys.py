@@ -1,7 +1,7 @@
 """The URLs of one site as a table: one column per key, one small integer (code) per value.
 
 Here: which keys get a column, and the columns. Not here: how keys and values are numbered
-(`url_fields`), what is built on the table (`pattern_tree`).
+(`url_fields`), what is built on the table (`tree_builder`).
 """
 
 from __future__ import annotations

@@ -19,13 +19,14 @@ from temporal_assets.contracts.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 from temporal_assets.core.patterns.pattern_rules import rules_of
 from temporal_assets.core.patterns.pattern_text import pattern_texts
-from temporal_assets.core.patterns.pattern_tree import PatternTree, Salience, TreeOptions
+from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.site_patterns import (
     Cut,
     SitePatterns,
     SiteTraffic,
     learn_patterns,
 )
+from temporal_assets.core.patterns.syntax.tree_builder import Salience, TreeOptions
 from temporal_assets.core.traffic.audience import public_nodes
 from temporal_assets.windows.patterns.site_traffic import audience_of, floats, site_traffic
 

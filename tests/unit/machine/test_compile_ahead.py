@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from temporal_assets.core.curves import curves
-from temporal_assets.core.patterns import pattern_tree
+from temporal_assets.core.patterns.syntax import tree_builder
 from temporal_assets.core.text.texts import texts
 from temporal_assets.machine import compile_ahead
 
@@ -82,13 +82,13 @@ def test_a_wheel_is_built_with_all_that_modules_of_loops_import(repository: Path
 
 
 def test_what_is_compiled_ahead_is_what_is_called_later() -> None:
-    loops = (curves._fit_rows, pattern_tree._partition)
+    loops = (curves._fit_rows, tree_builder._partition)
     for loop in loops:
         compile_ahead.compile_module(loop.__module__)
     compiled = [set(loop.signatures) for loop in loops]
     assert all(compiled)
     curves.fit(np.ones((3, 60), np.int32))
-    pattern_tree.pattern_tree(texts([f"https://a.example/{n}/{n % 3}" for n in range(300)]))
+    tree_builder.pattern_tree(texts([f"https://a.example/{n}/{n % 3}" for n in range(300)]))
     assert [set(loop.signatures) for loop in loops] == compiled
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 
 SEGMENTS = (

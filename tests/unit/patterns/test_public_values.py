@@ -11,7 +11,8 @@ from temporal_assets.core.numerics.hierarchy import hierarchy
 from temporal_assets.core.patterns.pattern_match import compile_matcher
 from temporal_assets.core.patterns.pattern_rules import rules_of, tree_of
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.traffic.audience import Audience, is_public, public_nodes
 

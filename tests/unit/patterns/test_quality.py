@@ -16,7 +16,7 @@ from temporal_assets.core.patterns.pattern_quality import (
     traffic_divergence,
     tree_size,
 )
-from temporal_assets.core.patterns.pattern_tree import pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
 from temporal_assets.core.text.page_layout import layout_similarity, tag_paths
 from temporal_assets.core.text.texts import texts
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.patterns.salience import FEW, salient
+from temporal_assets.core.patterns.syntax.salience import FEW, salient
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from benchmarks.later_patterns import arrivals, by_year, described
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
-from temporal_assets.core.patterns.sampled_tree import site_tree
 from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
+from temporal_assets.core.patterns.syntax.sampled_tree import site_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.traffic.audience import Audience
 

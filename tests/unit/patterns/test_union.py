@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_text import PatternText, pattern_texts
-from temporal_assets.core.patterns.pattern_tree import (
-    MOST_PARTS,
-    PatternTree,
-    TreeOptions,
-    pattern_tree,
-)
+from temporal_assets.core.patterns.pattern_tree import MOST_PARTS, PatternTree
 from temporal_assets.core.patterns.pattern_union import joined
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 
 HOST = "https://h.example"

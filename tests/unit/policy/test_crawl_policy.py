@@ -14,7 +14,7 @@ import pytest
 from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plant, walk
 from temporal_assets.core.patterns.pattern_match import compile_matcher
 from temporal_assets.core.patterns.pattern_rules import rules_of
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.settings import load_settings

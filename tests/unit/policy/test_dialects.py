@@ -18,7 +18,7 @@ import pytest
 import re2
 
 from temporal_assets.core.patterns.pattern_text import PatternText
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS

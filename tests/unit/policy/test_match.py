@@ -24,7 +24,7 @@ from temporal_assets.cli.app import app
 from temporal_assets.cli.policy.match import _as_shown_tsv
 from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plant, portable, walk
 from temporal_assets.core.patterns.pattern_match import compile_matcher
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages, site_of
 from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from temporal_assets.cli.app import app
 from temporal_assets.core.lists.provisional import URGENT_SHARE
 from temporal_assets.core.patterns.pattern_rules import rules_of
-from temporal_assets.core.patterns.pattern_tree import TreeOptions, pattern_tree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.assemble import Choices, assemble
 from temporal_assets.policy.document import Document, as_text, checked, is_empty, read

@@ -1,7 +1,7 @@
 """The pattern tree of a site with too many URLs, learned from a sample of them.
 
 Here: drawing the sample, and sorting the other URLs into the tree. Not here: learning
-(`pattern_tree`).
+(`tree_builder`).
 
 Memory for learning grows with the URLs, some 400 bytes each. The sample takes URLs at equal
 distances in their order, so that each section has its share; pages are counted, visits summed and
@@ -16,7 +16,8 @@ import numpy as np
 
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
 from temporal_assets.core.patterns.pattern_match import compile_matcher
-from temporal_assets.core.patterns.pattern_tree import PatternTree, TreeOptions, pattern_tree
+from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import Texts
 from temporal_assets.core.traffic.audience import Audience
 

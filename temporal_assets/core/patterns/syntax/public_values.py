@@ -1,6 +1,6 @@
 """Keys and values of URLs that a pattern may name: those that enough clients asked for.
 
-Here: the rule. Not here: counting clients (`audience`), and using the rule (`pattern_tree`).
+Here: the rule. Not here: counting clients (`audience`), and using the rule (`tree_builder`).
 
 A path segment that only a handful of people know may be their name or a secret. Everything else in
 a pattern is structure: how many segments there are, whether there is an extension. The host is

@@ -1,7 +1,7 @@
 """The choice of values of a key that are worth a branch of their own.
 
 Here: two rules on frequencies. Not here: dates and ∅, which the tree treats by what they are
-(`pattern_tree`), and numbers that grow with time (`running_values`).
+(`tree_builder`), and numbers that grow with time (`running_values`).
 
 The first names every value with support, because a section with thirty pages is a section, however
 large the largest one is. The second is that of WWW 2010: salient values stand before the largest
