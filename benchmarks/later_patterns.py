@@ -36,9 +36,9 @@ import pyarrow.parquet as pq
 from benchmarks import real_visits
 from benchmarks.real_visits import times_of
 from temporal_assets.core.numerics.arrays import Floats
+from temporal_assets.core.patterns.constraints import constraints
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_quality import divergence
-from temporal_assets.core.patterns.pattern_text import constraints
 from temporal_assets.core.patterns.pattern_tree import OTHER, PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import Salience, TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
