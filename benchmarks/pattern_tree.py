@@ -24,7 +24,7 @@ import numpy as np
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
 from temporal_assets.core.patterns.pattern_quality import tree_size
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
 from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
 from temporal_assets.core.text.texts import Texts, texts
@@ -238,7 +238,7 @@ def show_patterns(urls: Texts) -> None:
     tree = pattern_tree(urls)
     largest = sorted(tree.leaves.tolist(), key=lambda node: -tree.sizes[node])[:8]
     for node in largest:
-        print(f"{tree.sizes[node]:>12,}  {PatternText(tree, node).template()}")
+        print(f"{tree.sizes[node]:>12,}  {pattern_text(tree, node).template()}")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from temporal_assets.core.patterns.pattern_forest import portable
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import FORMAT, VERSION, Document
@@ -45,7 +45,7 @@ def policy_of(sites: int) -> Document:
     tree = pattern_tree(texts(sorted(set(urls))), TreeOptions(min_urls=10))
     shape = portable(tree)
     leaves = tree.leaves.tolist()
-    shown = [PatternText(tree, node) for node in leaves]
+    shown = [pattern_text(tree, node) for node in leaves]
     templates = [text.template() for text in shown]
     expressions = [text.expression() for text in shown]
     document: Any = {

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.logs.urls.urls import UrlRules
@@ -75,7 +75,7 @@ def learned(
     totals = tree.totals(visits)
     rows: list[dict[str, object]] = []
     for node in tree.leaves.tolist():
-        text = PatternText(tree, node)
+        text = pattern_text(tree, node)
         template = text.template()
         urgency = next((v for word, v in URGENCY.items() if word in template), None)
         rows.append(

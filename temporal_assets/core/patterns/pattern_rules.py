@@ -37,46 +37,77 @@ _CODES: Final = {name: code for code, name in _KINDS.items()}
 
 def rules_of(tree: PatternTree) -> list[str]:
     """Return one rule per node, in the order of the nodes."""
-    keys = tree.keys.keys
-    names = [
-        [kind, index, name.decode("utf-8", "replace")]
-        for kind, index, name in zip(
-            keys.kind.tolist(), keys.index.tolist(), keys.name, strict=True
+    return _RuleWriter(tree).rules()
+
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class _RuleWriter:
+    """Writer of the rules of one tree, which have most of their parts in common."""
+
+    def __init__(self, tree: PatternTree) -> None:
+        self._tree = tree
+        keys = tree.keys.keys
+        self._names = [
+            _encode([kind, index, name.decode("utf-8", "replace")])
+            for kind, index, name in zip(
+                keys.kind.tolist(), keys.index.tolist(), keys.name, strict=True
+            )
+        ]
+        self._operands: dict[tuple[int, int], str] = {}
+
+    def rules(self) -> list[str]:
+        """Return the rules of all nodes."""
+        tree = self._tree
+        parent, split = tree.hierarchy.parent.tolist(), tree.split_key.tolist()
+        first = tree.first_test.tolist()
+        tests = self._tests()
+        rules = []
+        for node, (above, branch, key, bit) in enumerate(
+            zip(parent, tree.branch.tolist(), split, tree.split_bit.tolist(), strict=True)
+        ):
+            own = ",".join(tests[first[node] : first[node + 1]])
+            operand = "null" if above < 0 else self._operand(split[above], branch)
+            name = self._names[key] if key >= 0 else "null"
+            keys = f',"keys":[{self._used_keys()}]' if above < 0 else ""
+            rules.append(f'{{"branch":{operand},"split":{name},"bit":{bit},"tests":[{own}]{keys}}}')
+        return rules
+
+    def _used_keys(self) -> str:
+        """Return the keys that the tree knows.
+
+        A path, port or host that the site never had is of no pattern; other query keys are free.
+        """
+        tree = self._tree
+        used = {*tree.split_key.tolist(), *tree.test_key.tolist()}
+        kinds = tree.keys.keys.kind.tolist()
+        return ",".join(
+            name
+            for key, (name, kind) in enumerate(zip(self._names, kinds, strict=True))
+            if key in used or kind != QUERY
         )
-    ]
-    rules = [_rule(tree, node, names) for node in range(len(tree))]
-    used = {int(key) for key in (*tree.split_key, *tree.test_key) if key >= 0}
-    # A path, port or host that the site never had is of no pattern; other query keys are free.
-    rules[0]["keys"] = [name for key, name in enumerate(names) if key in used or name[0] != QUERY]
-    written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    return [written(rule) for rule in rules]
 
+    def _tests(self) -> list[str]:
+        """Return the tests of all nodes, one after the other."""
+        tree = self._tree
+        columns = (tree.test_key, tree.test_value, tree.test_bits, tree.test_class)
+        asked = list(zip(*(column.tolist() for column in columns), strict=True))
+        written = {test: self._test(*test) for test in set(asked)}
+        return [written[test] for test in asked]
 
-def _rule(tree: PatternTree, node: int, names: list[list[Any]]) -> dict[str, Any]:
-    parent = int(tree.hierarchy.parent[node])
-    split = int(tree.split_key[node])
-    above = int(tree.split_key[parent]) if parent >= 0 else -1
-    rows = range(int(tree.first_test[node]), int(tree.first_test[node + 1]))
-    return {
-        "branch": None if parent < 0 else _operand_of(tree, above, int(tree.branch[node])),
-        "split": names[split] if split >= 0 else None,
-        "bit": int(tree.split_bit[node]),
-        "tests": [_test(tree, row, names) for row in rows],
-    }
+    def _test(self, key: int, value: int, bits: int, name: int) -> str:
+        if value == OTHER:
+            return f'[{self._names[key]},["{_KINDS[OTHER]}",{bits},{name}]]'
+        return f"[{self._names[key]},{self._operand(key, value)}]"
 
-
-def _operand_of(tree: PatternTree, key: int, code: int) -> list[Any]:
-    if code in _KINDS:
-        return [_KINDS[code]]
-    return [_VALUE, tree.keys.value(key, code).decode("utf-8", "replace")]
-
-
-def _test(tree: PatternTree, row: int, names: list[list[Any]]) -> list[Any]:
-    key, code = int(tree.test_key[row]), int(tree.test_value[row])
-    operand = _operand_of(tree, key, code)
-    if code == OTHER:
-        operand += [int(tree.test_bits[row]), int(tree.test_class[row])]
-    return [names[key], operand]
+    def _operand(self, key: int, code: int) -> str:
+        operand = self._operands.get((key, code))
+        if operand is None:
+            values = self._tree.keys
+            fixed = [_VALUE, values.value(key, code).decode("utf-8", "replace")] if code > 0 else []
+            operand = self._operands[key, code] = _encode(fixed or [_KINDS[code]])
+        return operand
 
 
 class _Values:

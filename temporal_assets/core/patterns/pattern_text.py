@@ -21,21 +21,14 @@ from functools import cached_property
 import numpy as np
 
 from temporal_assets.core.numerics.arrays import Flags
-from temporal_assets.core.patterns.constraints import MISSING, Constraint, constraints, narrow
-from temporal_assets.core.patterns.pattern_expression import Expression
-from temporal_assets.core.patterns.pattern_tree import MOST_PARTS, PatternTree
+from temporal_assets.core.patterns.constraints import MISSING, ByKey, NodeConstraints, constraints
+from temporal_assets.core.patterns.pattern_expression import ExpressionWriter
+from temporal_assets.core.patterns.pattern_tree import MOST_PARTS, NO_KEY, PatternTree
 from temporal_assets.core.patterns.pattern_union import joined
 from temporal_assets.core.patterns.site_texts import SiteTexts
 from temporal_assets.core.text.readable import readable
 from temporal_assets.core.text.url_keys import ABSENT
-from temporal_assets.core.text.url_split import (
-    EXTENSION,
-    HOST,
-    MAX_LABELS,
-    MAX_SEGMENTS,
-    PATH,
-)
-from temporal_assets.core.text.value_shapes import CLASSES
+from temporal_assets.core.text.url_split import HOST, MAX_LABELS
 
 
 def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[PatternText]:
@@ -43,22 +36,25 @@ def pattern_texts(tree: PatternTree, merged: Flags | None = None) -> list[Patter
 
     The flagged nodes are written as leaves of a cut of the tree.
     """
-    site = SiteTexts(tree)
-    by_node: list[dict[int, Constraint]] = []
-    for node, parent in enumerate(tree.hierarchy.parent.tolist()):
-        own = dict(by_node[parent]) if parent >= 0 else {}
-        narrow(tree, node, own)
-        by_node.append(own)
-    texts = [
-        PatternText(tree, node, node_constraints, site)
-        for node, node_constraints in enumerate(by_node)
-    ]
+    writer = SiteWriter(tree)
+    texts = [PatternText(by_key, writer) for by_key in NodeConstraints(tree).of_all()]
     is_leaf, end = tree.hierarchy.is_leaf, tree.hierarchy.end
     for node in [] if merged is None else np.flatnonzero(merged & ~is_leaf).tolist():
         parts = node + np.flatnonzero(is_leaf[node : end[node]])
         if len(parts) <= MOST_PARTS:
             texts[node].parts = [texts[part] for part in parts]
     return texts
+
+
+def pattern_text(tree: PatternTree, node: int) -> PatternText:
+    """Return the text of one node, which may be a merged leaf of a cut tree."""
+    text = PatternText(constraints(tree, node), SiteWriter(tree))
+    if tree.parts is not None and tree.hierarchy.is_leaf[node]:
+        whole, leaves = tree.parts.tree, tree.parts.leaves_of(node)
+        if len(leaves) > 1:
+            writer = SiteWriter(whole)
+            text.parts = [PatternText(constraints(whole, leaf), writer) for leaf in leaves]
+    return text
 
 
 def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | None]:
@@ -73,28 +69,14 @@ def _together(values: Sequence[Mapping[str, str | None]]) -> dict[str, str | Non
 
 
 class PatternText:
-    """Text of one pattern in its three forms.
+    """Text of one pattern in its three forms."""
 
-    `by_key` (the node's `constraints`) and `site` are computed if they are not given; whoever
-    writes all nodes of a tree gives them.
-    """
-
-    def __init__(
-        self,
-        tree: PatternTree,
-        node: int,
-        by_key: dict[int, Constraint] | None = None,
-        site: SiteTexts | None = None,
-    ) -> None:
-        self._constraints = constraints(tree, node) if by_key is None else by_key
-        self._site = SiteTexts(tree) if site is None else site
+    def __init__(self, by_key: ByKey, writer: SiteWriter) -> None:
+        """Keep the node's constraints, and what writes patterns of its site."""
+        self._constraints = by_key
+        self._writer = writer
         self.parts: list[PatternText] = []
         """The patterns that a merged leaf stands for."""
-        if tree.parts is not None and tree.hierarchy.is_leaf[node]:
-            whole, leaves = tree.parts.tree, tree.parts.leaves_of(node)
-            if len(leaves) > 1:
-                words = SiteTexts(whole)
-                self.parts = [PatternText(whole, leaf, None, words) for leaf in leaves]
 
     def key_values(self) -> dict[str, str | None]:
         """Return the value of each key: a text, a wildcard (`{digits}`), or None for ∅.
@@ -103,84 +85,83 @@ class PatternText:
         """
         if self.parts:
             return _together([part.key_values() for part in self.parts])
+        site, by_key = self._writer.site, self._constraints
         return {
-            self._site.labels[key]: None if c.value == ABSENT else self._shown(key, c)
-            for key, c in sorted(self._constraints.items())
+            site.labels[key]: None if c.value == ABSENT else site.shown(key, c)
+            for key, c in sorted(by_key.items())
         }
 
     def template(self) -> str:
         """Return path and query as people write them; the host too if it varies within the site."""
-        alternatives = [part.template_pieces for part in self.parts or [self]]
-        return readable(joined(alternatives, "{", "}", "/.?"))
+        if not self.parts:
+            return readable("".join(self.template_pieces))
+        return readable(joined([part.template_pieces for part in self.parts], "{", "}", "/.?"))
 
     @cached_property
     def template_pieces(self) -> list[str]:
         """The template in pieces: host, segments, extension, query."""
-        return [self._host_template(), *self._path_pieces(), self._query_template()]
+        return self._writer.template_pieces(self._constraints)
 
     def expression(self) -> str:
         """Return the anchored regular expression over canonical URLs."""
-        alternatives = [part.expression_pieces for part in self.parts or [self]]
+        if not self.parts:
+            return f"^{''.join(self.expression_pieces)}$"
+        alternatives = [part.expression_pieces for part in self.parts]
         return f"^{joined(alternatives, '(?:', ')', '/')}$"
 
     @cached_property
     def expression_pieces(self) -> list[str]:
         """The expression in pieces: origin, segments, query."""
-        writer = Expression(self._at, self._site)
-        return [writer.origin(), *writer.path(), writer.query(self._query_keys())]
+        return self._writer.expressions.pieces(self._constraints)
 
-    def _shown(self, key: int, constraint: Constraint) -> str:
-        if constraint.value > 0:
-            return self._site.text(key, constraint.value)
-        return "{" + CLASSES[constraint.name] + "}"
 
-    def _query_keys(self) -> list[tuple[int, str, int, Constraint]]:
-        return [
-            (key, *field, self._constraints[key])
-            for key, field in self._site.fields.items()
-            if key in self._constraints
-        ]
+class SiteWriter:
+    """Writer of the patterns of a site: their templates, and the writer of their expressions."""
 
-    def _at(self, kind: int, index: int = 0) -> tuple[int, Constraint | None]:
-        """Return a key and its constraint; a key that the site never had is absent."""
-        key = self._site.places.get((kind, index))
-        return (-1, MISSING) if key is None else (key, self._constraints.get(key))
+    def __init__(self, tree: PatternTree) -> None:
+        """Prepare what the patterns of a tree have in common."""
+        self.site = SiteTexts(tree)
+        self.expressions = ExpressionWriter(self.site)
 
-    def _host_template(self) -> str:
-        """Return the template of the host; empty if all URLs of the site have the same host."""
-        site = self._site
-        if not site.varying_hosts and all(key in self._constraints for key in site.hosts):
-            return ""
+    def template_pieces(self, by_key: ByKey) -> list[str]:
+        """Return the template for a node's constraints: host, segments, extension, query."""
+        site = self.site
+        is_host_known = not site.varying_hosts and by_key.keys() >= site.hosts
+        pieces = ["" if is_host_known else self._host(by_key)]
+        for key in site.segments:
+            constraint = by_key.get(key)
+            if constraint is None:
+                pieces.append("/{**}")
+                break
+            if constraint.value == ABSENT:
+                break
+            pieces.append("/" + site.shown(key, constraint))
+        extension = by_key.get(site.extension)
+        if extension is not None and extension.value != ABSENT:
+            pieces.append("." + site.shown(site.extension, extension))
+        pieces.append(self._query(by_key) if site.fields else "")
+        return pieces
+
+    def _host(self, by_key: ByKey) -> str:
+        """Return the template of the host."""
         labels = []
         for index in range(MAX_LABELS):
-            key, constraint = self._at(HOST, index)
+            key = self.site.places.get((HOST, index), NO_KEY)
+            constraint = MISSING if key == NO_KEY else by_key.get(key)
             if constraint is None:
                 labels.append("{**}")
                 break
             if constraint.value == ABSENT:
                 break
-            labels.append(self._shown(key, constraint))
+            labels.append(self.site.shown(key, constraint))
         return "//" + ".".join(reversed(labels))
 
-    def _path_pieces(self) -> list[str]:
-        """Return the templates of the segments and of the extension."""
-        written = []
-        for index in range(MAX_SEGMENTS):
-            key, constraint = self._at(PATH, index)
-            if constraint is None:
-                written.append("/{**}")
-                break
-            if constraint.value == ABSENT:
-                break
-            written.append("/" + self._shown(key, constraint))
-        key, constraint = self._at(EXTENSION)
-        if constraint is not None and constraint.value != ABSENT:
-            written.append("." + self._shown(key, constraint))
-        return written
-
-    def _query_template(self) -> str:
+    def _query(self, by_key: ByKey) -> str:
+        """Return the template of the query fields that must be there."""
         fields = []
-        for key, name, _, constraint in self._query_keys():
-            if constraint.value != ABSENT:
-                fields.append(f"{name}={self._shown(key, constraint)}".removeprefix("="))
+        for key, (name, _) in self.site.fields.items():
+            constraint = by_key.get(key)
+            if constraint is not None and constraint.value != ABSENT:
+                shown = self.site.shown(key, constraint)
+                fields.append(f"{name}={shown}".removeprefix("="))
         return "?" + "&".join(fields) if fields else ""

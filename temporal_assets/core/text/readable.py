@@ -18,7 +18,7 @@ def readable(text: str) -> str:
 
     Everything else stays encoded: spaces, punctuation, and marks that turn the writing direction.
     """
-    return _ENCODED.sub(_decoded, text)
+    return _ENCODED.sub(_decoded, text) if "%" in text else text
 
 
 def _decoded(run: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
 from temporal_assets.core.text.texts import texts
@@ -105,16 +105,16 @@ def coverage(tree: PatternTree, later: list[str]) -> float:
 def test_patterns_of_dated_pages_hold_later_pages(form: str, alone: bool) -> None:
     tree = pattern_tree(texts(pages(form, 0, LEARNED, alone=alone)))
     assert coverage(tree, pages(form, LEARNED, JUDGED, alone=True)) > 0.95
-    dated = [n for n in tree.leaves.tolist() if "/a/" in PatternText(tree, n).template()]
+    dated = [n for n in tree.leaves.tolist() if "/a/" in pattern_text(tree, n).template()]
     assert len(dated) <= 4
     for node in dated:
-        assert not re.search(r"\d", PatternText(tree, node).template().replace(".h5", ""))
+        assert not re.search(r"\d", pattern_text(tree, node).template().replace(".h5", ""))
 
 
 def test_three_days_of_a_folder_are_one_pattern() -> None:
     actual = [f"https://h.example/n/2025032{i % 3}/{i}.html" for i in range(40)]
     tree = pattern_tree(texts(actual))
-    assert [PatternText(tree, n).template() for n in range(len(tree))] == [
+    assert [pattern_text(tree, n).template() for n in range(len(tree))] == [
         "/n/{date}/{digits}.html"
     ]
     assert coverage(tree, ["https://h.example/n/20250323/99.html"]) == 1.0
@@ -126,7 +126,7 @@ def test_month_and_day_need_no_other_number_beside_them() -> None:
     form = "/b/%Y/%m-%d/{name}.html"
     some_urls = [url for i in range(14) for url in urls(form, FIRST + dt.timedelta(i), 10)]
     tree = pattern_tree(texts(some_urls))
-    assert [PatternText(tree, n).template() for n in tree.leaves.tolist()] == [
+    assert [pattern_text(tree, n).template() for n in tree.leaves.tolist()] == [
         "/b/{year}/{date}/{slug-id}.html"
     ]
 

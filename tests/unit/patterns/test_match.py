@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
@@ -50,7 +50,7 @@ def urls(draw: st.DrawFn) -> str:
 
 
 def expressions(tree: PatternTree) -> list[re.Pattern[str]]:
-    return [re.compile(PatternText(tree, n).expression()) for n in range(len(tree))]
+    return [re.compile(pattern_text(tree, n).expression()) for n in range(len(tree))]
 
 
 def deepest(tree: PatternTree, found: list[re.Pattern[str]], url: str) -> int:
@@ -151,7 +151,7 @@ def test_unseen_urls(tree: PatternTree, url: str, template: str | None) -> None:
     if template is None:
         assert node == NOWHERE
     else:
-        shown = PatternText(tree, node).template()
+        shown = pattern_text(tree, node).template()
         assert re.sub(r"\{(word|slug[-id]*|token)\}", "{*}", shown) == template
 
 

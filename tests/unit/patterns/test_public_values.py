@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from temporal_assets.core.numerics.hierarchy import hierarchy
 from temporal_assets.core.patterns.pattern_match import compile_matcher
 from temporal_assets.core.patterns.pattern_rules import rules_of, tree_of
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
@@ -50,7 +50,7 @@ def test_clients_are_counted_as_sets_are(
 
 
 def templates(tree: PatternTree) -> set[str]:
-    return {PatternText(tree, node).template() for node in range(len(tree))}
+    return {pattern_text(tree, node).template() for node in range(len(tree))}
 
 
 URLS = [
@@ -64,7 +64,7 @@ def test_a_folder_is_named_once_enough_clients_know_it(clients: int, named: bool
     openers = [{100 + i} for i in range(40)] + [{i % clients} for i in range(40)]
     tree = pattern_tree(texts(URLS), TreeOptions(min_urls=5), audience(openers, 5))
     everything = " ".join([*rules_of(tree), *templates(tree)])
-    everything += " ".join(PatternText(tree, node).expression() for node in range(len(tree)))
+    everything += " ".join(pattern_text(tree, node).expression() for node in range(len(tree)))
     assert "/news/" in everything
     assert ("anna" in everything) == named
     # Whatever is named, every URL is in one leaf and finds it again.
@@ -105,7 +105,7 @@ def test_a_tree_that_was_written_down_is_the_same_tree(known: set[str], others: 
         == compile_matcher(tree).match(unseen).tolist()
     )
     for node in range(len(tree)):
-        before, other = PatternText(tree, node), PatternText(again, node)
+        before, other = pattern_text(tree, node), pattern_text(again, node)
         assert (before.template(), before.expression(), before.key_values()) == (
             other.template(), other.expression(), other.key_values(),
         )  # fmt: skip

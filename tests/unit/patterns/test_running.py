@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import pattern_tree
 from temporal_assets.core.text.running_values import births, is_counter
@@ -60,7 +60,7 @@ def learn(pages: list[Page]) -> PatternTree:
 
 
 def templates(tree: PatternTree) -> list[str]:
-    return [PatternText(tree, node).template() for node in tree.leaves.tolist()]
+    return [pattern_text(tree, node).template() for node in tree.leaves.tolist()]
 
 
 def coverage(tree: PatternTree, pages: list[Page]) -> float:

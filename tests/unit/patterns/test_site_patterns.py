@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.later_patterns import arrivals, by_year, described
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.site_patterns import SitePatterns, SiteTraffic, learn_patterns
 from temporal_assets.core.patterns.syntax.sampled_tree import site_tree
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
@@ -55,7 +55,7 @@ def found() -> SitePatterns:
 
 def shown(tree_of: SitePatterns, name: str) -> list[str]:
     tree = getattr(tree_of, name)
-    return [PatternText(tree, node).template() for node in tree.leaves.tolist()]
+    return [pattern_text(tree, node).template() for node in tree.leaves.tolist()]
 
 
 def test_three_trees(found: SitePatterns) -> None:
@@ -164,7 +164,7 @@ def test_a_sample_finds_the_sections_and_counts_all_pages() -> None:
         5, np.full(len(URLS), 9), np.zeros(0, np.int64), np.zeros(len(URLS) + 1, int)
     )
     tree = site_tree(texts(URLS), options, everyone, np.arange(len(URLS), dtype=np.int32) % 60)
-    sizes = {PatternText(tree, n).template(): int(tree.sizes[n]) for n in tree.leaves.tolist()}
+    sizes = {pattern_text(tree, n).template(): int(tree.sizes[n]) for n in tree.leaves.tolist()}
     assert sizes["/news/{year}/{month}/{day}/{digits}.html"] == 2_000
     assert sum(sizes.values()) == len(URLS) == int(tree.sizes[0])
     assert {name for name in sizes if "about" in name or "team" in name} == {

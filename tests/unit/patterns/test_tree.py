@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.pattern_tree import PatternTree
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.readable import readable
@@ -27,7 +27,7 @@ def tree_of(paths: list[str], min_urls: int = 10) -> PatternTree:
 
 def templates(tree: PatternTree) -> dict[str, int]:
     """Template and size of each leaf."""
-    return {PatternText(tree, n).template(): int(tree.sizes[n]) for n in tree.leaves.tolist()}
+    return {pattern_text(tree, n).template(): int(tree.sizes[n]) for n in tree.leaves.tolist()}
 
 
 def urls_of(tree: PatternTree, node: int) -> np.ndarray:
@@ -104,8 +104,8 @@ def test_case_and_percent_escapes_are_kept() -> None:
     site = [f"/News/%E4%B8%AD/{s}" for s in SLUGS[:20]] + [f"/news/{s}" for s in SLUGS[:20]]
     tree = tree_of(site)
     assert templates(tree) == {"/News/中/{slug}": 20, "/news/{slug}": 20}
-    (node,) = (leaf for leaf in tree.leaves if "News" in PatternText(tree, leaf).template())
-    written = PatternText(tree, node)
+    (node,) = (leaf for leaf in tree.leaves if "News" in pattern_text(tree, leaf).template())
+    written = pattern_text(tree, node)
     assert written.key_values()["path[1]"] == "%E4%B8%AD"
     assert r"/News/%E4%B8%AD/" in written.expression()
 
@@ -146,13 +146,13 @@ def test_support_grows_with_the_site() -> None:
 def test_key_values_name_what_is_fixed_missing_and_free() -> None:
     tree = tree_of(news("sport", 40) + [f"/blog/{s}" for s in SLUGS[:30]])
     leaf = int(tree.leaves[np.argmax(tree.sizes[tree.leaves])])
-    assert PatternText(tree, leaf).key_values() == {
+    assert pattern_text(tree, leaf).key_values() == {
         "scheme": "https", "host[0]": "example", "host[1]": "h", "path[0]": "sport",
         "path[1]": "{year}", "path[2]": "{month}", "path[3]": "{day}", "path[4]": "{slug}",
         "extension": "html",
     }  # fmt: skip
     other = int(tree.leaves[np.argmin(tree.sizes[tree.leaves])])
-    values = PatternText(tree, other).key_values()
+    values = pattern_text(tree, other).key_values()
     assert values["path[2]"] is None
     assert values["extension"] is None
 
@@ -232,7 +232,11 @@ def test_the_order_of_the_urls_does_not_matter(
     def described(some: list[str]) -> list[tuple[str, str, int]]:
         tree = tree_of([f"/{p}" for p in some], support)
         return [
-            (PatternText(tree, n).template(), PatternText(tree, n).expression(), int(tree.sizes[n]))
+            (
+                pattern_text(tree, n).template(),
+                pattern_text(tree, n).expression(),
+                int(tree.sizes[n]),
+            )
             for n in range(len(tree))
         ]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.core.patterns.pattern_match import NOWHERE, compile_matcher
-from temporal_assets.core.patterns.pattern_text import PatternText, pattern_texts
+from temporal_assets.core.patterns.pattern_text import pattern_text, pattern_texts
 from temporal_assets.core.patterns.pattern_tree import MOST_PARTS, PatternTree
 from temporal_assets.core.patterns.pattern_union import joined
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
@@ -70,7 +70,7 @@ def merged(tree: PatternTree, node: int = 0) -> PatternTree:
 
 def test_a_merged_pattern_names_its_sections() -> None:
     cut = merged(sections(3))
-    text = PatternText(cut, 0)
+    text = pattern_text(cut, 0)
     assert text.template() == "/{deep/{sab|sac}|saa}/{date}/{digits}.shtml"
     assert text.key_values()["path[0]"] == "{deep|saa}"
     assert text.key_values()["extension"] == "shtml"
@@ -93,7 +93,7 @@ def test_all_nodes_at_once_are_written_alike() -> None:
     flags = np.zeros(len(tree), np.bool_)
     flags[0] = True
     at_once = pattern_texts(tree, flags)[0]
-    alone = PatternText(merged(tree), 0)
+    alone = pattern_text(merged(tree), 0)
     assert at_once.template() == alone.template()
     assert at_once.expression() == alone.expression()
     assert at_once.key_values() == alone.key_values()
@@ -102,10 +102,10 @@ def test_all_nodes_at_once_are_written_alike() -> None:
 def test_a_list_that_nobody_reads_is_what_its_parts_have_in_common() -> None:
     cut = merged(sections(MOST_PARTS + 1))
     assert cut.parts is None
-    assert PatternText(cut, 0).template() == "/{word}/{date}/{digits}/{**}.shtml"
+    assert pattern_text(cut, 0).template() == "/{word}/{date}/{digits}/{**}.shtml"
     later = texts([f"{HOST}/other/20250401/7.shtml"])
     assert compile_matcher(cut).match_leaves(later).tolist() == [0]
-    assert len(PatternText(merged(sections(MOST_PARTS)), 0).template()) < 200
+    assert len(pattern_text(merged(sections(MOST_PARTS)), 0).template()) < 200
 
 
 SEGMENTS = st.sampled_from(["a", "b", "news", "2025", "20250322", "7", "x-y", "i.html", ""])

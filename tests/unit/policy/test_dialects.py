@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import re2
 
-from temporal_assets.core.patterns.pattern_text import PatternText
+from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import Document
@@ -160,7 +160,7 @@ def board() -> list[str]:
 def expressions() -> list[str]:
     """All that policies of the tests export, and every node of the board's tree."""
     tree = pattern_tree(texts(board()), TreeOptions(min_urls=4))
-    paths = {PatternText(tree, node).expression() for node in range(len(tree))}
+    paths = {pattern_text(tree, node).expression() for node in range(len(tree))}
     for whole in (False, True):
         doc = document(whole=whole)
         paths |= {*(rule.expression for rule in rules(doc)), *denied(doc)}
