@@ -24,8 +24,8 @@ from temporal_assets.logs.clean.cleaning import AHEAD, EARLIEST, METHOD
 from temporal_assets.logs.privacy.key_periods import had_one_key
 from temporal_assets.logs.privacy.pseudonyms import ipv6_bits_of
 from temporal_assets.logs.read.objects import LogPath, ObjectFile, root_of
+from temporal_assets.logs.read.packed import MAX_EXPANSION
 from temporal_assets.logs.read.paths import NoSuchLogError, expand, found, sort_key
-from temporal_assets.logs.read.streams import MAX_EXPANSION
 from temporal_assets.machine.durable import make_folder, replace_text, sync
 from temporal_assets.settings import (
     DEFAULT_SCHEME,

@@ -30,7 +30,7 @@ from temporal_assets.landing.inventory import Inventory, LandedFile
 from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.landing.reading import LogReader, ReadApart
 from temporal_assets.landing.reading_process import EndedError, ReadingProcesses
-from temporal_assets.logs.read import streams
+from temporal_assets.logs.read import packed, streams
 from temporal_assets.settings import Engine, Settings, load_settings
 from tests import logs
 from tests.engines.conftest import SPARK
@@ -134,7 +134,7 @@ def test_a_file_read_in_shares_is_the_same(
     monkeypatch.setattr(streams, "HEAD_BYTES", 1000)
     monkeypatch.setattr(streams, "_FIRST_BLOCK", 2000)
     monkeypatch.setattr(streams, "BLOCK_BYTES", 4000)
-    monkeypatch.setattr(streams, "_READ", 1000)
+    monkeypatch.setattr(packed, "READ", 1000)
     monkeypatch.setattr(streams, "_INPUT", 100)
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -6,23 +6,20 @@ Here: decompression, bounded memory, the digest of what was read. Not here: whic
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import lzma
 import os
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final, Protocol, cast
+from typing import IO, Final
 
 import numpy as np
-import zstandard
 from blake3 import blake3
-from isal import igzip_lib
 
 from temporal_assets.core.numerics.compiled import loop
+from temporal_assets.logs.read import packed
 from temporal_assets.logs.read.json_array import array_lines
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.objects import LogPath, ObjectStat
@@ -30,9 +27,6 @@ from temporal_assets.logs.read.records import Block, Bytes
 from temporal_assets.settings import Reading
 
 __all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "refusal"]
-
-_READ: Final = 1 << 20
-"""Bytes that are read from a plain file, or returned by a decompressor, at once."""
 
 BLOCK_BYTES: Final = 16 << 20
 """Bytes of a log handed to a thread at once; the first blocks of a file are smaller, so that all
@@ -44,19 +38,8 @@ _FIRST_BLOCK: Final = 4 << 20
 _INPUT: Final = 16 << 10
 """Compressed bytes given to a decompressor at once: what damage costs at most."""
 
-_ZSTD_INPUT: Final = 2048
-"""Bytes given to zstd at once: its output cannot be limited, and 4 bytes can become 128 KiB, so
-this keeps one step under 64 MiB. Honest logs lose nothing measurable."""
-
 _CHECKSUM: Final = 8
 """Bytes at the end of an archive that say what it should hold: CRC and length of gzip."""
-
-MAX_EXPANSION: Final = 1000
-"""Decompressed bytes per compressed byte beyond which a file is taken for a bomb: reading ends
-there, and lines up to it count. Access logs compress 5 to 40 times; gzip's own limit is 1032."""
-
-_EXPANSION_SLACK: Final = 64 << 20
-"""Decompressed bytes that are never a bomb: a small file of equal lines expands enormously."""
 
 HEAD_BYTES: Final = 64 << 10
 """Bytes looked at to recognise a format and to tell files apart: many lines of any log."""
@@ -69,26 +52,6 @@ _DIGIT: Final = re.compile(rb"[0-9]")
 
 _DIGEST_BYTES: Final = 16
 """128 bits: no two files collide by accident."""
-
-_MAGIC: Final = (
-    (b"\x1f\x8b\x08", "gzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-)
-_LONGEST_MAGIC: Final = max(len(magic) for magic, _ in _MAGIC)
-_ZSTD_SKIPPABLE: Final = tuple(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16))
-"""zstd files may begin with a frame of metadata (pzstd writes one)."""
-
-_ERRORS: Final[tuple[type[Exception], ...]] = (
-    lzma.LZMAError,
-    cast("type[Exception]", igzip_lib.error),
-    zstandard.ZstdError,
-    OSError,
-    EOFError,
-    ValueError,
-)
-"""Errors that decompressors raise on damage; bz2 has no error of its own."""
 
 _START: Final = 512
 """Bytes that are needed to recognise a file; a tar archive says so at its 257th."""
@@ -103,7 +66,7 @@ _REFUSED: Final = (
     (b"7z\xbc\xaf\x27\x1c", "7z archives are not read: unpack the file"),
     (b"\x04\x22\x4d\x18", "lz4 files are not read: unpack the file"),
     (b"PAR1", "a Parquet file has no lines: read it with format `parquet`"),
-    *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in _MAGIC),
+    *((magic, f"packed twice, inside with {kind}: unpack it once") for magic, kind in packed.MAGIC),
 )
 
 _COUNTS: Final = re.compile(r"(^|/)(imported_pages_[^/]*|pages)\.csv$")
@@ -116,53 +79,6 @@ _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 """Beginning of JSON that has all records in one list, as APIs answer."""
 
 _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-
-
-class _BrokenArchiveError(Exception):
-    """Error: an archive cannot be decompressed further; the message says why."""
-
-
-class _Decompressor(Protocol):
-    """The interface that bz2, lzma and igzip share."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
-class _Zstd:
-    """A zstd frame behind the same interface."""
-
-    needs_input = True
-
-    def __init__(self) -> None:
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
-
-    @property
-    def eof(self) -> bool:
-        return self._frame.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._frame.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:  # noqa: ARG002
-        return self._frame.decompress(data)
-
-
-def _decompressor(kind: str) -> _Decompressor:
-    if kind == "gzip":
-        member: _Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-        return member
-    if kind == "zstd":
-        return _Zstd()
-    if kind == "bzip2":
-        return bz2.BZ2Decompressor()
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
 
 class _Fingerprint:
@@ -324,7 +240,7 @@ class LogStream:
                 if len(held) >= _START or self.size > _START:
                     yield held
                     held = b""
-        except _BrokenArchiveError as error:
+        except packed.BrokenArchiveError as error:
             if held:
                 yield held
             self._broken = self.problem = str(error)
@@ -334,10 +250,8 @@ class LogStream:
 
     def _raw(self) -> Iterator[bytes]:
         """Yield decompressed bytes as they come."""
-        first = self._read(_READ)
-        kind = next((kind for magic, kind in _MAGIC if first.startswith(magic)), None)
-        if first.startswith(_ZSTD_SKIPPABLE):
-            kind = "zstd"
+        first = self._read(packed.READ)
+        kind = packed.kind_of(first)
         if kind:
             self.is_packed = True
             yield from self._decompressed(kind, first)
@@ -349,7 +263,7 @@ class LogStream:
             return
         while first:
             yield first
-            first = self._read(_READ)
+            first = self._read(packed.READ)
 
     def _read(self, size: int) -> bytes:
         data = self._file.read(size)
@@ -358,25 +272,25 @@ class LogStream:
 
     def _decompressed(self, kind: str, data: bytes) -> Iterator[bytes]:
         """Yield all members of an archive; whatever precedes damage is delivered first."""
-        step = _ZSTD_INPUT if kind == "zstd" else _INPUT
+        step = packed.ZSTD_INPUT if kind == "zstd" else _INPUT
         given = unpacked = members = 0
-        unpacker = _decompressor(kind)
+        unpacker = packed.unpacker_of(kind)
         inside = False
         while True:
             if unpacker.eof:
                 data = unpacker.unused_data + data
-                unpacker = _decompressor(kind)
+                unpacker = packed.unpacker_of(kind)
                 inside = False
                 members += 1
             if members and not inside:
                 # Members may be padded with zeros to a tape's or disk's block size.
                 data = data.lstrip(b"\0")
-                if data and len(data) < _LONGEST_MAGIC:
-                    data += self._read(_READ)
-                if not _may_begin(kind, data):
-                    raise _BrokenArchiveError(f"trailing garbage in {kind}")
+                if data and len(data) < packed.LONGEST_MAGIC:
+                    data += self._read(packed.READ)
+                if not packed.may_begin(kind, data):
+                    raise packed.BrokenArchiveError(f"trailing garbage in {kind}")
             if not data and unpacker.needs_input:
-                data = self._read(_READ)
+                data = self._read(packed.READ)
                 if not data:
                     break
                 continue
@@ -387,15 +301,17 @@ class LogStream:
                 here = min(step, whole) if whole > 0 else len(data)
                 piece, data = data[:here], data[here:]
             given += len(piece)
-            text = _decompress(unpacker, piece, kind, first_of_later=members > 0 and not inside)
+            text = packed.unpack(unpacker, piece, kind, first_of_later=members > 0 and not inside)
             inside = True
             unpacked += len(text)
             if text:
                 yield text
-            if unpacked > MAX_EXPANSION * given + _EXPANSION_SLACK:
-                raise _BrokenArchiveError(f"{kind} expands {unpacked // given} times: refused")
+            if unpacked > packed.MAX_EXPANSION * given + packed.EXPANSION_SLACK:
+                raise packed.BrokenArchiveError(
+                    f"{kind} expands {unpacked // given} times: refused"
+                )
         if inside:
-            raise _BrokenArchiveError(f"truncated {kind}")
+            raise packed.BrokenArchiveError(f"truncated {kind}")
 
 
 def _counts_in(file: IO[bytes]) -> Iterator[bytes] | None:
@@ -416,31 +332,16 @@ def _counts_in(file: IO[bytes]) -> Iterator[bytes] | None:
 
 
 def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    unpacked, most = 0, MAX_EXPANSION * member.compress_size + _EXPANSION_SLACK
+    unpacked, most = 0, packed.MAX_EXPANSION * member.compress_size + packed.EXPANSION_SLACK
     try:
         with archive.open(member) as text:
-            while chunk := text.read(_READ):
+            while chunk := text.read(packed.READ):
                 unpacked += len(chunk)
                 if unpacked > most:
-                    raise _BrokenArchiveError("zip expands more than any export: refused")
+                    raise packed.BrokenArchiveError("zip expands more than any export: refused")
                 yield chunk if unpacked > len(chunk) else _NAMES.sub(b"page", chunk, count=1)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
-        raise _BrokenArchiveError("damaged zip") from error
-
-
-def _may_begin(kind: str, data: bytes) -> bool:
-    """Return True if a member may begin so; decompressors wait for the rest of invalid heads."""
-    magics = [magic for magic, magic_kind in _MAGIC if magic_kind == kind]
-    magics += _ZSTD_SKIPPABLE if kind == "zstd" else ()
-    return any(magic.startswith(data[: len(magic)]) for magic in magics)
-
-
-def _decompress(unpacker: _Decompressor, piece: bytes, kind: str, first_of_later: bool) -> bytes:
-    try:
-        return unpacker.decompress(piece, _READ)
-    except _ERRORS as error:
-        what = "trailing garbage in" if first_of_later else "damaged"
-        raise _BrokenArchiveError(f"{what} {kind}") from error
+        raise packed.BrokenArchiveError("damaged zip") from error
 
 
 def _behind_hole(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.logs.fields.layouts import Slot
-from temporal_assets.logs.read.streams import MAX_EXPANSION
+from temporal_assets.logs.read.packed import MAX_EXPANSION
 from temporal_assets.logs.tables.parquet_pages import PageError
 
 _COLUMNS: Final = ("event_timestamp", "event_name", "user_pseudo_id", "event_params")

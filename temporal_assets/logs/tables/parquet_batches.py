@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from temporal_assets.logs.read.streams import MAX_EXPANSION
+from temporal_assets.logs.read.packed import MAX_EXPANSION
 from temporal_assets.logs.tables.parquet_pages import Leaf, PageError, leaf_of, leaves_of
 
 _BATCH_ROWS: Final = 65_536

@@ -15,7 +15,7 @@ import pytest
 
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
-from temporal_assets.logs.read import streams
+from temporal_assets.logs.read import packed, streams
 from temporal_assets.logs.read.streams import LogStream
 from temporal_assets.settings import Reading, Settings
 from tests import logs
@@ -121,8 +121,8 @@ def test_a_log_that_is_emptied_while_it_is_read_loses_nothing(
     at_opening: dict[int, Callable[[], object]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("_READ", "HEAD_BYTES"):
-        monkeypatch.setattr(streams, name, 1000)
+    monkeypatch.setattr(packed, "READ", 1000)
+    monkeypatch.setattr(streams, "HEAD_BYTES", 1000)
     settings = settings_of(state, folder, engine={"threads": 1})
     lines = logs.day_of_lines(DAY, clients=40)
     log = logs.write(folder / "access.log", lines[:60])

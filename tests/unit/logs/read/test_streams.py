@@ -180,7 +180,7 @@ def test_a_decompression_bomb_is_refused_in_bounded_memory(
     else:
         bomb = b"".join(PACKERS["zst"](line * 80_000) for _ in range(40))
     path = write(tmp_path, bomb)
-    monkeypatch.setattr(streams, "MAX_EXPANSION", 20)
+    monkeypatch.setattr("temporal_assets.logs.read.packed.MAX_EXPANSION", 20)
     tracemalloc.start()
     with open_stream(path, READING) as stream:
         lines = sum(block.data.size // 128 for block in stream)
