@@ -235,6 +235,11 @@ class Pending:
     """Local copy of an object, once it is downloaded."""
 
     @property
+    def opened(self) -> LogPath:
+        """What is opened to read parts of the file: an object itself if it is not downloaded."""
+        return self.copy or self.path
+
+    @property
     def local(self) -> Path:
         """Path to open. An object has none until it is downloaded."""
         return self.copy or Path(str(self.path))
@@ -291,10 +296,9 @@ class Inventory:
 
     def without_days(self) -> Inventory:
         """Return the inventory without the files' days, which is small enough to send."""
-        return Inventory(
-            self.folder,
-            [replace(file, days={}) for file in self.files],
-        )
+        inventory = Inventory(self.folder, [replace(file, days={}) for file in self.files])
+        inventory.lost = self.lost  # listing them again would take each task long
+        return inventory
 
     def set_damaged_aside(self) -> tuple[Path, ...]:
         """Set aside records that cannot be read, so that their logs are read again."""

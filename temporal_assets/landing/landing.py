@@ -47,6 +47,7 @@ from temporal_assets.landing.reading import (
     ReadApart,
     Share,
     ShareRead,
+    Unfit,
     ordered,
 )
 from temporal_assets.landing.reading_process import ReadingProcesses
@@ -315,6 +316,7 @@ def _land(
     reader: LogReader, pending: Sequence[Pending], spread: Spread | None
 ) -> Iterator[LandedFile]:
     """Read files and make each visible when it is complete."""
+    reader.lost = frozenset(reader.inventory.lost)
     small = [item for item in pending if item.sighting.size < _SMALL_FILE]
     large = [item for item in pending if item.sighting.size >= _SMALL_FILE]
     # The order decides which of equal files is the later one, wherever they are read.
@@ -354,8 +356,7 @@ def _read_beside(reader: LogReader, items: Sequence[Pending]) -> Iterator[Draft 
         for some in _lots(items):
             here = reader.ahead(some)
             reads = processes.spread(ReadApart.of(reader), here)
-            for item, outcome in zip(some, _taken_over(reader, reads), strict=True):
-                yield reader.joined(item, [outcome])
+            yield from map(_of_whole, _taken_over(reader, reads))
 
 
 def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iterator[Draft | None]:
@@ -366,16 +367,40 @@ def _spread(reader: LogReader, items: Sequence[Pending], spread: Spread) -> Iter
         is_shared = len(tasks) > len(some)
         reads = spread(apart.share, tasks) if is_shared else spread(apart, some)
         outcomes = _taken_over(reader, reads)
-        for item, own in zip(some, shares, strict=True):
-            of_item = list(islice(outcomes, len(own)))
-            draft = reader.joined(item, of_item)
+        joined = [
+            reader.joined(item, list(islice(outcomes, len(own))))
+            for item, own in zip(some, shares, strict=True)
+        ]
+        next(outcomes, None)  # there is none: what spreads them ends
+        for item, draft in zip(some, _with_unfit(reader, some, joined, spread), strict=True):
             if draft is None and _is_still_there(item):
                 raise EngineError(
                     f"{item.path} is there, and the executors do not see it: log files must lie"
                     " where all machines find them under one path (docs/spark.md)"
                 )
             yield draft
-        next(outcomes, None)  # there is none: what spreads them ends
+
+
+def _with_unfit(
+    reader: LogReader,
+    items: Sequence[Pending],
+    drafts: Sequence[Draft | Unfit | None],
+    spread: Spread,
+) -> Iterator[Draft | None]:
+    """Yield drafts; of files that one task has to read, those that are read so now."""
+    unfit = [item for item, draft in zip(items, drafts, strict=True) if isinstance(draft, Unfit)]
+    again = _taken_over(reader, spread(ReadApart.of(reader), unfit)) if unfit else iter(())
+    for draft in drafts:
+        if isinstance(draft, Unfit):
+            yield _of_whole(next(again))
+        else:
+            yield draft
+    next(again, None)
+
+
+def _of_whole(outcome: Draft | Part | Unfit | None) -> Draft | None:
+    """Return the draft of a file that one task has read."""
+    return outcome if isinstance(outcome, Draft) else None
 
 
 def _large(items: Sequence[Pending]) -> int:
@@ -412,7 +437,9 @@ def _lots(items: Sequence[Pending]) -> Iterator[Sequence[Pending]]:
         yield items[at : at + _FILES_AT_ONCE]
 
 
-def _taken_over(reader: LogReader, reads: Iterator[ShareRead]) -> Iterator[Draft | Part | None]:
+def _taken_over(
+    reader: LogReader, reads: Iterator[ShareRead]
+) -> Iterator[Draft | Part | Unfit | None]:
     """Yield drafts that were read elsewhere, and take over the keys made there."""
     for draft, made_periods in reads:
         reader.keys.made += [period for period in made_periods if period not in reader.keys.made]

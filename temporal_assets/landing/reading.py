@@ -11,9 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, replace
+from enum import Enum
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from temporal_assets.landing.fetching import downloaded_ahead, with_local_copy
@@ -35,10 +37,13 @@ from temporal_assets.logs.formats.patterns import PatternError
 from temporal_assets.logs.formats.server_formats import ServerFormatError
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.bzip2_blocks import DoubtError
+from temporal_assets.logs.read.fingerprint import TextDigest
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.objects import LogPath, ObjectStoreError
 from temporal_assets.logs.read.records import Block, Records, Reject, remedy
+from temporal_assets.logs.read.splits import Edges, Range
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 from temporal_assets.logs.tables import parquet
 from temporal_assets.machine.transient import is_transient
@@ -99,11 +104,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a file for one of several tasks that read it at once: each parses its own blocks.
+    """A part of a file for one of several tasks that read it at once.
 
-    Parsing takes ten times as long as reading a text, and several times as long as unpacking it. So
-    every task reads the file up to the end of its part, which tells it the columns that a line
-    above has named, and the number of its first line, whatever the file is packed with.
+    A file that can be divided (`logs.read.splits`) is: each task reads the lines of its own range.
+    Of others every task reads all up to the end of its part, and parses its own blocks: parsing
+    takes ten times as long as reading a text, and several times as long as unpacking most.
     """
 
     number: int = 0
@@ -116,6 +121,14 @@ class Share:
         """True if the task reads all of the file, and describes it."""
         return self.number == self.shares - 1
 
+    @property
+    def range(self) -> Range | None:
+        """The range of the file's bytes; None of a file that one task reads."""
+        if self.shares == 1:
+            return None
+        start, stop = (n * self.size // self.shares for n in (self.number, self.number + 1))
+        return Range(start, None if self.is_last else stop)
+
     def of(self, place: int) -> int:
         """Return the number of the share that has the block which ends at a byte of the file."""
         return min(place * self.shares // max(self.size, 1), self.shares - 1)
@@ -127,10 +140,9 @@ WHOLE: Final = Share()
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """Facts about a file that only a task that has read all of it knows."""
+    """Facts about a file, or about the range of it that a task has read."""
 
-    digest: str
-    size: int
+    digest: TextDigest
     beginnings: frozenset[str]
     """Digests of the beginnings that other files are known to have."""
     head: bytes
@@ -143,8 +155,7 @@ class _Facts:
         """Return the facts of a stream that has been read to its end."""
         return cls(
             digest=stream.digest,
-            size=stream.size,
-            beginnings=frozenset(stream.prefix_digests.values()),
+            beginnings=stream.digests.union(*stream.prefix_digests.values()),
             head=stream.head,
             problem=stream.problem,
             format=fmt,
@@ -153,20 +164,56 @@ class _Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class _Seam:
+    """What has to fit where the ranges of two tasks meet."""
+
+    edges: Edges
+    lines: int
+    """Number of lines in the range."""
+    before: formats.State
+    """State of the file before the range: of all ranges but the first a guess from its head."""
+    after: formats.State
+
+    @classmethod
+    def of(cls, stream: streams.LogStream, walk: _Walk) -> _Seam | None:
+        """Return the seam of a stream that was read to the end of its range, if it has one."""
+        if stream.part is None:
+            return None
+        return cls(stream.part.edges, stream.lines, walk.before, walk.after)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """State of a file before and after the blocks that a task has parsed."""
+
+    before: formats.State
+    after: formats.State
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """The content of one share of a file, and what the file is, if the share is the last."""
+    """The content of one share of a file."""
 
     content: _Content
     head: str
     """Digest of the first record."""
     inode: int
     facts: _Facts | None
+    """Facts about its range, or about the file if the task has read all of it."""
+    seam: _Seam | None
+    """None if the task has read all that precedes its part."""
+
+
+class Unfit(Enum):
+    """The answer in the place of a `Part` or `Draft` if one task has to read the file."""
+
+    UNFIT = "unfit"
 
 
 Read = tuple[Draft | None, list[int]]
 """Result of a reading elsewhere, and the periods whose pseudonym keys were made for it."""
 
-ShareRead = tuple[Draft | Part | None, list[int]]
+ShareRead = tuple[Draft | Part | Unfit | None, list[int]]
 """Result of reading one share elsewhere."""
 
 
@@ -257,6 +304,8 @@ class LogReader:
         self.workers = settings.engine.used_threads
         self._is_bot = Memo(is_bot)
         self._cleaners: dict[str, Cleaner] = {}
+        self.lost = frozenset(inventory.lost)
+        """Contents that a new reading may be of, under a newer digest."""
 
     def read(self, item: Pending, pool: Executor | None = None) -> Draft | None:
         """Return a file's content as a draft, which may hold an error.
@@ -272,35 +321,40 @@ class LogReader:
 
         return self._noted(item, read)
 
-    def read_share(self, item: Pending, share: Share) -> Draft | Part | None:
+    def read_share(self, item: Pending, share: Share) -> Draft | Part | Unfit | None:
         """Return a share of a file's content.
 
-        A file that begins as a known one may be that: the first task reads all of it, others none.
+        A file that begins as a known one may be that, and is read by one task.
         """
 
-        def read() -> Draft | Part:
+        def read() -> Part | Unfit:
             head = self._head(item)
-            same_head = self.inventory.beginning_like(head)
-            if not same_head:
-                return self._part(item, head, same_head, None, share)
-            if share.number:
-                raise _ReplacedError
-            return self._earlier_reading(item, same_head) or self._parse(
-                item, head, same_head, None
-            )
+            if self.inventory.beginning_like(head) or self.lost:
+                return Unfit.UNFIT
+            try:
+                return self._part(item, head, (), None, share)
+            except DoubtError:
+                return Unfit.UNFIT
 
         return self._noted(item, read)
 
-    def joined(self, item: Pending, outcomes: Sequence[Draft | Part | None]) -> Draft | None:
+    def joined(
+        self, item: Pending, outcomes: Sequence[Draft | Part | Unfit | None]
+    ) -> Draft | Unfit | None:
         """Return a file's draft from all of its shares, which may hold an error."""
-        for outcome in outcomes:
-            if isinstance(outcome, Draft):
-                return outcome
+        drafts = [outcome for outcome in outcomes if isinstance(outcome, Draft)]
         parts = [outcome for outcome in outcomes if isinstance(outcome, Part)]
+        if Unfit.UNFIT in outcomes or (drafts and any(part.seam for part in parts)):
+            return Unfit.UNFIT
+        if drafts:
+            return drafts[0]
         kinds = {(part.head, part.inode) for part in parts}
         if len(parts) < len(outcomes) or len(kinds) > 1:
             return None
-        return self._noted(item, lambda: self._draft(item, parts, ()))
+        facts = _facts_of(parts)
+        if facts is None:
+            return Unfit.UNFIT
+        return self._noted(item, lambda: self._draft(item, parts, facts, ()))
 
     def _noted(self, item: Pending, read: Callable[[], Outcome]) -> Outcome | Draft | None:
         """Return the result of `read`, or a draft that holds its error."""
@@ -335,7 +389,7 @@ class LogReader:
 
     def _head(self, item: Pending) -> str:
         try:
-            return streams.head_digest(item.local, self.settings.reading)
+            return streams.head_digest(item.opened, self.settings.reading)
         except OSError as error:
             if not is_transient(error):
                 raise
@@ -357,10 +411,11 @@ class LogReader:
         if not candidates:
             return None
         is_whole = True
-        with streams.open_stream(item.local, self.settings.reading) as stream:
+        with streams.open_stream(item.local, self.settings.reading, with_former=True) as stream:
             for block in _blocks(stream):
                 is_whole = bool(block.data[-1] == NEWLINE)
-            known_file = next((file for file in candidates if file.digest == stream.digest), None)
+            digests = stream.digests
+            known_file = next((file for file in candidates if file.digest in digests), None)
         if known_file and is_whole and stream.problem is None:
             # Of a broken archive that was not its text: all lines were kept, also the last.
             known_file = replace(known_file, problem=None)
@@ -369,7 +424,8 @@ class LogReader:
     def _parse(
         self, item: Pending, head: str, same_head: Sequence[LandedFile], pool: Executor | None
     ) -> Draft:
-        return self._draft(item, [self._part(item, head, same_head, pool, WHOLE)], same_head)
+        part = self._part(item, head, same_head, pool, WHOLE)
+        return self._draft(item, [part], cast("_Facts", part.facts), same_head)
 
     def _part(
         self,
@@ -384,15 +440,23 @@ class LogReader:
             # Its lines would be samples of what could not be read, for all to see.
             raise UnreadableError("a key and no log: remove the link that leads to it")
         checkpoints = [file.size for file in same_head]
-        with streams.open_stream(item.local, self.settings.reading, checkpoints) as stream:
+        with streams.open_stream(
+            item.opened,
+            self.settings.reading,
+            checkpoints,
+            with_former=bool(same_head or self.lost),
+            part=share.range,
+        ) as stream:
             # The file was opened anew. Were another one entered with this head and sighting, what
             # they are of would be taken for known under its next name, and never be read.
             if streams.first_record(stream.head) != head:
                 raise _ReplacedError
             fmt = _format(item, stream)
             content = _Content(self._folder(item), REJECT_SAMPLES)
-            cleaner = self._cleaner(item)
-            for cleaned, holds in self._cleaned(item, stream, fmt, cleaner, pool, share):
+            guess = formats.likely_state(stream.head, fmt, item.source) if share.number else None
+            state = guess if stream.part else None
+            walk = _Walk(state, state)
+            for cleaned, holds in self._cleaned(item, stream, fmt, walk, pool, share):
                 content.add(cleaned, holds)
                 if pool or self.alone:
                     self.progress(item.path, stream.compressed_bytes, item.sighting.size)
@@ -403,17 +467,22 @@ class LogReader:
             ):
                 raise _ReplacedError  # it was copied away and emptied
             content.close(pool)
-            facts = _Facts.of(stream, fmt) if share.is_last else None
-            return Part(content, head, stream.version[0], facts)
+            facts = _Facts.of(stream, fmt) if share.is_last or stream.part else None
+            return Part(content, head, stream.version[0], facts, _Seam.of(stream, walk))
 
     def _draft(
-        self, item: Pending, parts: Sequence[Part], same_head: Sequence[LandedFile]
+        self,
+        item: Pending,
+        parts: Sequence[Part],
+        facts: _Facts,
+        same_head: Sequence[LandedFile],
     ) -> Draft:
         """Put the parts of a file together, in their order, and describe it."""
         content = parts[0].content
-        (facts,) = (part.facts for part in parts if part.facts)  # the last has read all of it
-        for part in parts[1:]:
-            content.merge(part.content)
+        lines = 0
+        for before, part in pairwise(parts):
+            lines += before.seam.lines if before.seam else 0
+            content.merge(part.content, lines)
         content.describe()
         fmt = facts.format
         likely = detect.likely_format(facts.head) if content.tally.total("rejected") else None
@@ -421,15 +490,16 @@ class LogReader:
         if not content.days:
             _explain_nothing(facts, content, likely)
         self._refuse_anonymous(content)
-        content_digest = facts.digest
+        text_digest = content_digest = facts.digest.hex()
         if fmt.moment is not None and content.holds.counts:
-            content_digest = digest_of([facts.digest, fmt.moment, fmt.site])
+            content_digest = digest_of([text_digest, fmt.moment, fmt.site])
+        known = {file.digest for file in same_head}.union(self.lost)
         file = LandedFile(
             id=file_id(content_digest, item.options),
             serial=0,
             digest=content_digest,
             options=item.options,
-            size=facts.size,
+            size=facts.digest.size,
             head=parts[0].head,
             lines=content.lines,
             format=fmt.label,
@@ -438,9 +508,7 @@ class LogReader:
             referrers_given=content.referrers_given,
             referrers_usable=content.referrers_usable,
             sightings=(item.sighting,),
-            supersedes=tuple(
-                sorted({file.digest for file in same_head} & facts.beginnings - {facts.digest})
-            ),
+            supersedes=tuple(sorted(known & facts.beginnings - {text_digest})),
             days=content.days,
             is_counted=content.holds.counts,
             problem=facts.problem if fmt.syntax is not Syntax.PARQUET else None,
@@ -453,12 +521,13 @@ class LogReader:
         item: Pending,
         stream: streams.LogStream,
         fmt: Format,
-        cleaner: Cleaner,
+        walk: _Walk,
         pool: Executor | None,
         share: Share,
     ) -> Iterator[tuple[Cleaned, _Holds]]:
         """Yield cleaned blocks of a share, in the order of the file."""
         reading = self.settings.reading
+        cleaner = self._cleaner(item)
 
         def tasks() -> Iterator[Callable[[], Records]]:
             if fmt.syntax is Syntax.PARQUET:
@@ -471,14 +540,13 @@ class LogReader:
                 if streams.version_of(item.local.stat()) != stream.version:
                     raise _ReplacedError
                 return
-            state: formats.State = None
             for block in _blocks(stream):
-                number = share.of(stream.compressed_bytes)
+                number = share.number if stream.part else share.of(stream.compressed_bytes)
                 if number > share.number:
                     return
                 if number == share.number:
-                    yield partial(formats.parse, block, fmt, item.source, reading, state)
-                state = formats.advance(block, fmt, state, item.source)
+                    yield partial(formats.parse, block, fmt, item.source, reading, walk.after)
+                walk.after = formats.advance(block, fmt, walk.after, item.source)
 
         def clean(task: Callable[[], Records]) -> tuple[Cleaned, _Holds]:
             records = task()
@@ -638,12 +706,12 @@ class _Content:
         names = [name for rows in self._writer.days.values() for name in rows.files]
         self._digests = {name: digest_of_file(self.folder / name) for name in names}
 
-    def merge(self, other: _Content) -> None:
-        """Add the next part of the file; both must be closed."""
+    def merge(self, other: _Content, lines_before: int) -> None:
+        """Add the next part of the file, whose lines are counted from there; both are closed."""
         self.holds |= other.holds
         self.referrers_given += other.referrers_given
         self.referrers_usable += other.referrers_usable
-        self.tally.merge(other.tally, self._last_day)
+        self.tally.merge(other.tally, self._last_day, lines_before)
         if self._first_day == UNKNOWN_DAY:
             self._first_day = other._first_day
         if other._last_day != UNKNOWN_DAY:
@@ -678,6 +746,26 @@ class _Content:
                 losses=tuple(losses.get(day, ())),
                 digests=tuple(self._digests[name] for name in rows.files),
             )
+
+
+def _facts_of(parts: Sequence[Part]) -> _Facts | None:
+    """Return the facts about a file; None if its parts do not fit together."""
+    seams = [part.seam for part in parts if part.seam]
+    facts = [part.facts for part in parts if part.facts]
+    if not seams:
+        return facts[-1]  # of the task that has read all of it
+    if not (
+        len(seams) == len(parts)
+        and Edges.fit([seam.edges for seam in seams])
+        and all(seam.after == following.before for seam, following in pairwise(seams))
+    ):
+        return None
+    digest = facts[0].digest
+    for more in facts[1:]:
+        if more.digest.size and not digest.is_joinable:
+            return None
+        digest = digest.then(more.digest.rest)
+    return replace(facts[0], digest=digest)
 
 
 def _same(records: Records) -> Records:

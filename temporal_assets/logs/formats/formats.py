@@ -225,6 +225,13 @@ def advance(block: Block, fmt: Format, state: State, source: LogSource) -> State
     return replace(after, repeated=_repeated(block, fmt, source, before, after))
 
 
+def likely_state(head: bytes, fmt: Format, source: LogSource) -> State:
+    """Return the state that holds from the head of a file on, in most files."""
+    lines = np.frombuffer(head[: head.rfind(b"\n") + 1], np.uint8)
+    state = advance(Block(lines, first_line=1, last=False), fmt, None, source)
+    return replace(state or Before(), repeated=BAD)
+
+
 def _repeated(block: Block, fmt: Format, source: LogSource, before: Before, after: Before) -> int:
     """Return the last time in the hour that clocks show twice, or BAD for most blocks."""
     zone = ZoneInfo(source.timezone)

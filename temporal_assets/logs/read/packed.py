@@ -1,6 +1,7 @@
 """The kinds of archives that logs are packed as, and their decompressors behind one interface.
 
-Here: recognising and unpacking. Not here: what becomes of damage (`streams`).
+Here: recognising and unpacking. Not here: what becomes of damage (`streams`), finding a place to
+begin within an archive (`splits`).
 """
 
 from __future__ import annotations

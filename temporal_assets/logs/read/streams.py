@@ -19,11 +19,13 @@ import numpy as np
 from blake3 import blake3
 
 from temporal_assets.core.numerics.compiled import loop
-from temporal_assets.logs.read import packed
+from temporal_assets.logs.read import packed, splits
+from temporal_assets.logs.read.fingerprint import DIGEST_BYTES, Fingerprint, TextDigest
 from temporal_assets.logs.read.json_array import array_lines
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.objects import LogPath, ObjectStat
 from temporal_assets.logs.read.records import Block, Bytes
+from temporal_assets.logs.read.splits import Range
 from temporal_assets.settings import Reading
 
 __all__ = ["LogStream", "first_record", "head_digest", "open_stream", "peek", "refusal"]
@@ -49,9 +51,6 @@ _HOLE: Final = bytes(16)
 (`copytruncate`). No text begins so, in any encoding."""
 
 _DIGIT: Final = re.compile(rb"[0-9]")
-
-_DIGEST_BYTES: Final = 16
-"""128 bits: no two files collide by accident."""
 
 _START: Final = 512
 """Bytes that are needed to recognise a file; a tar archive says so at its 257th."""
@@ -81,30 +80,6 @@ _ARRAY: Final = re.compile(rb"\s*\[\s*\{")
 _TEXT_BOMS: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-class _Fingerprint:
-    """The digest of all bytes, and of the beginnings that other files are known to have."""
-
-    def __init__(self, checkpoints: Sequence[int]) -> None:
-        self.size = 0
-        self.prefixes: dict[int, str] = {}
-        self._hash = blake3()
-        self._pending = sorted(set(checkpoints), reverse=True)
-
-    def update(self, chunk: bytes) -> None:
-        rest = memoryview(chunk)
-        while self._pending and self._pending[-1] <= self.size + len(rest):
-            checkpoint = self._pending.pop()
-            self._hash.update(rest[: checkpoint - self.size])
-            rest = rest[checkpoint - self.size :]
-            self.size = checkpoint
-            self.prefixes[checkpoint] = self.hex()
-        self._hash.update(rest)
-        self.size += len(rest)
-
-    def hex(self) -> str:
-        return self._hash.hexdigest(length=_DIGEST_BYTES)
-
-
 class LogStream:
     """Stream of the blocks of one file. Iterate once; the attributes are final afterwards.
 
@@ -112,7 +87,16 @@ class LogStream:
     `Reading.max_line_bytes` only the first part is passed on, long enough to be rejected.
     """
 
-    def __init__(self, path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        path: LogPath,
+        reading: Reading,
+        checkpoints: Sequence[int] = (),
+        *,
+        with_former: bool = False,
+        part: Range | None = None,
+    ) -> None:
+        """Open a file, see `open_stream`."""
         self.path = path
         self.lines = 0
         """Lines passed on so far, empty ones included."""
@@ -122,26 +106,39 @@ class LogStream:
         """True if the file is an archive of a kind that is unpacked."""
         self.problem: str | None = None
         """Why reading ended early; what could be read was passed on."""
+        self.part: Range | None = None
+        """The range that is read, in a file that can be divided; None if all of it is."""
+        self._kind_of_part = ""
+        self._is_divisible = True
+        """False if lines do not just follow one another in the text."""
         self._broken: str | None = None
         self._refused = b""
         self._reading = reading
-        self._fingerprint = _Fingerprint(checkpoints)
+        self._fingerprint = Fingerprint(checkpoints, with_former=with_former)
         self._file: IO[bytes] = path.open("rb")
         try:
             self.version = version_of(_stat(path, self._file))
             """Of the file that is read, whatever has its name by now."""
+            kind = self._kind_of_range() if part else None
             self._texts = self._lines_of_array(self._text())
             self.head = self._first(HEAD_BYTES)
             """The first 64 KiB of text or less, for detection; of a file that is refused, what it
             begins with."""
+            if part and kind and self._is_divisible and not self.problem:
+                self._begin_part(part, kind)
         except BaseException:
             self._file.close()
             raise
 
     @property
-    def digest(self) -> str:
-        """Digest of the decompressed bytes read, 32 hexadecimal digits."""
-        return self._fingerprint.hex()
+    def digest(self) -> TextDigest:
+        """Digest of the decompressed bytes read."""
+        return self._fingerprint.digest()
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Digests by which a record may know the decompressed bytes read."""
+        return self._fingerprint.all_hex()
 
     @property
     def size(self) -> int:
@@ -149,8 +146,8 @@ class LogStream:
         return self._fingerprint.size
 
     @property
-    def prefix_digests(self) -> dict[int, str]:
-        """Checkpoint -> digest of so many first bytes, for those the file reaches."""
+    def prefix_digests(self) -> dict[int, frozenset[str]]:
+        """Checkpoint -> digests of so many first bytes, for those the file reaches."""
         return self._fingerprint.prefixes
 
     def __enter__(self) -> LogStream:
@@ -184,6 +181,17 @@ class LogStream:
             is_cut = bool(rest) and rest[-1] != NEWLINE
             self.problem = f"{self._broken} after line {self.lines - is_cut}"
 
+    def _kind_of_range(self) -> str | None:
+        kind = splits.kind_of(self._file)
+        self._file.seek(0)
+        return kind
+
+    def _begin_part(self, part: Range, kind: str) -> None:
+        """Go on with a range of the file in the place of what follows the head."""
+        self.part, self._kind_of_part = part, kind
+        self._fingerprint = Fingerprint(is_rest=part.start > 0)
+        self._texts = self._chunks() if part.start else self._text()
+
     def _block(self, data: memoryview, last: bool) -> Block:
         first = self.lines + 1
         whole = data[-1] == NEWLINE
@@ -211,6 +219,7 @@ class LogStream:
             text = chunk
             if start:
                 decoder, text = _strip_mark(chunk)
+                self._is_divisible &= decoder is None
                 if why := refusal(chunk):
                     self.problem, self._refused = why, chunk[:_START]
                 start = False
@@ -225,6 +234,7 @@ class LogStream:
         if not _ARRAY.match(first):
             yield from _chain(first, texts)
             return
+        self._is_divisible = False
         state = np.zeros(3, np.int64)
         for text in _chain(first, texts):
             data = np.frombuffer(text, np.uint8)
@@ -250,6 +260,12 @@ class LogStream:
 
     def _raw(self) -> Iterator[bytes]:
         """Yield decompressed bytes as they come."""
+        if self.part:
+            for text in self.part.lines(self._file, self._kind_of_part):
+                self.compressed_bytes = self._file.tell()
+                yield text
+            self.compressed_bytes = self._file.tell()
+            return
         first = self._read(packed.READ)
         kind = packed.kind_of(first)
         if kind:
@@ -257,7 +273,7 @@ class LogStream:
             yield from self._decompressed(kind, first)
             return
         if first.startswith(_ZIP) and (member := _counts_in(self._file)):
-            self.is_packed = True
+            self.is_packed, self._is_divisible = True, False
             self.compressed_bytes = os.fstat(self._file.fileno()).st_size
             yield from member
             return
@@ -445,13 +461,26 @@ def version_of(stat: os.stat_result | ObjectStat) -> tuple[int, int, int]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def open_stream(path: LogPath, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+def open_stream(
+    path: LogPath,
+    reading: Reading,
+    checkpoints: Sequence[int] = (),
+    *,
+    with_former: bool = False,
+    part: Range | None = None,
+) -> LogStream:
     """Open a file as a stream of blocks, as a context manager.
 
-    `checkpoints` are byte lengths at which the digest of the beginning is wanted, to see whether
-    the file begins with one that is known.
+    Args:
+        path: The file.
+        reading: Settings.
+        checkpoints: Byte lengths at which the digest of the beginning is wanted, to see whether the
+            file begins with one that is known.
+        with_former: True if digests as older records have them are wanted too.
+        part: Range whose lines are wanted, if the file can be divided: iteration may then raise
+            `DoubtError`.
     """
-    return LogStream(path, reading, checkpoints)
+    return LogStream(path, reading, checkpoints, with_former=with_former, part=part)
 
 
 def peek(path: LogPath, reading: Reading | None = None) -> bytes:
@@ -474,4 +503,4 @@ def first_record(head: bytes) -> str:
     lines = head.split(b"\n")
     records = (line for line in lines if _DIGIT.search(line) and not line.startswith(b"#"))
     line = next(records, lines[0])
-    return str(blake3(line).hexdigest(length=_DIGEST_BYTES))
+    return str(blake3(line).hexdigest(length=DIGEST_BYTES))

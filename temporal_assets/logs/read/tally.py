@@ -44,13 +44,17 @@ class Tally:
         count.lines += lines
         count.samples.extend(samples[: self.samples_kept - len(count.samples)])
 
-    def merge(self, other: Tally, day_before: int) -> None:
-        """Add the tally of the block that follows; its unknown day is `day_before`."""
+    def merge(self, other: Tally, day_before: int, lines_before: int = 0) -> None:
+        """Add the tally of the block that follows; its unknown day is `day_before`.
+
+        Its lines are counted from behind the first `lines_before`.
+        """
         for day, lines in other.read.items():
             self.saw(day_before if day == UNKNOWN_DAY else day, lines)
         for (day, kind, reason), count in other.counts.items():
             known_day = day_before if day == UNKNOWN_DAY else day
-            self.add(known_day, kind, reason, count.lines, count.samples)
+            samples = [(line + lines_before, text) for line, text in count.samples]
+            self.add(known_day, kind, reason, count.lines, samples)
 
     def assign_unknown(self, day: int) -> None:
         """Give the lines before the first readable time their day."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,11 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     actual = []
     opened = streams.open_stream
 
-    def noting(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
+    def noting(
+        path: Path, reading: Reading, checkpoints: Sequence[int] = (), **more: Any
+    ) -> LogStream:
         actual.append(tuple(checkpoints))
-        return opened(path, reading, checkpoints)
+        return opened(path, reading, checkpoints, **more)
 
     monkeypatch.setattr(streams, "open_stream", noting)
     return actual

@@ -85,8 +85,10 @@ def at_opening(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[], object
     opened = streams.open_stream
     times = itertools.count(1)
 
-    def opening(path: Path, reading: Reading, checkpoints: Sequence[int] = ()) -> LogStream:
-        stream = opened(path, reading, checkpoints)
+    def opening(
+        path: Path, reading: Reading, checkpoints: Sequence[int] = (), **more: Any
+    ) -> LogStream:
+        stream = opened(path, reading, checkpoints, **more)
         happens.pop(next(times), lambda: None)()
         return stream
 
