@@ -65,6 +65,7 @@ def test_every_cell_counts_the_labels_of_its_thresholds(here: Histories) -> None
         pairs = [(truth[url], bool(row[label])) for url, row in labels.items()]
         assert cell["pages"] == len(pairs)
         assert cell["hit"] == sum(a == b for a, b in pairs) == cell["performance"]
+        assert cell["temporal"] == sum(true for true, _ in pairs)
         assert cell["miss"] == pairs.count((True, False))
         assert cell["false_alarm"] == pairs.count((False, True))
 

@@ -10,7 +10,14 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.core.labels.early import AGES, learn
-from temporal_assets.core.labels.early_comparison import CONCENTRATION, CURVE, EARLY, PRIOR
+from temporal_assets.core.labels.early_comparison import (
+    ALWAYS,
+    CONCENTRATION,
+    CURVE,
+    EARLY,
+    PRIOR,
+    SHARE,
+)
 from temporal_assets.core.text.page_section import section_of
 from temporal_assets.engines.base import Engine
 from temporal_assets.quality.evaluate import Status
@@ -138,9 +145,18 @@ def test_probabilities_say_what_pages_are(here: Histories) -> None:
 def test_the_trial_judges_later_pages_by_earlier_ones(here: Histories, tmp_path: Path) -> None:
     scores = early_trial(here.store, here.engine, here.settings, here.day, tmp_path)
     actual = {(score.age, score.answer): score for score in scores}
-    answers = (EARLY, PRIOR, CURVE, CONCENTRATION)
+    answers = (EARLY, PRIOR, SHARE, ALWAYS, CURVE, CONCENTRATION)
     assert set(actual) == {(age, answer) for age in AGES for answer in answers}
     assert actual[7, EARLY].accuracy > 0.9
+    # Half of the pages are of each kind, and on their first day all views are of the first days.
+    assert actual[1, SHARE].accuracy == pytest.approx(actual[1, ALWAYS].accuracy, abs=0.2)
+    for age in AGES:
+        own = actual[age, EARLY]
+        best = max(actual[age, answer].accuracy for answer in answers[1:])
+        assert own.lead is not None
+        assert actual[age, own.rival].accuracy == best
+        assert own.lead.value == pytest.approx(own.accuracy - best)
+        assert own.lead.low < own.lead.value < own.lead.high
     labels = here.settings.labels.model_copy(update={"q": 0.01, "m": 1, "p": 0.01})
     other = here.settings.model_copy(update={"labels": labels})
     # By a threshold that all pages pass, nothing is to be learned.

@@ -58,7 +58,9 @@ def test_everything_is_in_the_json(here: Annotated) -> None:
     assert actual["unknown"] == [f"{HOST}/nobody"]
     assert [row["line"] for row in actual["bad_lines"]] == [here.count + 2]
     assert actual["repeated"] == [{"url": f"{HOST}/more/0000", "lines": [1, here.count + 3]}]
-    settings, best, validated, *_ = actual["interest"]
+    always, settings, best, validated, *_ = actual["interest"]
+    assert always["which"] == "always untemporal"
+    assert always["hit"] + always["miss"] == here.count
     assert (settings["which"], settings["days"], settings["threshold"]) == ("settings", 3, 0.7)
     assert best["hit"] + best["miss"] + best["false_alarm"] == here.count
     assert settings["hit"] <= best["hit"] == best["performance"]
@@ -67,8 +69,8 @@ def test_everything_is_in_the_json(here: Annotated) -> None:
 
 
 def test_weights_move_the_choice(here: Annotated) -> None:
-    careful = here.json("--false-alarm-weight", 20)["interest"][1]
-    eager = here.json("--miss-weight", 20)["interest"][1]
+    careful = here.json("--false-alarm-weight", 20)["interest"][2]
+    eager = here.json("--miss-weight", 20)["interest"][2]
     assert careful["false_alarm"] < eager["false_alarm"]
     assert careful["miss"] > eager["miss"]
     assert careful["performance"] == careful["hit"] - 20 * careful["false_alarm"]

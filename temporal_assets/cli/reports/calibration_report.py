@@ -14,6 +14,7 @@ from temporal_assets.cli.shared import console
 
 if TYPE_CHECKING:
     from temporal_assets.core.labels.calibration import Calibration
+    from temporal_assets.core.numerics.metrics import Outcome
     from temporal_assets.logs.tables.annotations import Annotations
     from temporal_assets.reports.heat_map import HeatMap
     from temporal_assets.settings import Settings
@@ -61,12 +62,21 @@ def _table(settings: Settings, choices: Sequence[Choice], score: str) -> list[tu
             continue
         name = choice.name or "all sites"
         heat = heat_map_of(settings, choice)
+        rows.append(_row(settings, name, *_constant(choice.best.in_sample)))
         rows.append(_row(settings, name, "settings", heat.now, _cell_of(choice.best, heat.now)))
         rows += _pair(settings, name, "best", choice.best)
         used = choice.used
         if used and (used.days, used.threshold) != (choice.best.days, choice.best.threshold):
             rows += _pair(settings, name, "best of labels.n", used)
     return rows
+
+
+def _constant(in_sample: Outcome) -> tuple[str, None, tuple[int, int, int]]:
+    """Return what, cell and counts of one label for all pages, the commoner one."""
+    temporal, rest = in_sample.positive, in_sample.pages - in_sample.positive
+    if temporal > rest:
+        return "always temporal", None, (temporal, 0, rest)
+    return "always untemporal", None, (rest, temporal, 0)
 
 
 def _pair(

@@ -13,7 +13,7 @@ _BY_CURVE: Final = "interest_curves.mu, interest_curves.sigma, page_histories.vi
 
 CALIBRATION: Final = Table(
     name="calibration",
-    version=1,
+    version=2,
     description=(
         "Annotated pages against every pair of thresholds: (n, q) of accumulated interest (TW 4.2)"
         " and (m, p) of concentration (NP 4.1), in sample and cross-validated. Empty where no"
@@ -29,6 +29,7 @@ CALIBRATION: Final = Table(
         days DOUBLE: n, or m.
         threshold DOUBLE: q, or p.
         pages BIGINT from page_histories.views: Annotated pages with a history in the window.
+        temporal BIGINT from page_histories.views: Those of them that people call temporal.
         hit BIGINT from {_BY_CURVE}: Pages labelled right.
         miss BIGINT from {_BY_CURVE}: Temporal pages labelled untemporal.
         false_alarm BIGINT from {_BY_CURVE}: Untemporal pages labelled temporal.
@@ -53,6 +54,7 @@ CALIBRATION: Final = Table(
             "outcomes_add_up",
             "calibration",
             "hit < 0 OR miss < 0 OR false_alarm < 0 OR hit + miss + false_alarm <> pages"
+            " OR miss > temporal OR false_alarm > pages - temporal"
             " OR cross_validated_hit + cross_validated_miss + cross_validated_false_alarm <> pages",
             protects="Every annotated page is labelled right, missed or a false alarm.",
         ),

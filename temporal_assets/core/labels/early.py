@@ -33,7 +33,14 @@ from temporal_assets.core.labels.labels import PAPERS
 from temporal_assets.core.labels.priors import Prior
 from temporal_assets.core.numerics.boosting import Trees, fit_trees
 from temporal_assets.core.numerics.logistic import Floats, Logistic, fit_logistic, row_products
-from temporal_assets.core.numerics.metrics import Reliability, brier, log_loss, outcome, reliability
+from temporal_assets.core.numerics.metrics import (
+    Difference,
+    Reliability,
+    brier,
+    log_loss,
+    outcome,
+    reliability,
+)
 
 Int64s = NDArray[np.int64]
 
@@ -272,6 +279,10 @@ class Score:
     """Brier score; None, like the next two, for methods that give no probabilities."""
     log_loss: float | None
     reliability: Reliability | None
+    lead: Difference | None = None
+    """Accuracy less that of `rival`; only of the method that is compared with all others."""
+    rival: str = ""
+    """The best of the other methods by accuracy."""
 
 
 def score_probability(age: int, answer: str, truth: ArrayLike, probability: ArrayLike) -> Score:

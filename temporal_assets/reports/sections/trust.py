@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from temporal_assets.core.labels.early import Score
 from temporal_assets.core.labels.early_comparison import EARLY
+from temporal_assets.core.numerics.metrics import Difference, Outcome, beside_constant
 from temporal_assets.reports.document import (
     Axis,
     Chart,
@@ -67,18 +68,32 @@ def calibration(
 
 def _choice_sentence(row: Row) -> str:
     """Say which thresholds are best for a score, and how many pages they get right."""
-    right = row["hit"] / max(row["pages"], 1)
-    crossed = row["cross_validated_hit"]
-    beside = (
-        "" if crossed is None else f", {percent(crossed / max(row['pages'], 1))} cross-validated"
-    )
+    pages = max(row["pages"], 1)
+    crossed = percent(row["cross_validated_hit"] / pages)
     paper = "93.1% with n = 3, q = 0.7" if row["score"] == "interest" else "88.2% with p = 1.91"
     return (
         f"For {_CHOSEN[row['score']]} the best thresholds are {row['days']:g} and"
-        f" {row['threshold']:g}: {percent(right)} of {counted(row['pages'], 'annotated page')}"
-        " right in"
-        f" sample{beside} (the paper: {paper}, in sample)."
+        f" {row['threshold']:g}: {percent(row['hit'] / pages)} of"
+        f" {counted(row['pages'], 'annotated page')} right in sample, {crossed} cross-validated,"
+        f" {_beside_constant(row)} (the paper: {paper}, in sample)."
     )
+
+
+def _beside_constant(row: Row) -> str:
+    """Return in words how far thresholds chosen without a page are from one label for all."""
+    temporal, pages = row["temporal"], row["pages"]
+    miss, false_alarm = row["cross_validated_miss"], row["cross_validated_false_alarm"]
+    lead = beside_constant(
+        Outcome(temporal - miss, miss, false_alarm, pages - temporal - false_alarm)
+    )
+    right = percent(max(temporal, pages - temporal) / max(pages, 1))
+    return f"{_verdict(lead)} {_constant(row)} ({right}): {_in_points(lead)}"
+
+
+def _constant(row: Row) -> str:
+    """Return the name of one label for all annotated pages, the commoner one."""
+    kind = "temporal" if 2 * row["temporal"] > row["pages"] else "untemporal"
+    return f"always {kind}"
 
 
 def _choices(rows: Sequence[Row]) -> Table:
@@ -104,7 +119,15 @@ def _choices(rows: Sequence[Row]) -> Table:
         )
         for row in rows
     )
-    return Table("Chosen thresholds", columns, (*papers, *own), len(papers))
+    simple = tuple(_constant_row(row) for row in rows[:1])
+    return Table("Chosen thresholds", columns, (*papers, *simple, *own), len(papers))
+
+
+def _constant_row(row: Row) -> tuple[Any, ...]:
+    """Return the row of a table for one label for all annotated pages."""
+    temporal, rest = row["temporal"], row["pages"] - row["temporal"]
+    outcome = (temporal, 0, rest) if temporal > rest else (rest, temporal, 0)
+    return (_constant(row), None, None, row["pages"], *outcome, None)
 
 
 def early(scores: Sequence[Score], young: int) -> Section:
@@ -123,11 +146,8 @@ def early(scores: Sequence[Score], young: int) -> Section:
     by_age: dict[int, dict[str, Score]] = {}
     for age_score in scores:
         by_age.setdefault(age_score.age, {})[age_score.answer] = age_score
-    first_age = min(by_age)
-    first = by_age[first_age]
-    others = {name: score.accuracy for name, score in first.items() if name != EARLY}
-    best = max(others, key=lambda name: others[name])
-    errors = [s.reliability.error for s in scores if s.answer == EARLY and s.reliability]
+    own = [of_age[EARLY] for of_age in by_age.values()]
+    errors = [s.reliability.error for s in own if s.reliability]
     return Section(
         "early-labels",
         PAGES,
@@ -135,9 +155,9 @@ def early(scores: Sequence[Score], young: int) -> Section:
         title,
         "out_of_time",
         (
-            f"After {counted(first_age, 'day')} early labels are right on"
-            f" {percent(first[EARLY].accuracy)} of {counted(pages, 'later page')}; the best of the"
-            f" simpler answers, {best}, on {percent(others[best])}.",
+            f"After {counted(own[0].age, 'day')} early labels are right on"
+            f" {percent(own[0].accuracy)} of {counted(pages, 'later page')},"
+            f" {_lead(own[0], by_age[own[0].age])}. {_leads(own)}",
             "Promised probabilities are off by"
             f" {percent(sum(errors) / max(len(errors), 1))} on average."
             f" {counted(young, 'page')} of this window are young.",
@@ -149,10 +169,40 @@ def early(scores: Sequence[Score], young: int) -> Section:
     )
 
 
+def _lead(own: Score, of_age: Mapping[str, Score]) -> str:
+    """Return in words how far a score is from the best simpler answer of its age."""
+    rival = f"the best simpler answer ({own.rival}, {percent(of_age[own.rival].accuracy)})"
+    if own.lead is None:
+        return f"beside {rival}"
+    return f"{_verdict(own.lead)} {rival}: {_in_points(own.lead)}"
+
+
+def _verdict(lead: Difference) -> str:
+    """Say whether a difference is surely above 0, surely below, or neither."""
+    return "ahead of" if lead.low > 0 else "BEATEN BY" if lead.high < 0 else "level with"
+
+
+def _in_points(lead: Difference) -> str:
+    """Return a difference and its interval in percentage points."""
+    value, low, high = (f"{100 * share:+.1f}" for share in (lead.value, lead.low, lead.high))
+    return f"{value} points (95 %: {low} to {high})"
+
+
+def _leads(own: Sequence[Score]) -> str:
+    """Return a sentence on the number of ages at which early labels are ahead, level and behind."""
+    leads = [score.lead for score in own if score.lead is not None]
+    ahead = sum(lead.low > 0 for lead in leads)
+    behind = sum(lead.high < 0 for lead in leads)
+    return (
+        f"At {counted(len(leads), 'age')} they are ahead of it at {ahead}, level at"
+        f" {len(leads) - ahead - behind} (the 95 % interval holds 0), and BEHIND at {behind}."
+    )
+
+
 def _accuracy(by_age: Mapping[int, Mapping[str, Score]]) -> Chart:
     """Return the chart of pages labelled right at each age, by each answer."""
     answers = list(next(iter(by_age.values())))
-    colours = (2, 5, 1, 3)
+    colours = (2, 5, 1, 3, 4, 7)
     ages = sorted(by_age)
     return Chart(
         "Pages labelled right, by days seen",
@@ -183,6 +233,7 @@ def _scores(scores: Sequence[Score]) -> Table:
             Column("F", "score"),
             Column("Brier score", "score"),
             Column("log loss", "score"),
+            Column("right, less the best simpler answer"),
         ),
         tuple(
             (
@@ -192,6 +243,7 @@ def _scores(scores: Sequence[Score]) -> Table:
                 age_score.f_measure,
                 age_score.brier,
                 age_score.log_loss,
+                _in_points(age_score.lead) if age_score.lead else None,
             )
             for age_score in scores
         ),

@@ -179,6 +179,7 @@ def _cells(job: Job, choice: Choice, schema: pa.Schema) -> pa.Table:
         "days": np.repeat(np.array(table.days), len(table.thresholds)),
         "threshold": np.tile(table.thresholds, len(table.days)),
         "pages": np.full(cells, choice.best.in_sample.pages, np.int64),
+        "temporal": np.full(cells, choice.best.in_sample.positive, np.int64),
         "hit": table.hit.ravel(),
         "miss": table.miss.ravel(),
         "false_alarm": table.false_alarm.ravel(),

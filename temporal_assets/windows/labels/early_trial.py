@@ -11,6 +11,9 @@ import datetime as dt
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from temporal_assets.core.graph.reach import groups_of
 from temporal_assets.core.labels.early import Score
 from temporal_assets.core.labels.early_comparison import compare
 from temporal_assets.core.labels.labels import Thresholds
@@ -36,6 +39,8 @@ def early_trial(
     if not model.knows_views or not len(later):
         return []
     labels = settings.labels
+    _, site = np.unique(later.sites, return_inverse=True)
+    _, groups = groups_of(site.astype(np.int64), later.born.astype(np.int64))
     return compare(
         model,
         later.first_views,
@@ -43,4 +48,5 @@ def early_trial(
         later.sites,
         later.sections,
         thresholds=Thresholds(labels.n, labels.q, labels.m, labels.p),
+        groups=groups,
     )

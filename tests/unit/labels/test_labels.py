@@ -180,6 +180,31 @@ def test_reliability_by_hand() -> None:
     assert metrics.brier([True, False], [0.8, 0.4]) == pytest.approx((0.04 + 0.16) / 2)
 
 
+def test_a_difference_is_as_sure_as_its_groups_are_many() -> None:
+    first, second = np.ones(100, np.bool_), np.arange(100) % 10 > 0
+    alone = metrics.difference(first, second, np.arange(100))
+    assert alone.value == pytest.approx(0.1)
+    assert 0 < alone.low < alone.value < alone.high < 0.2
+    # All that differ are of one group of ten: the next sample may have none of it.
+    of_one = metrics.difference(first, np.arange(100) >= 10, np.arange(100) // 10)
+    assert of_one.value == pytest.approx(0.1)
+    assert of_one.low < 0
+    # The same answers are not proven to be the same.
+    same = metrics.difference(first, first, np.arange(100))
+    assert same.low < same.value == 0 < same.high
+
+
+def test_one_label_for_all_is_a_baseline() -> None:
+    rare = metrics.beside_constant(metrics.Outcome(8, 2, 3, 87))
+    assert rare.value == pytest.approx(0.95 - 0.90)
+    assert rare.low < 0.05 < rare.high
+    common = metrics.beside_constant(metrics.Outcome(87, 3, 2, 8))
+    assert (common.value, common.low, common.high) == pytest.approx(
+        (rare.value, rare.low, rare.high)
+    )
+    assert metrics.beside_constant(metrics.Outcome(0, 10, 0, 90)).value == 0
+
+
 def test_weekdays_are_found() -> None:
     # Four weeks from a Wednesday: 10 views on weekdays, 3 at weekends.
     weekday = (2 + np.arange(28)) % 7

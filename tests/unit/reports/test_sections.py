@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from temporal_assets.core.labels.early import score_label, score_probability
+from temporal_assets.core.labels.early_comparison import EARLY
+from temporal_assets.core.numerics.metrics import Difference
 from temporal_assets.reports import site_changes
 from temporal_assets.reports.document import Chart, Missing, Report, Section, Table
 from temporal_assets.reports.prefix_tree import Section as Folder
@@ -255,6 +261,31 @@ def test_without_data_every_section_says_what_to_do() -> None:
         trust.early([], 0),
     ]
     assert all(section.missing and not section.says for section in empty)
+
+
+def test_early_labels_say_whether_a_simpler_answer_is_ahead() -> None:
+    truth = np.arange(100) % 10 > 0
+    own = score_probability(1, EARLY, truth, 0.8 * truth + 0.1)
+    other = score_label(1, "always", truth, np.ones(100, np.bool_))
+    for sign, verdict in ((1, "ahead of"), (-1, "BEATEN BY")):
+        lead = Difference(sign * 0.1, sign * 0.1 - 0.06, sign * 0.1 + 0.06)
+        section = trust.early([replace(own, lead=lead, rival="always"), other], 3)
+        points = f"{10 * sign:+.1f} points (95 %: {10 * sign - 6:+.1f} to {10 * sign + 6:+.1f})"
+        assert f"{verdict} the best simpler answer (always, 90.0%): {points}" in section.says[0]
+    level = replace(own, lead=Difference(0.0, -0.1, 0.1), rival="always")
+    said = trust.early([level, other], 3).says[0]
+    assert "level with the best" in said
+    assert "ahead of it at 0, level at 1 (the 95 % interval holds 0), and BEHIND at 0." in said
+
+
+def test_thresholds_stand_beside_one_label_for_all_pages() -> None:
+    row = dict.fromkeys(("name", "days", "threshold", "is_used"), 0)
+    row |= {"score": "interest", "scope": "all", "is_best": True, "pages": 100, "temporal": 10}
+    counts = {"hit": 95, "miss": 2, "false_alarm": 3}
+    row |= counts | {f"cross_validated_{name}": count for name, count in counts.items()}
+    section = trust.calibration([row], {}, is_configured=True)
+    assert "level with always untemporal (90.0%): +5.0 points (95 %: -1." in section.says[0]
+    assert ("always untemporal", None, None, 100, 90, 10, 0, None) in rows_of(section)
 
 
 def test_a_site_wholly_under_its_prefix_is_not_one_that_has_both() -> None:
