@@ -19,6 +19,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from benchmarks.real_judged import Flags, Int64s, Judged, folder_of
 from benchmarks.real_judging import LEAST, Draws, Table
@@ -180,8 +181,10 @@ def _answers(judged: Judged, past: _Past, page: Int64s, age: int) -> dict[str, F
             _wide(*new),
         ),
     }
-    for name, (model, learn, ask) in models.items():
-        answers[name] = model.fit(learn, past.truth).predict_proba(ask)[:, 1]
+    # On a busy machine several threads wait for each other longer than one takes.
+    with threadpool_limits(1):
+        for name, (model, learn, ask) in models.items():
+            answers[name] = model.fit(learn, past.truth).predict_proba(ask)[:, 1]
     return answers
 
 
