@@ -35,6 +35,7 @@ from temporal_assets.settings import Settings
 from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
+from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
 _EARLIER_REQUESTS: Final = passing(
     "earlier_requests",
@@ -99,6 +100,25 @@ def migrate(
             judged += of_day
         catalogue.refresh(store)
     return tuple(outdated_asset for outdated_asset in judged if not outdated_asset.passed)
+
+
+def doubtful_weight(store: Store, settings: Settings) -> str | None:
+    """Return a sentence on a `sites.alpha` that may be of a release in which it meant less.
+
+    It was one part of alpha + beta there, with a beta of 2, and is out of 5 now. Only 3 is the same
+    share in both. A list of sites that was made with the present settings ends the doubt.
+    """
+    alpha = settings.sites.alpha
+    days = store.folders(SITE_SCORES.name)
+    made = store.stored(SITE_SCORES.name, days[-1]) if days else None
+    is_settled = made is None or made.settings_digest == SITE_SCORES.settings_digest(settings)
+    if is_settled or alpha == type(settings.sites)().alpha:
+        return None
+    return (
+        f"sites.alpha = {alpha:g} is out of 5 in this release, which weighs new temporal pages by"
+        f" {alpha:g} and their views by {5 - alpha:g}; if it was written beside a beta of 2, write"
+        f" {5 * alpha / (alpha + 2):.4g} (docs/upgrade.md). The next list of sites is made with it"
+    )
 
 
 def statement(asset: str, version: int) -> str:

@@ -74,12 +74,15 @@ def run(
     """
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.operate import finish
+    from temporal_assets.ops.upgrade import doubtful_weight
     from temporal_assets.storage.store import Store
 
     if sum((bool(day), bool(first or last), missing)) > 1:
         raise CommandError("--day, --from/--to and --missing exclude each other", USAGE)
     daily, windows = _assets(assets or [])
     settings = existing_settings(state)
+    if doubt := doubtful_weight(Store.open(settings), settings):
+        console.warn(doubt)
     report = land(settings)
     if report.landed and not as_json:
         show_landing(report)

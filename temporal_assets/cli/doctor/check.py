@@ -351,16 +351,19 @@ def _policy(root: Path) -> tuple[str, str]:
 
 
 def _schemas(settings: Settings) -> tuple[str, str]:
+    """Check that no table, and no setting, is of a release in which it meant something else."""
+    from temporal_assets.ops.upgrade import doubtful_weight
     from temporal_assets.storage.store import Store
 
-    outdated = Store.open(settings).outdated()
-    if not outdated:
-        return OK, "all of this release"
-    names = ", ".join(dict.fromkeys(manifest.asset for manifest in outdated))
-    return WARNING, (
-        f"{counted(len(outdated), 'partition')} of {names} in another schema:"
-        " temporal-assets doctor upgrade says what to do"
-    )
+    store = Store.open(settings)
+    doubts = [doubt] if (doubt := doubtful_weight(store, settings)) else []
+    if outdated := store.outdated():
+        names = ", ".join(dict.fromkeys(manifest.asset for manifest in outdated))
+        doubts.append(
+            f"{counted(len(outdated), 'partition')} of {names} in another schema:"
+            " temporal-assets doctor upgrade says what to do"
+        )
+    return (WARNING, "; ".join(doubts)) if doubts else (OK, "all of this release")
 
 
 def _dagster_home(settings: Settings) -> tuple[str, str]:

@@ -74,6 +74,27 @@ def test_the_doctor_says_how_closely_it_has_looked(
     assert Path(file).name in detail
 
 
+def test_a_weight_of_an_earlier_release_is_doubted_until_a_list_is_made_with_it(
+    built_windows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def schemas() -> tuple[str, str]:
+        content = json.loads(call("doctor", "--json", "--state", built_windows).stdout)
+        return next(
+            (one["status"], one["detail"]) for one in content if one["check"] == "schema versions"
+        )
+
+    assert schemas() == ("ok", "all of this release")
+    monkeypatch.setenv("TEMPORAL_ASSETS_SITES__ALPHA", "4")
+    status, detail = schemas()
+    assert status == "warning"
+    assert "sites.alpha = 4 is out of 5" in detail
+    assert "write 3.333 (docs/upgrade.md)" in detail
+    made = call("materialize", "site_scores", "--state", built_windows)
+    assert made.exit_code == 0, made.output
+    assert detail in " ".join(made.stderr.split())
+    assert schemas() == ("ok", "all of this release")
+
+
 def test_the_doctor_sends_a_test_message_when_asked(
     built: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
