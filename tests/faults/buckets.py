@@ -1,4 +1,4 @@
-"""Faults of tables in a bucket, and of a source of counts beside the logs.
+"""Faults of tables and logs in a bucket, and of a source of counts beside the logs.
 
 The bucket is a server in a process of its own (`tests.object_store`), because the parent of forked
 children has no threads. Each trial has a prefix of it. What is published is copied from there
@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,7 @@ import fsspec
 from tests import logs
 from tests.faults import kinds
 from tests.faults.kinds import Kind, Outcome, is_sentence
-from tests.faults.world import DAYS, FIRST, World, at_once, in_child, work, write_logs
+from tests.faults.world import DAYS, FIRST, Ended, World, at_once, in_child, work, write_logs
 from tests.object_store import BUCKET, environment
 
 
@@ -59,6 +59,15 @@ class BucketWorld(World):
         waiting.write_text(text, "utf-8")
         waiting.replace(self.faults)
 
+    def refused(self, task: Callable[[], Ended], dice: random.Random) -> Ended:
+        """Return how a task ends while the server refuses some requests, or all."""
+        share = dice.choice((0.02, 0.1, 0.3, 1))
+        self.refuse(share, dice.choice((403, 500, 503)), dice.choice((0, 0.05)))
+        try:
+            return task()
+        finally:
+            self.peace()
+
     def settle(self, state: Path, folder: Path, extra: str = "") -> None:
         super().settle(state, folder, extra)
         file = state / "settings.toml"
@@ -88,6 +97,33 @@ class BucketWorld(World):
         shutil.rmtree(state / "tables", ignore_errors=True)
         (state / "tables").mkdir()
         self.must(in_child(lambda: _copy(_prefix(state), str(state / "tables"))))
+
+
+class BucketLogsWorld(World):
+    """The logs of a world in its bucket, and tables in the folder."""
+
+    def __init__(self, bucket: BucketWorld) -> None:
+        self.__dict__ = copy.copy(bucket.__dict__)
+        self.must(in_child(lambda: _copy(str(self.logs), f"s3://{BUCKET}/site")))
+        state = self.trial() / "calm"
+        self.settle(state, self.logs)
+        began = time.monotonic()
+        self.must(in_child(lambda: work(state)))
+        self.usual = time.monotonic() - began
+        self.is_as_calm(state)  # as from files
+        self.calm_state = state
+
+    def settle(self, state: Path, folder: Path, extra: str = "") -> None:
+        super().settle(state, folder, extra)
+        file = state / "settings.toml"
+        file.write_text(file.read_text("utf-8").replace(str(folder), f"s3://{BUCKET}/site"))
+
+    def begin(self, state: Path, dice: random.Random) -> Path:
+        super().begin(state, dice)
+        for record in sorted((state / "landing" / "files").glob("*.json")):
+            if dice.random() < 0.5:  # an object that is to be read again
+                record.unlink()
+        return state
 
 
 def _prefix(state: Path) -> str:
@@ -134,15 +170,23 @@ def bucket_refuses(world: World, dice: random.Random, folder: Path) -> Outcome:
     """Tables in a bucket: the store refuses some requests, or all, and loses answers to others."""
     bucket = _bucket(world)
     state = bucket.begin(folder / "state", dice)
-    share = dice.choice((0.02, 0.1, 0.3, 1))
-    bucket.refuse(share, dice.choice((403, 500, 503)), dice.choice((0, 0.05)))
-    try:
-        ended = in_child(lambda: work(state))
-    finally:
-        bucket.peace()
+    ended = bucket.refused(lambda: in_child(lambda: work(state)), dice)
     is_sentence(ended, "s3://", BUCKET, "the store")
     bucket.is_sound(state)
     return Outcome(ended.status == "said", bucket.recovers(state), ended.text)
+
+
+def bucket_logs(world: World, dice: random.Random, folder: Path) -> Outcome:
+    """Logs in a bucket: reading is killed, or refused by the store, or answers are lost."""
+    bucket = _bucket(world)
+    logs_there: World = world.once("bucket logs", lambda: BucketLogsWorld(bucket))
+    if dice.random() < 0.5:
+        return kinds.kill(logs_there, dice, folder)
+    state = logs_there.begin(folder / "state", dice)
+    ended = bucket.refused(lambda: in_child(lambda: work(state)), dice)
+    is_sentence(ended, "s3://", BUCKET, "the store")
+    logs_there.is_sound(state)
+    return Outcome(ended.status == "said", logs_there.recovers(state), ended.text)
 
 
 _DISTURBED: Final = (kinds.kill, kinds.together, kinds.corrupt, kinds.lie)
@@ -174,5 +218,6 @@ KINDS: Final[dict[str, tuple[Kind, int]]] = {
     "bucket_kill": (bucket_kill, 40),
     "bucket_race": (bucket_race, 30),
     "bucket_refuses": (bucket_refuses, 40),
+    "bucket_logs": (bucket_logs, 60),
     "counted": (counted, 60),
 }
