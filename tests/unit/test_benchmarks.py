@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks import synthetic, truncation
+from benchmarks import scaling, synthetic, truncation
 from benchmarks.paper_scale import WINDOWS
 from temporal_assets.windows.registry import WINDOW_NAMES
 
@@ -52,3 +52,20 @@ def test_the_likelihood_labels_cut_lives_better_than_raw_shares_and_the_dots() -
     assert best.accuracy > rows["concentration", "cut right"].accuracy
     everywhere = rows["likelihood", "all"].accuracy
     assert everywhere > rows["least squares", "all"].accuracy
+
+
+def test_a_billion_is_the_larger_slope_times_what_is_read() -> None:
+    def row(read: float, shuffled: float, processor: float) -> dict[str, float]:
+        return {"read": read, scaling.SHUFFLED: shuffled, "processor": processor}
+
+    # Two seconds a gigabyte, and five that the statement costs however little it reads.
+    small = {"page_traffic": row(1e9, 5e9, 7), "start": row(0, 0, 3)}
+    large = {"page_traffic": row(4e9, 16e9, 13), "start": row(0, 0, 3)}
+    assert scaling.slopes(small, large).splitlines()[2:] == [
+        "| `page_traffic` | 1,000.0 | 4,000.0 | 5.0 | 4.0 | 7 | 13 |",
+        "| `start` | 0.0 | 0.0 | 0.0 | 0.0 | 3 | 3 |",
+    ]
+    assert scaling.at_a_billion(small, large).splitlines()[2:] == [
+        "| `page_traffic` | 2,700 GB | 13,500 GB | 2 |",
+        "| **all** | | 13,500 GB | 2 |",
+    ]
