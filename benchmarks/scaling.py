@@ -1,6 +1,6 @@
 """What each step of a Spark cluster reads, shuffles and computes, and what a billion requests take.
 
-    python -m benchmarks.scaling [--requests 300000 1200000] [--rows FILE]
+    python -m benchmarks.scaling [--requests 300000 1200000] [--rows FILE] [--only hub_seeds]
 
 Makes every asset by Spark's own statements (`spark_or_duckdb --one-task 0`) from logs of each
 number of requests, and prints two tables for docs/scaling.md: the slopes, and the sums that follow
@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=10)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=14_400, help="a size has, then it ends")
+    parser.add_argument("--only", nargs="*", default=(), help="assets; DuckDB makes the others")
     parser.add_argument("--rows", type=Path, help="a file of JSON lines to keep sizes in")
     arguments = parser.parse_args()
     small, large = (rows_of(requests, arguments) for requests in sorted(arguments.requests))
@@ -68,7 +69,9 @@ def rows_of(requests: int, arguments: argparse.Namespace) -> Rows:
         write_traffic(state := Path(folder) / "state", requests, arguments.days)
         KeyRing(state / "secrets", 0).key(0)
         arguments.one_task = 0
-        rows = {row["asset"]: row for row in measured(state, "spark", arguments)}
+        measured_rows = measured(state, "spark", arguments)
+    only = set(arguments.only)
+    rows = {row["asset"]: row for row in measured_rows if not only or row["asset"] in only}
     if arguments.rows:
         with arguments.rows.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"requests": requests, "rows": rows}) + "\n")

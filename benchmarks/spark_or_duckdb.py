@@ -1,6 +1,7 @@
 """All assets by DuckDB and by Spark on this machine, from the log files of a million requests on.
 
-    python -m benchmarks.spark_or_duckdb [--requests 1000000] [--days 10] [--cores 2] [--one-task 0]
+    python -m benchmarks.spark_or_duckdb [--requests 1000000] [--days 10] [--cores 2]
+        [--one-task 0] [--only page_traffic hub_seeds]
 
 Log files are made (`spark_traffic`), and each engine reads them in a process with its own copy and
 makes every asset of the pipeline from them: reading and the daily assets for all days, window
@@ -69,10 +70,11 @@ def main() -> None:
         "--one-task", type=int, help="megabytes that are one task on Spark; 0: its own SQL"
     )
     parser.add_argument("--engines", nargs="*", default=_ENGINES, choices=_ENGINES)
+    parser.add_argument("--only", nargs="*", default=(), help="assets; DuckDB makes the others")
     parser.add_argument("--of", type=Path, help=argparse.SUPPRESS)  # the work of one engine
     arguments = parser.parse_args()
     if arguments.of:
-        work(arguments.of, arguments.engines[0], arguments.cores, arguments.one_task)
+        work(arguments.of, arguments.engines[0], arguments)
         return
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
         state = Path(folder) / "prepared"
@@ -98,18 +100,26 @@ class Made:
     read: int
 
 
-def work(state: Path, name: str, cores: int, one_task: int | None) -> None:
-    """Make everything with one engine, and say on a line each when and how."""
-    settings = settings_of(state, name, cores, one_task)
+def work(state: Path, name: str, arguments: argparse.Namespace) -> None:
+    """Make everything with one engine, or only some assets, and say on a line each when and how."""
+    settings = settings_of(state, name, arguments.cores, arguments.one_task)
     store, engine = Store.open(settings), engine_of(settings)
+    only = arguments.only
+    other = engine_of(settings_of(state, "duckdb", arguments.cores, None)) if only else engine
+
+    def engine_for(asset: str) -> Engine:
+        return engine if not only or asset in only else other
+
     # What starts with the first need is no part of the first asset.
     tell("start", lambda: start(engine, state))
-    lines = tell("reading logs", lambda: read(settings, engine))
+    lines = tell("reading logs", lambda: read(settings, engine_for("reading logs")))
     inventory = Inventory.load(settings)
     days = inventory.days()
     kept = tell(
         "requests, rejects",
-        lambda: [requests_of(store, engine, settings, day, inventory) for day in days],
+        lambda: [
+            requests_of(store, engine_for("requests"), settings, day, inventory) for day in days
+        ],
     )
     if kept < _LEAST_KEPT * lines:
         raise SystemExit(f"of {lines:,} lines {kept:,} are kept")
@@ -117,11 +127,16 @@ def work(state: Path, name: str, cores: int, one_task: int | None) -> None:
         tell(
             daily,
             lambda daily=daily: [
-                made(store, build_derived(store, engine, daily, day).manifest) for day in days
+                made(store, build_derived(store, engine_for(daily), daily, day).manifest)
+                for day in days
             ],
         )
     for asset in WINDOW_ASSETS:
-        tell(asset.name, lambda asset=asset: [window(store, engine, settings, asset, days[-1])])
+        used = engine_for(asset.name)
+        tell(
+            asset.name,
+            lambda asset=asset, used=used: [window(store, used, settings, asset, days[-1])],
+        )
     engine.close()
 
 
@@ -215,8 +230,9 @@ def measured(state: Path, name: str, arguments: argparse.Namespace) -> list[dict
     """Return the report of `work`, with the largest memory and facts of Spark's event log."""
     command = [sys.executable, "-m", "benchmarks.spark_or_duckdb", "--of", str(state)]
     small = [] if arguments.one_task is None else ["--one-task", str(arguments.one_task)]
+    only = ["--only", *arguments.only] if arguments.only else []
     run = subprocess.Popen(
-        [*command, "--engines", name, "--cores", str(arguments.cores), *small],
+        [*command, "--engines", name, "--cores", str(arguments.cores), *small, *only],
         stdout=(state / "said").open("wb"),
         stderr=(state / "log").open("wb"),
     )
