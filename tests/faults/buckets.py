@@ -105,7 +105,7 @@ class BucketLogsWorld(World):
     def __init__(self, bucket: BucketWorld) -> None:
         self.__dict__ = copy.copy(bucket.__dict__)
         self.must(in_child(lambda: _copy(str(self.logs), f"s3://{BUCKET}/site")))
-        state = self.trial() / "calm"
+        state = self.root / "calm-from-bucket"
         self.settle(state, self.logs)
         began = time.monotonic()
         self.must(in_child(lambda: work(state)))
