@@ -148,6 +148,9 @@ def wait() -> None:
             runs = instance.get_runs(dg.RunsFilter(job_name="daily"))
             going = [backfill for backfill in instance.get_backfills() if backfill.status in ACTIVE]
             if not going and len(runs) >= 2 and all(run.is_finished for run in runs):
+                for run in runs:
+                    last = [entry.message for entry in instance.all_logs(run.run_id)][-9:]
+                    assert run.is_success, last
                 return
             assert time.monotonic() < end, (going, runs)
             time.sleep(1)
