@@ -26,7 +26,8 @@ _QUERIES: Final = {
         SELECT CASE WHEN method <> 'baseline' THEN method
                 WHEN rule = 'list' THEN 'list in use' ELSE 'simple rule' END AS list,
             rule, pages, found AS temporal_pages, round(precision, 2) AS precision,
-            round(recall, 2) AS recall, round(f, 2) AS f
+            round(recall, 2) AS recall, round(f, 2) AS f,
+            concat(round(f_low, 2), ' to ', round(f_high, 2)) AS "95 % of f"
         FROM seed_evaluation
         WHERE day = (SELECT max(day) FROM seed_evaluation) AND trial = 'in_sample'
             AND label = 'temporal' AND is_used

@@ -20,7 +20,7 @@ from temporal_assets.reports.document import (
     Table,
     unavailable,
 )
-from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent
+from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent, signed
 
 # Columns: id of the section, figure, scenario, title, and True for orders by links.
 _FIGURES: Final = (
@@ -150,13 +150,14 @@ def _links_sentence(trial_rows: Sequence[Row], scenario: str) -> str:
     ours, graph = curves["combined"], curves["behaviour_graph"]
     rank, breadth = curves["page_rank"], curves["breadth_first"]
     verdict = {
-        (True, True): "There the paper's claim holds, for its order and for ours",
-        (True, False): "There the paper's claim holds",
-        (False, True): "There the paper's claim does not hold for its order; it does for ours",
-        (False, False): "There the paper's claim does not hold",
+        (True, True): "In these means the paper's claim holds, for its order and for ours",
+        (True, False): "In these means the paper's claim holds",
+        (False, True): "In these means the paper's claim does not hold for its order; it does for"
+        " ours",
+        (False, False): "In these means the paper's claim does not hold",
     }[_paper_holds(trial_rows), _needs_fewest(trial_rows, "combined")]
     return (
-        f"{_trial(trial_rows)}, pages needed for 80% of the traffic:"
+        f"{_trial(trial_rows)}, pages needed for 80% of the traffic, mean of the sites:"
         f" combined (ours) {_needs(ours)},"
         f" behaviour graph {_needs(graph)}, PageRank {_needs(rank)}, breadth first"
         f" {_needs(breadth)}, random {_needs(curves['random'])} (the paper: {_PAPER_80[scenario]})."
@@ -204,7 +205,7 @@ def _best_sentence(trial_rows: Sequence[Row]) -> str:
 def _gains(rows: Sequence[Row]) -> str:
     """Return our lead over the best simple order at each share of pages, in percentage points."""
     return ", ".join(
-        f"{_signed(100 * row['traffic_less_best'])} points at {row['throughput']:.0%}"
+        f"{signed(100 * row['traffic_less_best'])} points at {row['throughput']:.0%}"
         f" ({_NAMES.get(row['best_baseline'], row['best_baseline'].replace('_', ' '))})"
         for row in rows
     )
@@ -338,9 +339,3 @@ def _sums(trial_rows: Sequence[Row], names: Sequence[str]) -> Table:
             )
     rows.sort(key=lambda row: -row[1])
     return Table(f"The curves in numbers, {_TRIALS[trial_rows[0]['trial']]}", columns, tuple(rows))
-
-
-def _signed(value: float) -> str:
-    """Return a number as text with a sign and one digit after the point; no sign on zero."""
-    text = f"{value:+.1f}"
-    return "0.0" if text in ("-0.0", "+0.0") else text

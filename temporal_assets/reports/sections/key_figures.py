@@ -14,6 +14,7 @@ from typing import Final
 from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
 from temporal_assets.reports.document import Figure, Tone
 from temporal_assets.reports.sections.front_facts import Front
+from temporal_assets.reports.sections.lists import METHODS
 from temporal_assets.reports.sections.timely import delay_span, hours
 from temporal_assets.reports.sections.wording import Row, counted, percent
 
@@ -85,11 +86,26 @@ def _hub_yield(facts: Front) -> Figure:
     row = max(listed, key=lambda other: other["k"]) if listed else _nearest(later, _USUAL_HUBS)
     ours = _share_one_hop(row, "ours")
     says = f"{_bounds(ours)} of new temporal pages are linked by {counted(row['k'], 'hub')}"
+    tone, beside = _beside_simple_hubs(row)
     if not listed:
-        return Figure(title, percent(ours[0]), f"{says}; no list in use is known")
+        return Figure(title, percent(ours[0]), f"{says}{beside}; no list in use is known", tone)
     theirs = _share_one_hop(row, "baseline")
-    note = f"{says}; by as many of the list in use {_share_and_bounds(theirs)}"
-    return Figure(title, percent(ours[0]), note, _tone(ours, theirs))
+    note = f"{says}{beside}; by as many of the list in use {_share_and_bounds(theirs)}"
+    return Figure(title, percent(ours[0]), note, BAD if tone == BAD else _tone(ours, theirs))
+
+
+def _beside_simple_hubs(row: Row) -> tuple[Tone, str]:
+    """Return how our hubs stand beside the better of two simple orders, as tone and in words."""
+    if row["lead"] is None:
+        return PLAIN, ""
+    tone, how = _verdict(row["lead_low"], row["lead_high"])
+    span = f"{row['lead_low']:+,.0f} to {row['lead_high']:+,.0f}"
+    return tone, f", {row['lead']:+,} pages ({span}) beside the better simple order: {how}"
+
+
+def _verdict(low: float, high: float) -> tuple[Tone, str]:
+    """Return the tone and the word for a difference with these bounds."""
+    return (GOOD, "ahead") if low > 0 else (BAD, "behind") if high < 0 else (PLAIN, "level")
 
 
 def _nearest(rows: Sequence[Row], k: int) -> Row:
@@ -175,26 +191,27 @@ def _latest_crawl(rows: Sequence[Row]) -> list[Row]:
 
 
 def _right_pages(facts: Front) -> Figure:
-    """Return the key figure: F of the published list, beside the list in use."""
+    """Return the key figure: F of the published list, beside the best baseline."""
     title = "Right pages in the list (F)"
     rows = judged_out_of_time(facts.lists)
     ours = next((row for row in rows if row["rule"] == "published"), None)
     ours = ours or next((row for row in rows if row["method"] == "prefixes"), None)
     if ours is None:
         return Figure(title, "–", _to_judge(facts))
-    before = next(
-        (row for row in rows if (row["method"], row["rule"]) == ("baseline", "list")), None
+    best = next(
+        (
+            row
+            for row in rows
+            if (row["method"], row["rule"]) == ("baseline", ours["best_baseline"])
+        ),
+        None,
     )
-    note = _f_bounds(ours)
-    if before is None:
-        return Figure(title, f"{ours['f']:.2f}", f"{note}; no list in use is known")
-    tone = GOOD if ours["f_gain_low"] > 0 else BAD if ours["f_gain_high"] < 0 else PLAIN
-    return Figure(
-        title,
-        f"{ours['f']:.2f}",
-        f"{note}; list in use {before['f']:.2f} ({_f_bounds(before)})",
-        tone,
-    )
+    if best is None:
+        return Figure(title, f"{ours['f']:.2f}", _f_bounds(ours))
+    tone, how = _verdict(ours["f_lead_low"], ours["f_lead_high"])
+    name = METHODS[best["method"], best["rule"]]
+    note = f"{_f_bounds(ours)}; {how}, {name} {best['f']:.2f} ({_f_bounds(best)})"
+    return Figure(title, f"{ours['f']:.2f}", note, tone)
 
 
 def _f_bounds(row: Row) -> str:

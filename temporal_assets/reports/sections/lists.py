@@ -220,10 +220,12 @@ def _compared(
             f"The {name} cover {percent(ours['recall'])} of the {pages} with a precision of"
             f" {percent(ours['precision'])} (F {ours['f']:.3f}).{lead} {_NO_LIST}"
         )
+    gain, interval = _difference(ours, "f_gain")
+    sure = "" if gain is None else f", {gain}, interval {interval}"
     return (
         f"The {name} cover {more_or_fewer(ours['found'], before['found'])} {pages} than the list in"
         f" use, with {more_or_fewer(ours['pages'], before['pages'])} pages in all"
-        f" (F {ours['f']:.3f} against {before['f']:.3f}); the paper reports {paper}.{lead}"
+        f" (F {ours['f']:.3f} against {before['f']:.3f}{sure}); the paper reports {paper}.{lead}"
     )
 
 
@@ -347,19 +349,24 @@ def _learned(own: Sequence[Row]) -> str:
 
 
 def _best(own: Sequence[Row]) -> str:
-    """Return a sentence on the list with the largest F of a trial."""
+    """Return a sentence on the list with the largest F of a trial, and on that as used."""
     best = max(own, key=lambda row: row["f"])
-    interval = _interval(best, "f")
-    largest = f"{best['f']:.3f}" + (f" ({interval})" if interval else "")
-    if best["setting"] is None:
-        head = f"{best['label'].capitalize()} pages, {trial_in_words(best)}"
-        return f"{head}: the list in use has the largest F, {largest}."
+    used = max((row for row in own if row["is_used"]), key=lambda row: row["f"])
+    beside = f"{_named(used)} is the best, {used['f']:.3f} ({_interval(used, 'f')})"
+    head = f"{best['label'].capitalize()} pages, {trial_in_words(best)}"
+    says = f"{head}: of the lists as they are {beside}."
+    if best["f"] <= used["f"]:
+        return says
     what = "threshold" if best["method"] == "prefixes" else "length"
     return (
-        f"{best['label'].capitalize()} pages, {trial_in_words(best)}: the largest F of any list is"
-        f" {largest}, by {METHODS[best['method'], best['rule']]} at {what}"
-        f" {best['setting']:g}."
+        f"{says} {_named(best)} at {what} {best['setting']:g} would have had {best['f']:.3f}, which"
+        " only hindsight says."
     )
+
+
+def _named(row: Row) -> str:
+    """Return the name of a list."""
+    return METHODS[row["method"], row["rule"]]
 
 
 def precision_recall_chart(own: Sequence[Row]) -> Chart:

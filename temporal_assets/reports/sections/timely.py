@@ -6,7 +6,7 @@ stand (`crawls`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from temporal_assets.reports.document import (
@@ -20,7 +20,7 @@ from temporal_assets.reports.document import (
     unavailable,
 )
 from temporal_assets.reports.sections.crawls import MAKE
-from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent
+from temporal_assets.reports.sections.wording import CRAWLS, Row, counted, grouped, percent, signed
 
 _NOTHING_BORN: Final = Missing("no page was born during a crawl that could be simulated", MAKE)
 
@@ -93,7 +93,23 @@ def _least_budget_sentence(trial_rows: Sequence[Row]) -> str:
         f"{beginning} ours still finds {percent(few['ours']['temporal_remaining'])}"
         f" of the interest in"
         f" the {counted(head['temporal'], 'temporal page')} to come, {_STRATEGIES[best][0]}"
-        f" {percent(others[best])}."
+        f" {percent(others[best])}.{_lead_sentence(few)}"
+    )
+
+
+def _lead_sentence(few: Mapping[str, Row]) -> str:
+    """Return a sentence on the interest in all pages that ours has more than the best other."""
+    others = [row for name, row in few.items() if name not in ("ours", "split")]
+    best = max(others, key=lambda row: row["remaining"])
+    ends = best["remaining_less_ours_low"], best["remaining_less_ours_high"]
+    if None in ends:
+        return ""
+    low, high = -ends[1], -ends[0]
+    verdict = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
+    lead = -100 * best["remaining_less_ours"]
+    return (
+        f" By all pages {verdict} {_STRATEGIES[best['strategy']][0]}: {signed(lead)} points (95 %:"
+        f" {signed(100 * low)} to {signed(100 * high)})."
     )
 
 
@@ -132,6 +148,7 @@ def _strategies(trial_rows: Sequence[Row]) -> Table:
             Column("strategy"),
             Column("fetches an hour", "number"),
             Column("interest to come", "share"),
+            Column("less ours, points"),
             Column("of temporal pages", "share"),
             Column("temporal pages fetched", "share"),
             Column("median delay (minutes)", "number"),
@@ -143,8 +160,9 @@ def _strategies(trial_rows: Sequence[Row]) -> Table:
         tuple(
             (
                 _STRATEGIES[row["strategy"]][0],
-                *(row[n] for n in ("fetches_per_hour", "remaining", "temporal_remaining")),
-                row["temporal_fetched"],
+                *(row[n] for n in ("fetches_per_hour", "remaining")),
+                _less_ours(row),
+                *(row[n] for n in ("temporal_remaining", "temporal_fetched")),
                 _minutes(row["median_delay_hours"]),
                 delay_span(row),
                 _minutes(row["delay_90_hours"]),
@@ -153,6 +171,15 @@ def _strategies(trial_rows: Sequence[Row]) -> Table:
             for row in trial_rows
         ),
     )
+
+
+def _less_ours(row: Row) -> str | None:
+    """Return the difference to ours with its interval, in points; None for ours."""
+    names = ("remaining_less_ours", "remaining_less_ours_low", "remaining_less_ours_high")
+    value, low, high = (row[name] for name in names)
+    if row["strategy"] == "ours" or low is None or high is None:
+        return None
+    return f"{signed(100 * value)} ({signed(100 * low)} to {signed(100 * high)})"
 
 
 def _minutes(hours: float | None) -> float | None:

@@ -27,6 +27,12 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
+def signed(value: float) -> str:
+    """Return a number as text with a sign and one digit after the point; no sign on zero."""
+    text = f"{value:+.1f}"
+    return "0.0" if text in ("-0.0", "+0.0") else text
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 page`, `1,200 pages`, `3 prefixes`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural(noun)}"

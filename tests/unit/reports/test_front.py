@@ -35,6 +35,7 @@ def later(method: str, rule: str, f: float, **more: Any) -> dict[str, Any]:
 
 def reached(k: int, ours: int, baseline: int | None, **more: Any) -> dict[str, Any]:
     row = {"trial": "out_of_time", "horizon_days": 30, "k": k, "wanted": 100}
+    row |= {"lead": 5, "lead_low": -2.0, "lead_high": 12.0}
     return row | {"ours_one_hop": ours, "baseline_one_hop": baseline} | more
 
 
@@ -104,7 +105,7 @@ def figures(found: Front) -> dict[str, tuple[str, str, str]]:
 def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     actual = figures(FRONT)
     assert actual["Right pages in the list (F)"] == (
-        *("0.80", "0.70 to 0.90; list in use 0.40 (0.30 to 0.50)", "good"),
+        *("0.80", "0.70 to 0.90; ahead, list in use 0.40 (0.30 to 0.50)", "good"),
     )
     assert actual["Interest left at fetch"] == (
         *("90.0%", "80.0% to 95.0%; list in use 20.0% (10.0% to 30.0%)", "good"),
@@ -120,9 +121,16 @@ def test_key_figures_stand_beside_what_they_are_compared_with() -> None:
     # As many hubs as the list in use has fronts, on the longest horizon.
     assert actual["New pages that hubs show"] == (
         "80.0%",
-        "71.1% to 86.7% of new temporal pages are linked by 2 hubs; by as many of the list in use"
-        " 30.0% (21.9% to 39.6%)",
+        "71.1% to 86.7% of new temporal pages are linked by 2 hubs, +5 pages (-2 to +12) beside the"
+        " better simple order: level; by as many of the list in use 30.0% (21.9% to 39.6%)",
         "good",
+    )
+    behind = replace(FRONT, reach=[reached(2, 80, 30, lead=-5, lead_low=-9.0, lead_high=-1.0)])
+    assert figures(behind)["New pages that hubs show"][2] == "bad"
+    majority = {"best_baseline": "majority", "f_lead_low": -0.2, "f_lead_high": -0.1}
+    beaten = [later("prefixes", "published", 0.8) | majority, later("baseline", "majority", 0.9)]
+    assert figures(replace(FRONT, lists=beaten))["Right pages in the list (F)"] == (
+        *("0.80", "0.70 to 0.90; behind, majority of the top folder 0.90 (0.80 to 1.00)", "bad"),
     )
 
 

@@ -74,7 +74,7 @@ def test_the_papers_counts_give_the_papers_words() -> None:
     section = lists.site_list(TW)
     assert section.says[0].startswith(
         "The sites (TW 4.3) cover 18.6% more temporal pages than the list in use, with 15.0% fewer"
-        " pages in all (F 0.615 against 0.484)"
+        " pages in all (F 0.615 against 0.484, +0.100, interval +0.050 to +0.200)"
     )
     paper, ours = rows_of(section)[1], rows_of(section)[3]
     assert [round(value, 3) for value in ours[1:-1]] == list(paper[1:-1])
@@ -191,12 +191,14 @@ def claim(graph: float | None, ours: float) -> tuple[str, ...]:
 
 
 def test_the_papers_claim_is_compared_and_not_repeated() -> None:
-    assert "There the paper's claim holds, for its order and for ours." in claim(0.1, 0.09)[0]
-    assert "There the paper's claim holds. " in claim(0.1, 0.4)[0]
+    assert (
+        "In these means the paper's claim holds, for its order and for ours." in claim(0.1, 0.09)[0]
+    )
+    assert "In these means the paper's claim holds. " in claim(0.1, 0.4)[0]
     (said, why) = claim(0.4, 0.1)
     assert "does not hold for its order; it does for ours." in said
     assert why == "Because."
-    assert "There the paper's claim does not hold. " in claim(None, 0.9)[0]
+    assert "In these means the paper's claim does not hold. " in claim(None, 0.9)[0]
     assert len(claim(0.1, 0.09)) == 1
 
 
@@ -236,9 +238,28 @@ def test_what_page_rank_loses_is_drawn_beside_the_best_crawl_of_the_same_pages()
 
 def test_an_order_that_never_has_the_traffic_needs_no_share_of_the_pages() -> None:
     assert (
-        "pages needed for 80% of the traffic: combined (ours) 90.0%, behaviour graph never,"
-        " PageRank 35.0%, breadth first 55.0%, random 80.0% (the"
+        "pages needed for 80% of the traffic, mean of the sites: combined (ours) 90.0%, behaviour"
+        " graph never, PageRank 35.0%, breadth first 55.0%, random 80.0% (the"
     ) in claim(None, 0.9)[0]
+
+
+def test_a_crawl_in_time_says_whether_a_simpler_one_catches_more() -> None:
+    days = {"crawled_from": DAY, "crawled_until": DAY}
+    row = dict.fromkeys(("median_delay_hours", "delay_90_hours", "median_delay_low_hours"), 1.0)
+    row |= {"trial": "out_of_time", "horizon_days": 7, "fetches_per_hour": 3.0, "temporal": 9}
+    row |= {"born": 20, "median_delay_high_hours": 2.0, "fetches": 9, "wasted": 1} | days
+    row |= {"temporal_remaining": 0.9, "temporal_fetched": 1.0, "remaining": 0.8}
+    less = ("remaining_less_ours", "remaining_less_ours_low", "remaining_less_ours_high")
+    ours = row | dict.fromkeys(less, 0.0) | {"strategy": "ours"}
+    for sign, verdict in ((-1, "ahead of"), (1, "it LOSES to")):
+        ends = sorted((sign * 0.01, sign * 0.05))
+        other = row | dict(zip(less, (sign * 0.03, *ends), strict=True)) | {"strategy": "page_rank"}
+        section = timely_crawls([ours, other])
+        points = f"{-3 * sign:+.1f} points (95 %: {-100 * ends[1]:+.1f} to {-100 * ends[0]:+.1f})"
+        assert f"By all pages {verdict} PageRank: {points}." in section.says[0]
+        table = next(block for block in section.blocks if isinstance(block, Table))
+        assert table.rows[0][3] is None
+        assert table.rows[1][3].startswith(f"{3 * sign:+.1f} (")
 
 
 def test_without_data_every_section_says_what_to_do() -> None:
