@@ -28,7 +28,8 @@ from isal import igzip
 from temporal_assets.landing.segments import SegmentWriter
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaner
-from temporal_assets.logs.formats import detect, formats
+from temporal_assets.logs.detect.resolve import resolve
+from temporal_assets.logs.formats import formats
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.memo import Memo
@@ -100,7 +101,7 @@ def _read_file(
     state: formats.State = None
     writer = SegmentWriter(folder, folder.name)
     with streams.open_stream(path, settings.reading, []) as stream:
-        fmt = detect.resolve(source, stream.head)
+        fmt = resolve(source, stream.head)
         blocks = iter(stream)
         while True:
             with _timed(taken, "stream"):

@@ -72,7 +72,7 @@ def _records(log: Path) -> Iterator[tuple[int, Any, Any, Any]]:
     from os import cpu_count
 
     from temporal_assets.landing.reading import ordered
-    from temporal_assets.logs.formats.detect import resolve
+    from temporal_assets.logs.detect.resolve import resolve
     from temporal_assets.logs.formats.formats import advance, parse
     from temporal_assets.logs.read.streams import open_stream
     from temporal_assets.settings import LogSource, Reading

@@ -24,7 +24,8 @@ from temporal_assets.landing.reading import why_unreadable
 from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share, several_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner, reason_of
-from temporal_assets.logs.formats import detect, directives, formats
+from temporal_assets.logs.detect.resolve import resolve
+from temporal_assets.logs.formats import directives, formats
 from temporal_assets.logs.formats.formats import Format, Syntax
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
 from temporal_assets.logs.privacy.redact import redact
@@ -200,7 +201,7 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
         head = stream.head
         if not head.strip():
             return None
-        fmt = detect.resolve(source, head, path.name)
+        fmt = resolve(source, head, path.name)
     if fmt.syntax is Syntax.PARQUET:
         records = _first_rows(path, source, reading, fmt.moment)
         return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())

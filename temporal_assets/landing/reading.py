@@ -30,7 +30,10 @@ from temporal_assets.landing.inventory import (
 from temporal_assets.landing.segments import DaySegments, SegmentWriter, segment_name
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
-from temporal_assets.logs.formats import detect, directives, formats
+from temporal_assets.logs.detect import dated_files
+from temporal_assets.logs.detect.detection import likely_format
+from temporal_assets.logs.detect.resolve import resolve
+from temporal_assets.logs.formats import directives, formats
 from temporal_assets.logs.formats.columns import ColumnsError
 from temporal_assets.logs.formats.formats import Format, Syntax
 from temporal_assets.logs.formats.patterns import PatternError
@@ -74,7 +77,7 @@ class _ReplacedError(Exception):
 
 _UNREADABLE: Final = (
     UnreadableError,
-    detect.UnknownFormatError,
+    dated_files.UnknownFormatError,
     PatternError,
     ServerFormatError,
     ColumnsError,
@@ -485,7 +488,7 @@ class LogReader:
             content.merge(part.content, lines)
         content.describe()
         fmt = facts.format
-        likely = detect.likely_format(facts.head) if content.tally.total("rejected") else None
+        likely = likely_format(facts.head) if content.tally.total("rejected") else None
         self._refuse_future(content)
         if not content.days:
             _explain_nothing(facts, content, likely)
@@ -774,8 +777,8 @@ def _same(records: Records) -> Records:
 
 def _format(item: Pending, stream: streams.LogStream) -> Format:
     try:
-        return detect.resolve(item.source, stream.head, item.path.name)
-    except detect.UnknownFormatError as error:
+        return resolve(item.source, stream.head, item.path.name)
+    except dated_files.UnknownFormatError as error:
         raise UnreadableError(_with_damage(stream.problem, str(error))) from error
 
 

@@ -31,9 +31,10 @@ from temporal_assets.crawl.mirror.wat import read_wat
 from temporal_assets.landing.inventory import LandedFile
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaner
-from temporal_assets.logs.formats import detect
+from temporal_assets.logs.detect import sample
+from temporal_assets.logs.detect.dated_files import UnknownFormatError
+from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.columns import ColumnsError
-from temporal_assets.logs.formats.detect import UnknownFormatError
 from temporal_assets.logs.formats.directives import header_of
 from temporal_assets.logs.formats.formats import Format, Syntax, advance, parse, regex_format
 from temporal_assets.logs.formats.patterns import PatternError
@@ -122,7 +123,7 @@ def _formats() -> dict[str, Target]:
         key = f"log format {name}"
         if key in actual:
             key += f" {len(actual)}"
-        actual[key] = _format(name, seeds, detect.resolve(stated, b""), chosen)
+        actual[key] = _format(name, seeds, resolve(stated, b""), chosen)
     return actual
 
 
@@ -137,9 +138,9 @@ def detection(dice: Dice) -> int:
     for _ in range(_FEW // 4):
         head = mutate.block(seeds[int(dice.integers(0, len(seeds))) :][:1], 30, dice).tobytes()
         with suppress(UnknownFormatError, ColumnsError, PatternError):
-            detect.resolve(LogSource(path="x"), head)
+            resolve(LogSource(path="x"), head)
         header_of(head)
-        detect.shape(head[:500])
+        sample.shape(head[:500])
     return _FEW // 4
 
 

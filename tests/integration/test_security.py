@@ -27,7 +27,7 @@ from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
-from temporal_assets.logs.formats import detect, inference
+from temporal_assets.logs.detect import plausible, value_kinds
 from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact
 from temporal_assets.logs.tables.annotations import read_annotations
 from temporal_assets.logs.tables.site_lists import read_site_list
@@ -249,8 +249,8 @@ def test_expressions_over_what_strangers_write_do_not_backtrack(text: str) -> No
     """A quadratic expression would take minutes on such a text, an exponential one for ever."""
     sample = redact(text.encode(), [text[:20].encode()])
     assert len(sample) <= SAMPLE_CHARACTERS
-    assert not detect._DOTTED.fullmatch(text.encode())
-    assert not inference._HOST.fullmatch(text.encode())
+    assert not plausible._DOTTED.fullmatch(text.encode())
+    assert not value_kinds._HOST.fullmatch(text.encode())
     url = canonical_url(f"https://a.example/{text}?{text}")
     assert url is None or url.isascii()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.formats import State, advance, parse
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.settings import LogSource, Reading

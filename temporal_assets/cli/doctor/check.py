@@ -158,7 +158,7 @@ def _sql_files() -> tuple[str, str]:
 
 def _sources(settings: Settings) -> tuple[str, str]:
     """Check that the settings of each source are valid and that its files exist."""
-    from temporal_assets.logs.formats.detect import resolve
+    from temporal_assets.logs.detect.resolve import resolve
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
     count, gone, wrong = 0, [], []

@@ -147,8 +147,8 @@ def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) 
     from pydantic import ValidationError
 
     from temporal_assets.cli.sources.sources import is_within
+    from temporal_assets.logs.detect.resolve import resolve
     from temporal_assets.logs.formats.columns import check
-    from temporal_assets.logs.formats.detect import resolve
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
     from temporal_assets.settings import LogSource
 

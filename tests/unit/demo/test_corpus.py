@@ -28,7 +28,7 @@ from temporal_assets.demo.formats import LAYOUTS
 from temporal_assets.demo.world.sites import make_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import METHOD
-from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.logs.urls.urls import canonical_url, decode_escapes, is_static, site_of

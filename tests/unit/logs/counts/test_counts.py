@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from temporal_assets.logs.counts.wikipedia import host_of
-from temporal_assets.logs.formats import detect, formats
-from temporal_assets.logs.formats.detect import UnknownFormatError
+from temporal_assets.logs.detect.dated_files import UnknownFormatError
+from temporal_assets.logs.detect.resolve import resolve
+from temporal_assets.logs.formats import formats
 from temporal_assets.logs.read.records import Block, Column, Reject
 from temporal_assets.settings import LogSource, Reading
 
@@ -17,7 +18,7 @@ Read = tuple[str, str, str | None, str | None, tuple[int, int, int]]
 def read(head: bytes, name: str = "", **source: object) -> tuple[str, list[Read]]:
     """The format, and of each row that can be read its time, page, host, referrer and numbers."""
     given = LogSource(path="x", **source)  # type: ignore[arg-type]
-    fmt = detect.resolve(given, head, name)
+    fmt = resolve(given, head, name)
     block = Block(np.frombuffer(head, np.uint8), 1, last=True)
     records = formats.parse(block, fmt, given, Reading())
     counts = records.counts
@@ -184,7 +185,7 @@ def test_a_visitor_makes_it_a_log() -> None:
         b'{"time": 1714979289, "url": "https://e.org/", "address": "192.0.2.1", "views": 3}\n',
     ):
         source = LogSource(path="x")
-        fmt = detect.resolve(source, head)
+        fmt = resolve(source, head)
         block = Block(np.frombuffer(head, np.uint8), 1, last=True)
         assert formats.parse(block, fmt, source, Reading()).counts is None
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.logs.formats.detect import resolve
+from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.formats import parse
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.logs.read.streams import open_stream

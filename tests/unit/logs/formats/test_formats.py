@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from temporal_assets.logs.detect.detection import likely_format
+from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.columns import by_number
-from temporal_assets.logs.formats.detect import likely_format, resolve
 from temporal_assets.logs.formats.formats import ALIASES, FORMATS, Syntax, parse, regex_format
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading

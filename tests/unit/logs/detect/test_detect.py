@@ -14,7 +14,10 @@ from hypothesis import given as given_values
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from temporal_assets.logs.formats.detect import UnknownFormatError, likely_format, resolve, shape
+from temporal_assets.logs.detect.dated_files import UnknownFormatError
+from temporal_assets.logs.detect.detection import likely_format
+from temporal_assets.logs.detect.resolve import resolve
+from temporal_assets.logs.detect.sample import shape
 from temporal_assets.logs.formats.formats import ALIASES, FORMATS, parse
 from temporal_assets.logs.formats.wrapped import WRAPPERS, unwrapped
 from temporal_assets.logs.read.records import Block
