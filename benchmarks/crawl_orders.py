@@ -57,7 +57,7 @@ from temporal_assets.crawl.mirror.traffic import (
 )
 from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls.urls import canonical_url
+from temporal_assets.logs.urls.canonical import canonical_url
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
 

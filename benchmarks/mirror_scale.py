@@ -30,7 +30,7 @@ from temporal_assets.core.graph.page_rank import page_rank, page_rank_run
 from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
 from temporal_assets.crawl.mirror.mirror import FOLDER, load, save
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import load_settings
 

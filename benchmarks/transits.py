@@ -16,7 +16,7 @@ from temporal_assets import contracts
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.statements import run
-from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.storage.store import Store
 
 

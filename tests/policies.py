@@ -14,7 +14,7 @@ from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
 from temporal_assets.core.patterns.pattern_text import pattern_text
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,

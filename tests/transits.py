@@ -16,7 +16,7 @@ import pytest
 
 from temporal_assets import contracts
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.store import Store

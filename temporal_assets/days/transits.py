@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from temporal_assets.contracts import COUNTS, NUMBERED_COUNTS, TRANSITS, URLS, Table
 from temporal_assets.engines.base import Statement
 from temporal_assets.engines.statements import Steps
-from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 

@@ -20,12 +20,9 @@ from temporal_assets import __version__
 from temporal_assets.core.lists.provisional import URGENT_SHARE
 from temporal_assets.core.numerics.proportions import upper_bound
 from temporal_assets.core.patterns.pattern_forest import PortableTree
-from temporal_assets.logs.urls.urls import (
-    SOURCE_EXTENSIONS,
-    STATIC_EXTENSIONS,
-    UrlRules,
-    site_of,
-)
+from temporal_assets.logs.urls.canonical import site_of
+from temporal_assets.logs.urls.static_files import SOURCE_EXTENSIONS, STATIC_EXTENSIONS
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.document import (
     FORMAT,
     LATER_TIERS,

@@ -27,7 +27,9 @@ from numpy.typing import NDArray
 from temporal_assets.core.numerics.arrays import Int8s, Int32s, Int64s
 from temporal_assets.core.patterns.pattern_forest import Forest, plant
 from temporal_assets.core.text.texts import Texts, texts
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages
+from temporal_assets.logs.urls.canonical import canonical_url
+from temporal_assets.logs.urls.plain_urls import plain_pages
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy import document as documents
 from temporal_assets.policy.document import Action, Document, SiteTree, tier_of_action
 from temporal_assets.policy.kernels import (

@@ -28,7 +28,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.statements import run
-from temporal_assets.logs.urls.urls import SITE, site_of
+from temporal_assets.logs.urls.canonical import SITE, site_of
 from temporal_assets.settings import load_settings
 from tests.tables import write_table
 

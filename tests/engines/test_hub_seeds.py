@@ -21,7 +21,7 @@ from temporal_assets import contracts
 from temporal_assets.core.hubs import yields
 from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.quality.evaluate import Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Hubs, Settings, load_settings

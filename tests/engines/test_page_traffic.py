@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.windows.traffic.page_traffic import (
     CHANCE,
     by_statements,

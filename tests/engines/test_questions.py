@@ -29,7 +29,7 @@ from temporal_assets.defs.metadata.samples import sample
 from temporal_assets.engines import chosen
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls.urls import DEFAULT
+from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.ops import what_if
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.measure import measure, offenders, parameters

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import opened
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.ops.catalogue import fill
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings

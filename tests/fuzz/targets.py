@@ -44,7 +44,9 @@ from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.logs.tables.annotations import read_annotations
 from temporal_assets.logs.tables.site_lists import read_site_list
-from temporal_assets.logs.urls.urls import DEFAULT, canonical_url, decode_escapes, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.escapes import decode_escapes
+from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.policy.document import PolicyError, as_text
 from temporal_assets.policy.matcher import Policy
 from temporal_assets.settings import LogSource, Settings, SettingsError, load_settings

@@ -22,7 +22,7 @@ import pytest
 pytest.importorskip("scrapy", reason="the scrapy extra is not installed")
 pytest.importorskip("feedparser", reason="the scrapy extra is not installed")
 
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,

@@ -31,7 +31,8 @@ from temporal_assets.logs.detect import plausible, value_kinds
 from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact
 from temporal_assets.logs.tables.annotations import read_annotations
 from temporal_assets.logs.tables.site_lists import read_site_list
-from temporal_assets.logs.urls.urls import DEFAULT, canonical_url
+from temporal_assets.logs.urls.canonical import canonical_url
+from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.reports.plots import as_markdown
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store

@@ -19,7 +19,7 @@ import temporal_assets
 from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror import mirror
 from temporal_assets.logs.privacy.key_periods import NOTES
-from temporal_assets.logs.urls.urls import DEFAULT
+from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
 from temporal_assets.settings import Settings, load_settings

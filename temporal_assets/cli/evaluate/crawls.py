@@ -193,7 +193,7 @@ def _traffic(
 ) -> tuple[Any, Any]:
     from temporal_assets.crawl.mirror.traffic import clicks_of, learning_of, traffic_of
     from temporal_assets.engines.chosen import engine_of
-    from temporal_assets.logs.urls.urls import UrlRules
+    from temporal_assets.logs.urls.url_rules import UrlRules
     from temporal_assets.storage.store import Store
 
     store, engine = Store.open(settings), engine_of(settings)

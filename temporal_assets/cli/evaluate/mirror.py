@@ -107,7 +107,7 @@ def make(
     from temporal_assets.crawl.mirror.mirror import MirrorBuilder, NoMirror, save
     from temporal_assets.crawl.mirror.page_html import FILE, HtmlKeeper
     from temporal_assets.crawl.mirror.sources import is_link_table
-    from temporal_assets.logs.urls.urls import UrlRules
+    from temporal_assets.logs.urls.url_rules import UrlRules
     from temporal_assets.machine.scratch import scratch_folder
 
     with scratch_folder(settings.state / "tmp") as scratch:
@@ -138,7 +138,7 @@ def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     from temporal_assets.crawl.mirror.edge_list import BadLinks
     from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
     from temporal_assets.engines.chosen import engine_of
-    from temporal_assets.logs.urls.urls import UrlRules
+    from temporal_assets.logs.urls.url_rules import UrlRules
 
     rules, left, bad = UrlRules.from_settings(settings.cleaning), list(files), 0
     while True:

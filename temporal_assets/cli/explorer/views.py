@@ -16,7 +16,8 @@ from temporal_assets.cli.explorer.rows import CANDIDATES, SORTS, Paged, Row, Win
 from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.cli.show.page import explained
 from temporal_assets.core.text.readable import readable
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import on_ladder
 from temporal_assets.policy.matcher import Decision
 from temporal_assets.reports.charts.svg_icicle import icicle, share_legend

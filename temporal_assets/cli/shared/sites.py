@@ -14,7 +14,7 @@ def named_site(text: str) -> str:
     `https://Bücher.example:8080/neu` means xn--bcher-kva.example. What cannot be a host stays as it
     is, and is then found nowhere.
     """
-    from temporal_assets.logs.urls.urls import canonical_url, site_of
+    from temporal_assets.logs.urls.canonical import canonical_url, site_of
 
     host = _SCHEME.sub("", text.strip(), count=1).split("/", 1)[0]
     page = canonical_url(f"https://{host}/")

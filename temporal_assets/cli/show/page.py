@@ -109,7 +109,8 @@ def _explained(
 
 
 def _canonical(url: str, settings: Settings) -> str:
-    from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+    from temporal_assets.logs.urls.canonical import canonical_url
+    from temporal_assets.logs.urls.url_rules import UrlRules
 
     page = canonical_url(url, UrlRules.from_settings(settings.cleaning))
     if page is None:
@@ -136,7 +137,7 @@ def _find(store: Store, settings: Settings, page: str, day: dt.date) -> tuple[_R
     """
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.engines.sql import literal
-    from temporal_assets.logs.urls.urls import site_of
+    from temporal_assets.logs.urls.canonical import site_of
 
     inputs = {name: store.files(name, day) for name in _TABLES}
     # By its site as well: rows lie in that order, so most of them are not read.

@@ -278,7 +278,8 @@ def _show_matches(
     stored: StoredPatterns, urls: list[str], settings: Settings, as_json: bool
 ) -> None:
     """Print the pattern of each URL, or why there is none."""
-    from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+    from temporal_assets.logs.urls.canonical import canonical_url
+    from temporal_assets.logs.urls.url_rules import UrlRules
 
     rules = UrlRules.from_settings(settings.cleaning)
     canonical = [canonical_url(url, rules) for url in urls]

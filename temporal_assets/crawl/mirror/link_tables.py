@@ -30,7 +30,8 @@ from temporal_assets.crawl.mirror.mirror import Mirror, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.parquet_batches import FAULTS, batches, require_bounded
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 
 _ROWS: Final = 200_000
 _EDGES: Final = pa.schema({"source": pa.string(), "target": pa.string(), "nofollow": pa.bool_()})

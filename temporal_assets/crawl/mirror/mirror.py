@@ -33,7 +33,8 @@ from temporal_assets.core.numerics.arrays import Flags, Int64s
 from temporal_assets.crawl.mirror.page_html import FILE as HTML
 from temporal_assets.crawl.mirror.page_html import HtmlKeeper
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import DEFAULT, UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import DEFAULT, UrlRules
 from temporal_assets.machine.durable import replace_text, sync
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings

@@ -23,7 +23,8 @@ from temporal_assets.core.graph.link_graph import distinct_links
 from temporal_assets.crawl.mirror.mirror import Mirror, MirrorBuilder, NoMirror, site_ranges
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 
 CRAWL_TRIPLES: Final = passing(
     "crawl_triples",

@@ -39,18 +39,16 @@ from temporal_assets.logs.read.encode import (
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Column, Counts, Offsets, Records, Reject
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
-from temporal_assets.logs.urls.urls import (
-    UrlRules,
-    canonical_url,
-    decode_escapes,
-    is_static,
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.escapes import decode_escapes
+from temporal_assets.logs.urls.plain_urls import (
     plain_pages,
     plain_targets,
     plainly_spelled,
-    site_of,
-    sure_pages,
     tidied,
 )
+from temporal_assets.logs.urls.static_files import is_static, sure_pages
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import (
     DEFAULT_SCHEME,
     REJECT_SAMPLES,

@@ -14,9 +14,10 @@ from typing import Final
 
 import numpy as np
 
+from temporal_assets.logs.fields.field_arrays import Fields
+from temporal_assets.logs.fields.interpretation import interpret_fields
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.times import DAY
-from temporal_assets.logs.fields.tokenize import Fields, interpret_fields
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 
 _OLDEST: Final = 20 * 365 * DAY

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.logs.counts.counted import CountColumns
+from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.forwarded import forwarded_or_remote
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.times import BAD, localise
-from temporal_assets.logs.fields.tokenize import Fields, Lines
 from temporal_assets.logs.read.encode import encode, to_list
 from temporal_assets.logs.read.kernels import MINUS, NEWLINE
 from temporal_assets.logs.read.records import Block, Bytes, Column, Offsets, Records, Reject

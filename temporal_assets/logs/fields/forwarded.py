@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text.texts import find_byte
-from temporal_assets.logs.fields.tokenize import bare_address
+from temporal_assets.logs.fields.addresses import bare_address
 from temporal_assets.logs.privacy.clients import plain_ipv4
 from temporal_assets.logs.privacy.pseudonyms import MAX_ADDRESS, first_forwarded, packed_address
 from temporal_assets.logs.read.encode import encode, from_values, take, to_list

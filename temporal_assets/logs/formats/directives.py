@@ -18,7 +18,9 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.logs.fields.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.layouts import SKIP, Kind, Layout, Slot
+from temporal_assets.logs.fields.lines import check_lines, find_directives, find_lines
 from temporal_assets.logs.fields.rewrite import (
     CLOUDFRONT_ENCODED,
     decoded,
@@ -27,14 +29,7 @@ from temporal_assets.logs.fields.rewrite import (
     with_scheme,
 )
 from temporal_assets.logs.fields.times import BAD, NO_DAY
-from temporal_assets.logs.fields.tokenize import (
-    Fields,
-    Lines,
-    check_lines,
-    find_directives,
-    find_lines,
-    split_lines,
-)
+from temporal_assets.logs.fields.tokenize import split_lines
 from temporal_assets.logs.read.records import Block, Bytes, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 

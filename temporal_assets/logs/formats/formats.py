@@ -25,6 +25,7 @@ import numpy as np
 
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.counts.wikipedia import as_clickstream, as_pageviews
+from temporal_assets.logs.fields.addresses import drop_ports
 from temporal_assets.logs.fields.assemble import (
     assemble,
     count_columns,
@@ -32,6 +33,7 @@ from temporal_assets.logs.fields.assemble import (
     line_text,
     reject_cut_line,
 )
+from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.layouts import (
     COLUMN_NAMES,
     COUNTS,
@@ -42,6 +44,7 @@ from temporal_assets.logs.fields.layouts import (
     after_words,
     layout,
 )
+from temporal_assets.logs.fields.lines import check_lines, find_lines
 from temporal_assets.logs.fields.rewrite import (
     CLOUDFRONT_ENCODED,
     Decode,
@@ -51,14 +54,7 @@ from temporal_assets.logs.fields.rewrite import (
     with_url_prefix,
 )
 from temporal_assets.logs.fields.times import BAD, last_repeated
-from temporal_assets.logs.fields.tokenize import (
-    Fields,
-    Lines,
-    check_lines,
-    drop_ports,
-    find_lines,
-    split_lines,
-)
+from temporal_assets.logs.fields.tokenize import split_lines
 from temporal_assets.logs.formats import directives, patterns, structured, tables
 from temporal_assets.logs.formats.columns import (
     check,

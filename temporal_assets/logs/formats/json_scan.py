@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import constant, inlined, loop
 from temporal_assets.core.text.texts import find_either
+from temporal_assets.logs.fields.field_arrays import Flags, Lines, Reasons
 from temporal_assets.logs.fields.layouts import SLOTS, Slot
-from temporal_assets.logs.fields.tokenize import Flags, Lines, Reasons
 from temporal_assets.logs.read.kernels import (
     BACKSLASH,
     BRACE,

@@ -13,10 +13,12 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.logs.fields.assemble import assemble, column, line_text, reject_cut_line
+from temporal_assets.logs.fields.field_arrays import Fields
+from temporal_assets.logs.fields.interpretation import interpret_fields
 from temporal_assets.logs.fields.layouts import COLUMN_NAMES, Slot
+from temporal_assets.logs.fields.lines import check_lines, find_lines
 from temporal_assets.logs.fields.rewrite import with_query
 from temporal_assets.logs.fields.times import BAD
-from temporal_assets.logs.fields.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.formats.columns import require
 from temporal_assets.logs.read.records import Block, Records, Reject
 from temporal_assets.settings import LogSource, Reading

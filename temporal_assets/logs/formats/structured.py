@@ -27,10 +27,12 @@ from temporal_assets.logs.fields.assemble import (
     line_text,
     reject_cut_line,
 )
+from temporal_assets.logs.fields.field_arrays import Fields
+from temporal_assets.logs.fields.interpretation import interpret_fields
 from temporal_assets.logs.fields.layouts import Slot
+from temporal_assets.logs.fields.lines import check_lines, find_lines
 from temporal_assets.logs.fields.rewrite import with_hosts, with_query
 from temporal_assets.logs.fields.times import BAD
-from temporal_assets.logs.fields.tokenize import Fields, check_lines, find_lines, interpret_fields
 from temporal_assets.logs.formats.columns import is_counted
 from temporal_assets.logs.formats.json_scan import ESCAPED, NUMBER, Path, Paths, Scan, keys_of, scan
 from temporal_assets.logs.read.kernels import BRACE

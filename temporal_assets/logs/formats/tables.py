@@ -23,7 +23,9 @@ from temporal_assets.logs.fields.assemble import (
     line_text,
     reject_cut_line,
 )
+from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.layouts import COLUMN_NAMES, SKIP, Kind, Layout, Slot
+from temporal_assets.logs.fields.lines import check_lines, find_lines
 from temporal_assets.logs.fields.rewrite import (
     halve_quotes,
     has_doubled_quotes,
@@ -31,13 +33,7 @@ from temporal_assets.logs.fields.rewrite import (
     with_query,
 )
 from temporal_assets.logs.fields.times import BAD
-from temporal_assets.logs.fields.tokenize import (
-    Fields,
-    Lines,
-    check_lines,
-    find_lines,
-    split_lines,
-)
+from temporal_assets.logs.fields.tokenize import split_lines
 from temporal_assets.logs.formats.columns import (
     by_number,
     is_counted,

@@ -35,7 +35,7 @@ from temporal_assets.logs.privacy.key_periods import (
     marks,
     note,
 )
-from temporal_assets.logs.urls.urls import decode_escapes
+from temporal_assets.logs.urls.escapes import decode_escapes
 from temporal_assets.settings import Privacy
 
 KEY_BYTES: Final = 32

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.logs.read.text_files import decoded, lines_of
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url
+from temporal_assets.logs.urls.canonical import canonical_url
+from temporal_assets.logs.urls.url_rules import UrlRules
 
 TEMPORAL: Final = frozenset({"temporal", "news", "1", "1.0", "true", "yes", "t", "y"})
 UNTEMPORAL: Final = frozenset(

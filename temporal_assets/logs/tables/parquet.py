@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 
 from temporal_assets.logs.counts.counted import with_counts
 from temporal_assets.logs.fields.assemble import assemble, column, count_columns, known_times
+from temporal_assets.logs.fields.field_arrays import Fields
+from temporal_assets.logs.fields.interpretation import interpret_fields
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.rewrite import with_hosts, with_query, with_url_prefix
 from temporal_assets.logs.fields.times import BAD, last_repeated
-from temporal_assets.logs.fields.tokenize import Fields, interpret_fields
 from temporal_assets.logs.formats.columns import (
     ColumnsError,
     is_counted,

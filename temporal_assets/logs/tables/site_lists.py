@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.logs.read.text_files import decoded, lines_of
-from temporal_assets.logs.urls.urls import DEFAULT, UrlRules, canonical_url
+from temporal_assets.logs.urls.canonical import canonical_url
+from temporal_assets.logs.urls.url_rules import DEFAULT, UrlRules
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)

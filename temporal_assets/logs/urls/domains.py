@@ -1,7 +1,7 @@
 """The registrable domain of a host: the part that somebody registered.
 
 Here: public suffixes (`co.uk`, `github.io`), from the list that is installed with the package
-`publicsuffixlist`; nothing is fetched. Not here: what a host is (`urls`).
+`publicsuffixlist`; nothing is fetched. Not here: what the site of a URL is (`canonical`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.document import SKIP_TIER, Document
 from temporal_assets.policy.exports.rules import allowed, by_rank, denied, rules
 

@@ -43,7 +43,7 @@ from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.crawl.mirror.mirror import Mirror
 from temporal_assets.crawl.mirror.traffic import CRAWL_SQL, mirror_of
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.windows.crawls.crawl_simulation import (
     MOST_PAGES,
     MOST_SITES,

@@ -24,7 +24,7 @@ from temporal_assets.core.graph.reach import Lead, Reach, groups_of, lead, reach
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList
-from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.windows.evaluation.trials import MOST_PAGES, Trial, baseline, trials
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.given_files import content_of_file, file_in

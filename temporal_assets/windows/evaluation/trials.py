@@ -31,7 +31,7 @@ from temporal_assets.core.labels.concentration import concentration
 from temporal_assets.core.text.page_section import SECTION
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.logs.tables.site_lists import SiteList, read_site_list
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, learned_days

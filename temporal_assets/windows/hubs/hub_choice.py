@@ -17,7 +17,7 @@ from temporal_assets.contracts import passing
 from temporal_assets.core.hubs.yields import HubYield, NewLinks, learn
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
-from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.days import observed_days
 from temporal_assets.windows.hubs.chosen_hubs import (

@@ -17,7 +17,7 @@ from temporal_assets.core.hubs.yields import NewLinks, learn
 from temporal_assets.core.numerics.arrays import Flags, Int64s
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import ParquetRows, whole_table
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.windows.frame.asset import Job
 from temporal_assets.windows.frame.days import observed_days
 from temporal_assets.windows.hubs.chosen_hubs import (

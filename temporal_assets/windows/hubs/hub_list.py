@@ -14,7 +14,7 @@ from temporal_assets.core.hubs.interest import HubInterest, interest_of
 from temporal_assets.core.hubs.revisits import found_share, intervals, priced_intervals
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int64s
 from temporal_assets.core.numerics.rounding import rounded_up
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.settings import Hubs
 from temporal_assets.windows.hubs.chosen_hubs import (
     FACTS,

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from temporal_assets.contracts import passing
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.engines.parquet_rows import whole_table
-from temporal_assets.logs.urls.urls import site_of
+from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset

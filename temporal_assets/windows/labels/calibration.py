@@ -25,7 +25,7 @@ from temporal_assets.core.labels.calibration import (
 )
 from temporal_assets.core.labels.score_grid import concentrations, interest
 from temporal_assets.logs.tables.annotations import Annotations, read_annotations
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.days import observed_days

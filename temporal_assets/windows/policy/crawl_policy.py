@@ -21,7 +21,8 @@ from temporal_assets import contracts
 from temporal_assets.core.crawls.visit_rates import LONGEST, days_watched, stretch
 from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
 from temporal_assets.core.patterns.pattern_rules import tree_of
-from temporal_assets.logs.urls.urls import UrlRules, site_of
+from temporal_assets.logs.urls.canonical import site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import (
     HUBS,
     PATTERNS,

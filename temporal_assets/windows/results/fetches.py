@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_files
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 

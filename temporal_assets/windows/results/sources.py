@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.core.crawls.visit_rates import bounds, interval, pages_an_hour
 from temporal_assets.crawl.results import Fetch
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import Settings
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.frame.given_files import content_of_file, file_in

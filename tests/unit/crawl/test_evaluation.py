@@ -13,7 +13,8 @@ from temporal_assets.crawl.evaluation import Evaluation, Politeness, evaluate, e
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.sources import read_sources
 from temporal_assets.crawl.mirror.traffic import Learning, Traffic, add_transits, clicks_of
-from temporal_assets.logs.urls.urls import DEFAULT, SITE, site_of
+from temporal_assets.logs.urls.canonical import SITE, site_of
+from temporal_assets.logs.urls.url_rules import DEFAULT
 
 HOME = "https://a.example/"
 OLD = [f"https://a.example/old/page-{i}.html" for i in range(400)]

@@ -16,7 +16,7 @@ from temporal_assets.crawl.mirror.mirror import MirrorBuilder, NoMirror
 from temporal_assets.crawl.mirror.sources import is_link_table, read_sources
 from temporal_assets.crawl.mirror.traffic import Traffic, add_transits, mirror_of
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls.urls import DEFAULT
+from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.settings import load_settings
 
 

@@ -19,7 +19,7 @@ from temporal_assets.core.crawls.visit_rates import pages_an_hour, stretch
 from temporal_assets.crawl.results import Fetch, identity, read_fetches, result_files
 from temporal_assets.crawl.results.fetch import fetch_of, time_of
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.settings import Crawls, Orchestration, Settings
 from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.results.fetches import fetches_between

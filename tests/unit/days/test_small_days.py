@@ -19,7 +19,7 @@ from temporal_assets.engines.batches import SMALL_ROWS, small_batches
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.statements import Steps, run, run_together
 from temporal_assets.landing.segments import SCHEMA
-from temporal_assets.logs.urls.urls import SITE
+from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.settings import load_settings
 
 DAYS = [dt.date(2026, 3, n) for n in range(1, 7)]

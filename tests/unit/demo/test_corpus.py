@@ -31,7 +31,9 @@ from temporal_assets.logs.clean.cleaning import METHOD
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.formats import FORMATS, parse
 from temporal_assets.logs.read.records import Block, Records
-from temporal_assets.logs.urls.urls import canonical_url, decode_escapes, is_static, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.escapes import decode_escapes
+from temporal_assets.logs.urls.static_files import is_static
 from temporal_assets.settings import (
     ROBOT_PAGES_PER_MINUTE,
     ROBOT_PAGES_WITHOUT_REFERRER,

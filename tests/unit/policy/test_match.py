@@ -26,7 +26,9 @@ from temporal_assets.core.patterns.pattern_forest import NOWHERE, desk_for, plan
 from temporal_assets.core.patterns.pattern_match import compile_matcher
 from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, pattern_tree
 from temporal_assets.core.text.texts import texts
-from temporal_assets.logs.urls.urls import UrlRules, canonical_url, plain_pages, site_of
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.plain_urls import plain_pages
+from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy import Decision, NewerPolicy, Policy, PolicyError
 from temporal_assets.policy.assemble import PATTERNS, assemble
 from temporal_assets.policy.bundle import SCHEMA_FILE

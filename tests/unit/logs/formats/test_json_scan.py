@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.logs.fields.layouts import Slot
-from temporal_assets.logs.fields.tokenize import find_lines
+from temporal_assets.logs.fields.lines import find_lines
 from temporal_assets.logs.formats import structured
 from temporal_assets.logs.formats.formats import FORMATS
 from temporal_assets.logs.formats.json_scan import Path, Paths, keys_of, scan

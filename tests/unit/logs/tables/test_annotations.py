@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.tables.annotations import AnnotatedPage, BadRow, Repeat, read_annotations
-from temporal_assets.logs.urls.urls import UrlRules
+from temporal_assets.logs.urls.url_rules import UrlRules
 
 RULES = UrlRules()
 

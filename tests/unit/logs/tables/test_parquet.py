@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.logs.fields.tokenize import Fields
+from temporal_assets.logs.fields.field_arrays import Fields
 from temporal_assets.logs.formats.columns import ColumnsError
 from temporal_assets.logs.read.records import Bytes, Records, Reject
 from temporal_assets.logs.tables import parquet

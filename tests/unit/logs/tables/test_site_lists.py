@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.tables.site_lists import read_site_list
-from temporal_assets.logs.urls.urls import canonical_url
+from temporal_assets.logs.urls.canonical import canonical_url
 
 FILE = b"""\xef\xbb\xbf# Sites of the crawler.
 

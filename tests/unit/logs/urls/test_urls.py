@@ -15,31 +15,27 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.read.encode import from_values
-from temporal_assets.logs.urls import urls
-from temporal_assets.logs.urls.urls import (
+from temporal_assets.logs.urls import url_rules
+from temporal_assets.logs.urls.canonical import canonical_url, site_of
+from temporal_assets.logs.urls.escapes import decode_escapes
+from temporal_assets.logs.urls.plain_urls import (
     NOT_PLAIN,
     PLAIN_HTTP,
     PLAIN_HTTPS,
-    SESSION_KEYS,
-    STATIC_EXTENSIONS,
-    UrlRules,
-    canonical_url,
-    decode_escapes,
-    is_static,
     plain_pages,
     plain_targets,
     plainly_spelled,
-    site_of,
-    sure_pages,
     tidied,
 )
+from temporal_assets.logs.urls.static_files import STATIC_EXTENSIONS, is_static, sure_pages
+from temporal_assets.logs.urls.url_rules import SESSION_KEYS, UrlRules
 from temporal_assets.settings import Cleaning
 
 KEEP_SCHEME = UrlRules(scheme="keep")
 
 
 def _documentation(repository: Path) -> str:
-    return (repository / "docs" / "canonical-urls.md").read_text()
+    return (repository / "docs" / "canonical-canonical.md").read_text()
 
 
 def _section(text: str, heading: str) -> str:
@@ -63,10 +59,10 @@ def test_the_documentation_lists_every_dropped_key(repository: Path) -> None:
     section = _section(_documentation(repository), "Keys that are dropped")
     blocks = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
     assert [frozenset(block.split()) for block in blocks] == [
-        urls.SESSION_KEYS,
-        urls.TRACKING_KEYS,
-        urls.ADDRESS_KEYS,
-        urls.PATH_PARAMETERS,
+        url_rules.SESSION_KEYS,
+        url_rules.TRACKING_KEYS,
+        url_rules.ADDRESS_KEYS,
+        url_rules.PATH_PARAMETERS,
     ]
 
 
