@@ -29,7 +29,7 @@ from temporal_assets.landing.segments import SegmentWriter
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats import formats
+from temporal_assets.logs.formats import parsing
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.memo import Memo
@@ -98,7 +98,7 @@ def _read_file(
     taken: dict[str, float],
 ) -> int:
     lines = 0
-    state: formats.State = None
+    state: parsing.State = None
     writer = SegmentWriter(folder, folder.name)
     with streams.open_stream(path, settings.reading, []) as stream:
         fmt = resolve(source, stream.head)
@@ -109,8 +109,8 @@ def _read_file(
             if block is None:
                 break
             with _timed(taken, "parse"):
-                records = formats.parse(block, fmt, source, settings.reading, state)
-                state = formats.advance(block, fmt, state, source)
+                records = parsing.parse(block, fmt, source, settings.reading, state)
+                state = parsing.advance(block, fmt, state, source)
             with _timed(taken, "clean"):
                 cleaned = cleaner.clean(records)
             with _timed(taken, "write"):

@@ -73,7 +73,7 @@ def _records(log: Path) -> Iterator[tuple[int, Any, Any, Any]]:
 
     from temporal_assets.landing.reading import ordered
     from temporal_assets.logs.detect.resolve import resolve
-    from temporal_assets.logs.formats.formats import advance, parse
+    from temporal_assets.logs.formats.parsing import advance, parse
     from temporal_assets.logs.read.streams import open_stream
     from temporal_assets.settings import LogSource, Reading
 

@@ -14,7 +14,7 @@ from typing import Any
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.formats.parsing import State, advance, parse
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read.paths import expand
 from temporal_assets.logs.read.streams import open_stream

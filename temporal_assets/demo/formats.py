@@ -157,7 +157,7 @@ LAYOUTS: Final = {
         nothing=b"",
     ),
 }  # fmt: skip
-"""Layouts by the names under which `temporal_assets.logs.formats.formats` reads them."""
+"""Layouts by the names under which `temporal_assets.logs.formats.known_formats` reads them."""
 
 
 class Writer:

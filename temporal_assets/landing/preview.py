@@ -25,8 +25,8 @@ from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share, several_s
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner, reason_of
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats import directives, formats
-from temporal_assets.logs.formats.formats import Format, Syntax
+from temporal_assets.logs.formats import directives, parsing
+from temporal_assets.logs.formats.format import Format, Syntax
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, packed_address
 from temporal_assets.logs.privacy.redact import redact
 from temporal_assets.logs.read import slash_dates
@@ -207,7 +207,7 @@ def _sample(path: LogPath, source: LogSource, settings: Settings) -> _Sample | N
         return None if records is None else _Sample(fmt, _rows(records, _LINES), frozenset())
     is_all = len(head) < HEAD_BYTES
     block = Block(np.frombuffer(head if is_all else _whole_lines(head), np.uint8), 1, last=True)
-    records = formats.parse(block, fmt, source, reading)
+    records = parsing.parse(block, fmt, source, reading)
     sites = directives.sites_of(head) if fmt.syntax is Syntax.DIRECTIVES else frozenset()
     return _Sample(fmt, _rows(records, _LINES), sites) if len(records) else None
 

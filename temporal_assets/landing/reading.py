@@ -33,9 +33,9 @@ from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
 from temporal_assets.logs.detect import dated_files
 from temporal_assets.logs.detect.detection import likely_format
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats import directives, formats
+from temporal_assets.logs.formats import directives, parsing
 from temporal_assets.logs.formats.columns import ColumnsError
-from temporal_assets.logs.formats.formats import Format, Syntax
+from temporal_assets.logs.formats.format import Format, Syntax
 from temporal_assets.logs.formats.patterns import PatternError
 from temporal_assets.logs.formats.server_formats import ServerFormatError
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
@@ -173,9 +173,9 @@ class _Seam:
     edges: Edges
     lines: int
     """Number of lines in the range."""
-    before: formats.State
+    before: parsing.State
     """State of the file before the range: of all ranges but the first a guess from its head."""
-    after: formats.State
+    after: parsing.State
 
     @classmethod
     def of(cls, stream: streams.LogStream, walk: _Walk) -> _Seam | None:
@@ -189,8 +189,8 @@ class _Seam:
 class _Walk:
     """State of a file before and after the blocks that a task has parsed."""
 
-    before: formats.State
-    after: formats.State
+    before: parsing.State
+    after: parsing.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +456,7 @@ class LogReader:
                 raise _ReplacedError
             fmt = _format(item, stream)
             content = _Content(self._folder(item), REJECT_SAMPLES)
-            guess = formats.likely_state(stream.head, fmt, item.source) if share.number else None
+            guess = parsing.likely_state(stream.head, fmt, item.source) if share.number else None
             state = guess if stream.part else None
             walk = _Walk(state, state)
             for cleaned, holds in self._cleaned(item, stream, fmt, walk, pool, share):
@@ -548,8 +548,8 @@ class LogReader:
                 if number > share.number:
                     return
                 if number == share.number:
-                    yield partial(formats.parse, block, fmt, item.source, reading, walk.after)
-                walk.after = formats.advance(block, fmt, walk.after, item.source)
+                    yield partial(parsing.parse, block, fmt, item.source, reading, walk.after)
+                walk.after = parsing.advance(block, fmt, walk.after, item.source)
 
         def clean(task: Callable[[], Records]) -> tuple[Cleaned, _Holds]:
             records = task()
@@ -590,7 +590,7 @@ class LogReader:
         )
         raise UnreadableError(
             "no line names an address (`-`), so all visitors would be one, and no page would have"
-            f" more than one view a day. {remedy} (docs/log-formats.md)"
+            f" more than one view a day. {remedy} (docs/log-known_formats.md)"
         )
 
     def _folder(self, item: Pending) -> Path:

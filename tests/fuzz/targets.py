@@ -36,7 +36,8 @@ from temporal_assets.logs.detect.dated_files import UnknownFormatError
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.columns import ColumnsError
 from temporal_assets.logs.formats.directives import header_of
-from temporal_assets.logs.formats.formats import Format, Syntax, advance, parse, regex_format
+from temporal_assets.logs.formats.format import Format, Syntax, regex_format
+from temporal_assets.logs.formats.parsing import advance, parse
 from temporal_assets.logs.formats.patterns import PatternError
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, first_forwarded, packed_address
 from temporal_assets.logs.privacy.redact import SAMPLE_CHARACTERS, redact

@@ -15,7 +15,7 @@ import pytest
 from temporal_assets.logs.detect.dated_files import UnknownFormatError
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.columns import ColumnsError
-from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.formats.parsing import State, advance, parse
 from temporal_assets.logs.read.records import Column, Reject
 from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.settings import LogSource, Reading

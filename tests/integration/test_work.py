@@ -34,7 +34,8 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.clean import cleaning
 from temporal_assets.logs.formats import structured
-from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.formats.known_formats import FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.store import Store

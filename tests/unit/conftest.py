@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats.formats import State, advance, parse
+from temporal_assets.logs.formats.parsing import State, advance, parse
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 

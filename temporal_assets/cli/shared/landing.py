@@ -150,7 +150,8 @@ def _of_counts(files: Sequence[LandedFile]) -> str:
 
 def _way_to_referrers(file: LandedFile) -> str:
     """Return advice for lines that name referrers in a field that was not recognised."""
-    from temporal_assets.logs.formats.formats import FORMATS, NAMED, Syntax
+    from temporal_assets.logs.formats.format import Syntax
+    from temporal_assets.logs.formats.known_formats import FORMATS, NAMED
 
     name = file.format.split()[0]
     if name in NAMED:

@@ -12,7 +12,8 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from temporal_assets.logs.counts.file_dates import clickstream_of, moment_of_file
-from temporal_assets.logs.formats.formats import FORMATS, Format, Syntax
+from temporal_assets.logs.formats.format import Format, Syntax
+from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.settings import LogSource
 
 

@@ -31,15 +31,9 @@ from temporal_assets.logs.detect.sample import (
 )
 from temporal_assets.logs.detect.table_formats import table_format
 from temporal_assets.logs.formats import directives, tables
-from temporal_assets.logs.formats.formats import (
-    FORMATS,
-    SNOWPLOW_FIELDS,
-    Format,
-    Syntax,
-    server_format,
-    shipped,
-    with_known_keys,
-)
+from temporal_assets.logs.formats.format import Format, Syntax, server_format, shipped
+from temporal_assets.logs.formats.json_columns import with_known_keys
+from temporal_assets.logs.formats.known_formats import FORMATS, SNOWPLOW_FIELDS
 from temporal_assets.logs.formats.wrapped import (
     EVENT,
     VISIT,

@@ -38,7 +38,8 @@ from temporal_assets.logs.formats.columns import (
     suggested,
     suggested_by_names,
 )
-from temporal_assets.logs.formats.formats import FORMATS, Syntax
+from temporal_assets.logs.formats.format import Syntax
+from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.logs.formats.wrapped import WRAPPERS, lines_within, place_of
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams

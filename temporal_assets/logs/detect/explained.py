@@ -16,7 +16,8 @@ from temporal_assets.logs.detect.plausible import DEFAULT_READING, value_of
 from temporal_assets.logs.detect.sample import SAMPLE_LINES
 from temporal_assets.logs.detect.value_kinds import is_agent, is_host, is_target, is_url
 from temporal_assets.logs.fields.layouts import Kind
-from temporal_assets.logs.formats.formats import Format, parse
+from temporal_assets.logs.formats.format import Format
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource
 

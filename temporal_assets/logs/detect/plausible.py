@@ -16,7 +16,8 @@ import numpy as np
 
 from temporal_assets.logs.fields.layouts import Kind, Slot
 from temporal_assets.logs.fields.times import DAY
-from temporal_assets.logs.formats.formats import Format, Syntax, parse
+from temporal_assets.logs.formats.format import Format, Syntax
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.settings import LogSource, Reading

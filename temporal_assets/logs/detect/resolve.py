@@ -31,16 +31,9 @@ from temporal_assets.logs.detect.table_formats import with_separator
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.formats import directives, tables
 from temporal_assets.logs.formats.columns import ColumnsError, check, mapped, slots_of, told
-from temporal_assets.logs.formats.formats import (
-    ALIASES,
-    FORMATS,
-    NAMED,
-    Format,
-    Syntax,
-    regex_format,
-    server_format,
-    with_known_keys,
-)
+from temporal_assets.logs.formats.format import Format, Syntax, regex_format, server_format
+from temporal_assets.logs.formats.json_columns import with_known_keys
+from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS, NAMED
 from temporal_assets.settings import LogSource
 
 _REGEX: Final = "regex:"

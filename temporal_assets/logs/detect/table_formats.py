@@ -11,7 +11,8 @@ from typing import Final
 
 from temporal_assets.logs.formats import tables
 from temporal_assets.logs.formats.columns import ColumnsError, mapped, slots_of
-from temporal_assets.logs.formats.formats import FORMATS, Format
+from temporal_assets.logs.formats.format import Format
+from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.settings import LogSource
 
 _SEPARATORS: Final = (b",", b";", b"|")

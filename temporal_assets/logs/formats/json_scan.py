@@ -10,101 +10,42 @@ nesting, bytes that are not UTF-8.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import constant, inlined, loop
 from temporal_assets.core.text.texts import find_either
 from temporal_assets.logs.fields.field_arrays import Flags, Lines, Reasons
-from temporal_assets.logs.fields.layouts import SLOTS, Slot
+from temporal_assets.logs.fields.layouts import SLOTS
+from temporal_assets.logs.formats.json_keys import Keys, key_hash
+from temporal_assets.logs.formats.json_values import (
+    ABSENT,
+    NO_TEXT,
+    NULL,
+    PLAIN,
+    Kinds,
+    read_scalar,
+)
 from temporal_assets.logs.read.kernels import (
     BACKSLASH,
     BRACE,
     CLOSE,
     COLON,
     COMMA,
-    DOT,
     MINUS,
-    NINE,
     OPEN,
     QUOTE,
     SPACE,
     UNBRACE,
-    ZERO,
 )
 from temporal_assets.logs.read.records import Bytes, Offsets, Reject
 
-Path = tuple[str, ...]
-Paths = Mapping[Slot, Sequence[Path]]
-"""Paths of a field, the most likely first."""
-
-Kinds = NDArray[np.uint8]
-
-ABSENT: Final = 0
-NULL: Final = 1
-PLAIN: Final = 2
-"""Kind of a value that equals its bytes (between quotes, for a text)."""
-ESCAPED: Final = 3
-"""Kind of a text with escapes."""
-NUMBER: Final = 4
-"""Kind of a number that Python may write differently."""
-NO_TEXT: Final = 5
-"""Kind of true, false and objects: values that are no field."""
-
-_BUCKETS: Final = 256
 _OUTERMOST: Final = constant(0)
 _DEEPEST: Final = 16
 """Levels of nesting that are followed; logs have four."""
-_MOST_DIGITS: Final = 30
-"""Before or behind the point: beyond, a number may be too large for orjson."""
-_EXACT_DIGITS: Final = 15
-"""A decimal of so many digits is the shortest that means its double (DBL_DIG)."""
-_ESCAPE: Final = 6
-"""Bytes of `\\u002d`, which is how a text could hide that it is a `-`."""
-
-_NULL: Final = np.frombuffer(b"null", np.uint8)
-_TRUE: Final = np.frombuffer(b"true", np.uint8)
-_FALSE: Final = np.frombuffer(b"false", np.uint8)
-_E: Final = np.int64(ord("e"))
-_U: Final = np.int64(ord("u"))
-_D: Final = 13
 _NONE: Final = int(Reject.NONE)
-
-_AFTER_BACKSLASH: Final = np.zeros(256, np.bool_)
-_AFTER_BACKSLASH[np.frombuffer(b'"\\/bfnrt', np.uint8)] = True
-
-
-class Keys(NamedTuple):
-    """Tree of the keys that lead to fields, and the ways to each field. Node 0 is the line."""
-
-    text: Bytes
-    """Bytes of all keys, concatenated."""
-    start: Offsets
-    stop: Offsets
-    parent: Offsets
-    place: Offsets
-    """Position of the list element that the key names, -1 if none."""
-    has_places: Flags
-    is_inner: Flags
-    is_value: Flags
-    """True if a field may stand there."""
-    bucket: Offsets
-    """The first node of each hash, -1 if there is none."""
-    following: Offsets
-    """The next node with the same hash."""
-    slot: Offsets
-    """Field of each way; the ways to one field are in their order."""
-    head: Offsets
-    """First node of each way."""
-    nested: Offsets
-    """Last node of each way, used if its `head` exists in the line."""
-    flat: Offsets
-    """Node used if the `head` does not exist: some log shippers flatten objects into keys with
-    dots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,41 +61,6 @@ class Scan:
     """PLAIN, ESCAPED or NUMBER where there is a value."""
 
 
-def keys_of(paths: Paths) -> Keys:
-    """Return the tree of all keys on the way to a field."""
-    nodes: dict[Path, int] = {(): 0}
-    ways = [(int(slot), path) for slot, options in paths.items() for path in options]
-    for _, path in ways:
-        for length in range(1, len(path) + 1):
-            nodes.setdefault(path[:length], len(nodes))
-        nodes.setdefault((".".join(path),), len(nodes))
-    names = [path[-1].encode() if path else b"" for path in nodes]
-    parent = [nodes[path[:-1]] if path else -1 for path in nodes]
-    place = [int(path[-1]) if path and path[-1].isdecimal() else -1 for path in nodes]
-    lengths = np.array([len(name) for name in names], np.int64)
-    nested = [nodes[path] for _, path in ways]
-    flat = [nodes[(".".join(path),)] for _, path in ways]
-    bucket, following = _buckets(parent, names)
-    return Keys(
-        text=np.frombuffer(b"".join(names) or b"\0", np.uint8),
-        start=np.cumsum(lengths) - lengths,
-        stop=np.cumsum(lengths),
-        parent=np.array(parent, np.int64),
-        place=np.array(place, np.int64),
-        has_places=_among(
-            len(nodes), [up for up, at in zip(parent, place, strict=True) if at >= 0]
-        ),
-        is_inner=_among(len(nodes), parent[1:]),
-        is_value=_among(len(nodes), [*nested, *flat]),
-        bucket=bucket,
-        following=following,
-        slot=np.array([slot for slot, _ in ways], np.int64),
-        head=np.array([nodes[path[:1]] for _, path in ways], np.int64),
-        nested=np.array(nested, np.int64),
-        flat=np.array(flat, np.int64),
-    )
-
-
 def scan(data: Bytes, lines: Lines, reason: Reasons, keys: Keys, is_utf8: bool) -> Scan:
     """Find the fields of all lines that were not rejected before (`reason`).
 
@@ -166,30 +72,6 @@ def scan(data: Bytes, lines: Lines, reason: Reasons, keys: Keys, is_utf8: bool) 
     kind = np.zeros((SLOTS, len(lines)), np.uint8)
     _scan(data, lines.start, lines.stop, reason, keys, is_utf8, read, start, stop, kind)
     return Scan(read, start, stop, kind)
-
-
-def _among(count: int, members: Iterable[int]) -> Flags:
-    flags = np.zeros(count, np.bool_)
-    flags[list(members)] = True
-    return flags
-
-
-def _buckets(parents: Sequence[int], names: Sequence[bytes]) -> tuple[Offsets, Offsets]:
-    bucket = np.full(_BUCKETS, -1, np.int64)
-    following = np.full(len(names), -1, np.int64)
-    for node in range(1, len(names)):
-        name = names[node] or b"\0"
-        at = _mixed(parents[node], len(names[node]), name[0], name[-1])
-        following[node], bucket[at] = bucket[at], node
-    return bucket, following
-
-
-def _mixed(parent: int, length: int, first: int, last: int) -> int:
-    """Return a hash of a key from its length and two of its bytes."""
-    return (parent * 37 + length * 11 + first * 5 + last) & (_BUCKETS - 1)
-
-
-_hash: Final = inlined(_mixed)
 
 
 # Lines ---------------------------------------------------------------------------------------
@@ -305,7 +187,7 @@ def _object(
                 just_opened = True
                 at += 1
                 continue
-            begin, end, at, kind = _scalar(data, at, stop)
+            begin, end, at, kind = read_scalar(data, at, stop)
             if at < 0:
                 return False
             if child >= 0:
@@ -395,7 +277,7 @@ def _child(data: Bytes, start: int, stop: int, keys: Keys, parent: int) -> int:
     """Return the node of a key under another, -1 if it leads to no field."""
     length = stop - start
     first, last = (int(data[start]), int(data[stop - 1])) if length else (0, 0)
-    node = int(keys.bucket[_hash(parent, length, first, last)])
+    node = int(keys.bucket[key_hash(parent, length, first, last)])
     while node >= 0:
         if keys.parent[node] == parent and keys.stop[node] - keys.start[node] == length:
             same = True
@@ -413,97 +295,3 @@ def _element(keys: Keys, parent: int, place: int) -> int:
         if keys.parent[node] == parent and keys.place[node] == place:
             return node
     return -1
-
-
-@inlined
-def _scalar(data: Bytes, at: int, stop: int) -> tuple[int, int, int, int]:
-    """Return begin, end, continuation (or -1) and kind of a value without parts."""
-    if data[at] == QUOTE:
-        end, kind = _text_end(data, at + 1, stop)
-        return at + 1, end, (end + 1 if end >= 0 else -1), kind
-    if data[at] == MINUS or ZERO <= data[at] <= NINE:
-        end, after, kind = _number(data, at, stop)
-        return at, end, after, kind
-    for word, kind in ((_NULL, NULL), (_TRUE, NO_TEXT), (_FALSE, NO_TEXT)):
-        same = at + word.size <= stop
-        for i in range(word.size):
-            same = same and data[at + i] == word[i]
-        if same:
-            return -1, -1, at + word.size, kind
-    return -1, -1, -1, ABSENT
-
-
-@inlined
-def _text_end(data: Bytes, at: int, stop: int) -> tuple[int, int]:
-    """Return the position of a text's closing quote (-1: left to orjson), and its kind."""
-    begin = at
-    kind = PLAIN
-    while True:
-        at = find_either(data, at, stop, QUOTE, BACKSLASH)
-        if at >= stop:
-            return -1, kind
-        if data[at] == QUOTE:
-            break
-        kind = ESCAPED
-        if at + 1 < stop and _AFTER_BACKSLASH[data[at + 1]]:
-            at += 2
-        elif at + _ESCAPE <= stop and data[at + 1] == _U and _is_character(data, at + 2):
-            at += _ESCAPE
-        else:
-            return -1, kind
-    if kind == ESCAPED and at - begin == _ESCAPE:
-        return -1, kind
-    return at, kind
-
-
-@inlined
-def _is_character(data: Bytes, at: int) -> bool:
-    """Return whether four hexadecimal digits name a character, and no half of a surrogate pair."""
-    digits = 0
-    for i in range(at, at + 4):
-        digits += _hex(data[i]) >= 0
-    return digits == 4 and not (_hex(data[at]) == _D and _hex(data[at + 1]) >= 8)
-
-
-@inlined
-def _hex(byte: int) -> int:
-    if ZERO <= byte <= NINE:
-        return int(byte) - ZERO
-    lower = int(byte) | 32
-    return lower - 87 if 97 <= lower <= 102 else -1
-
-
-@inlined
-def _number(data: Bytes, at: int, stop: int) -> tuple[int, int, int]:
-    """Return end, continuation (or -1) and kind of a number.
-
-    Python writes no zeros at the end of a fraction, so they are excluded.
-    """
-    is_negative = data[at] == MINUS
-    whole = at + is_negative
-    at = _digits_end(data, whole, stop)
-    digits = at - whole
-    if digits == 0 or digits > _MOST_DIGITS or (digits > 1 and data[whole] == ZERO):
-        return -1, -1, ABSENT
-    end = at
-    has_point = at < stop and data[at] == DOT
-    if has_point:
-        first = at + 1
-        at = end = _digits_end(data, first, stop)
-        if at == first or at - first > _MOST_DIGITS:
-            return -1, -1, ABSENT
-        while end > first + 1 and data[end - 1] == ZERO:
-            end -= 1
-        digits += end - first
-    if at < stop and (data[at] | 32) == _E:
-        return -1, -1, ABSENT
-    # A leading zero may become an exponent, and loses its sign.
-    is_plain = data[whole] != ZERO or not (has_point or is_negative)
-    return end, at, (PLAIN if is_plain and digits <= _EXACT_DIGITS else NUMBER)
-
-
-@inlined
-def _digits_end(data: Bytes, at: int, stop: int) -> int:
-    while at < stop and ZERO <= data[at] <= NINE:
-        at += 1
-    return at

@@ -160,7 +160,7 @@ def test_a_format_without_referrers_is_said_plainly(
 
 
 def test_help_lists_every_format() -> None:
-    from temporal_assets.logs.formats.formats import FORMATS
+    from temporal_assets.logs.formats.known_formats import FORMATS
 
     assert set(source_options.FORMAT_NAMES.split(", ")) == set(FORMATS)
 

@@ -29,7 +29,8 @@ from temporal_assets.demo.world.sites import make_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import METHOD
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.formats.known_formats import FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.logs.urls.canonical import canonical_url, site_of
 from temporal_assets.logs.urls.escapes import decode_escapes

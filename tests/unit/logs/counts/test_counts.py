@@ -8,7 +8,7 @@ import pytest
 from temporal_assets.logs.counts.wikipedia import host_of
 from temporal_assets.logs.detect.dated_files import UnknownFormatError
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats import formats
+from temporal_assets.logs.formats import parsing
 from temporal_assets.logs.read.records import Block, Column, Reject
 from temporal_assets.settings import LogSource, Reading
 
@@ -20,7 +20,7 @@ def read(head: bytes, name: str = "", **source: object) -> tuple[str, list[Read]
     given = LogSource(path="x", **source)  # type: ignore[arg-type]
     fmt = resolve(given, head, name)
     block = Block(np.frombuffer(head, np.uint8), 1, last=True)
-    records = formats.parse(block, fmt, given, Reading())
+    records = parsing.parse(block, fmt, given, Reading())
     counts = records.counts
     assert counts is not None
 
@@ -187,7 +187,7 @@ def test_a_visitor_makes_it_a_log() -> None:
         source = LogSource(path="x")
         fmt = resolve(source, head)
         block = Block(np.frombuffer(head, np.uint8), 1, last=True)
-        assert formats.parse(block, fmt, source, Reading()).counts is None
+        assert parsing.parse(block, fmt, source, Reading()).counts is None
 
 
 def test_numbers_that_are_none_are_rejected() -> None:

@@ -18,7 +18,8 @@ from temporal_assets.logs.detect.dated_files import UnknownFormatError
 from temporal_assets.logs.detect.detection import likely_format
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.detect.sample import shape
-from temporal_assets.logs.formats.formats import ALIASES, FORMATS, parse
+from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.formats.wrapped import WRAPPERS, unwrapped
 from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import peek

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from temporal_assets.logs.detect.inference import infer
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats.formats import Format, parse, server_format
+from temporal_assets.logs.formats.format import Format, server_format
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Column, Records
 from temporal_assets.settings import LogSource, Reading
 

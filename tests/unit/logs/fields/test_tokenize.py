@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from temporal_assets.logs.fields.lines import find_lines
-from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.formats.known_formats import FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from temporal_assets.logs.detect.resolve import resolve
-from temporal_assets.logs.formats.formats import parse
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.logs.read.streams import open_stream
 from temporal_assets.logs.tables import parquet

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from temporal_assets.logs.detect.detection import likely_format
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats.columns import by_number
-from temporal_assets.logs.formats.formats import ALIASES, FORMATS, Syntax, parse, regex_format
+from temporal_assets.logs.formats.format import Syntax, regex_format
+from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.lines import find_lines
 from temporal_assets.logs.formats import structured
-from temporal_assets.logs.formats.formats import FORMATS
-from temporal_assets.logs.formats.json_scan import Path, Paths, keys_of, scan
+from temporal_assets.logs.formats.json_keys import Path, Paths, keys_of
+from temporal_assets.logs.formats.json_scan import scan
+from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.logs.read.records import Block, Reject
 from temporal_assets.settings import LogSource, Reading
 from tests.fuzz import mutate

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.fields.layouts import Slot
-from temporal_assets.logs.formats.formats import FORMATS
+from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.logs.formats.server_formats import ServerFormatError, layout_of
 from temporal_assets.settings import LogSource
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.formats.columns import ColumnsError
-from temporal_assets.logs.formats.formats import FORMATS, parse
+from temporal_assets.logs.formats.known_formats import FORMATS
+from temporal_assets.logs.formats.parsing import parse
 from temporal_assets.logs.formats.tables import names_of
 from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading
