@@ -21,20 +21,25 @@ Paths = Mapping[Slot, Sequence[Path]]
 """Paths of a field, the most likely first."""
 
 _BUCKETS: Final = 256
+"""Number of hashes of keys."""
 
 
 class Keys(NamedTuple):
-    """Tree of the keys that lead to fields, and the ways to each field. Node 0 is the line."""
+    """Tree of the keys that lead to fields, and the paths to each field. Node 0 is the line."""
 
     text: Bytes
     """Bytes of all keys, concatenated."""
     start: Offsets
     stop: Offsets
+    """Range of each node's key in `text`."""
     parent: Offsets
+    """Node above each node; -1 for the line."""
     place: Offsets
     """Position of the list element that the key names, -1 if none."""
     has_places: Flags
+    """True for nodes of which elements are looked for by position."""
     is_inner: Flags
+    """True for nodes with others beneath."""
     is_value: Flags
     """True if a field may stand there."""
     bucket: Offsets
@@ -42,21 +47,21 @@ class Keys(NamedTuple):
     following: Offsets
     """The next node with the same hash."""
     slot: Offsets
-    """Field of each way; the ways to one field are in their order."""
+    """Field of each path; the paths to a field come in the order in which they are tried."""
     head: Offsets
-    """First node of each way."""
+    """First node of each path."""
     nested: Offsets
-    """Last node of each way, used if its `head` exists in the line."""
+    """Last node of each path, used if its `head` exists in the line."""
     flat: Offsets
     """Node used if the `head` does not exist: some log shippers flatten objects into keys with
     dots."""
 
 
 def keys_of(paths: Paths) -> Keys:
-    """Return the tree of all keys on the way to a field."""
+    """Return the tree of all keys that lead to a field."""
     nodes: dict[Path, int] = {(): 0}
-    ways = [(int(slot), path) for slot, options in paths.items() for path in options]
-    for _, path in ways:
+    all_paths = [(int(slot), path) for slot, options in paths.items() for path in options]
+    for _, path in all_paths:
         for length in range(1, len(path) + 1):
             nodes.setdefault(path[:length], len(nodes))
         nodes.setdefault((".".join(path),), len(nodes))
@@ -64,8 +69,8 @@ def keys_of(paths: Paths) -> Keys:
     parent = [nodes[path[:-1]] if path else -1 for path in nodes]
     place = [int(path[-1]) if path and path[-1].isdecimal() else -1 for path in nodes]
     lengths = np.array([len(name) for name in names], np.int64)
-    nested = [nodes[path] for _, path in ways]
-    flat = [nodes[(".".join(path),)] for _, path in ways]
+    nested = [nodes[path] for _, path in all_paths]
+    flat = [nodes[(".".join(path),)] for _, path in all_paths]
     bucket, following = _buckets(parent, names)
     return Keys(
         text=np.frombuffer(b"".join(names) or b"\0", np.uint8),
@@ -80,20 +85,22 @@ def keys_of(paths: Paths) -> Keys:
         is_value=_among(len(nodes), [*nested, *flat]),
         bucket=bucket,
         following=following,
-        slot=np.array([slot for slot, _ in ways], np.int64),
-        head=np.array([nodes[path[:1]] for _, path in ways], np.int64),
+        slot=np.array([slot for slot, _ in all_paths], np.int64),
+        head=np.array([nodes[path[:1]] for _, path in all_paths], np.int64),
         nested=np.array(nested, np.int64),
         flat=np.array(flat, np.int64),
     )
 
 
 def _among(count: int, members: Iterable[int]) -> Flags:
+    """Return flags of a number of nodes, True for the members."""
     flags = np.zeros(count, np.bool_)
     flags[list(members)] = True
     return flags
 
 
 def _buckets(parents: Sequence[int], names: Sequence[bytes]) -> tuple[Offsets, Offsets]:
+    """Return a hash table of keys with chaining: first node by hash, next node by node."""
     bucket = np.full(_BUCKETS, -1, np.int64)
     following = np.full(len(names), -1, np.int64)
     for node in range(1, len(names)):

@@ -1,6 +1,7 @@
 """A compiled pass that finds the fields of JSON lines without decoding them.
 
-Here: the loop over the bytes of a line, and the keys it looks for. Not here: lines that it does not
+In: the lines of a block, and the tree of the keys to look for (`json_keys`). Out: `Scan`, a range
+of bytes per field and line. Not here: single values (`json_values`), lines that this pass does not
 understand and values with escapes, which orjson decodes (`structured`).
 
 A line that is reported as read is an object that orjson would accept, with the same values. Rare
@@ -11,7 +12,7 @@ nesting, bytes that are not UTF-8.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -61,17 +62,36 @@ class Scan:
     """PLAIN, ESCAPED or NUMBER where there is a value."""
 
 
+class _FieldRanges(NamedTuple):
+    """The arrays of `Scan`, for compiled code."""
+
+    read: Flags
+    start: Offsets
+    stop: Offsets
+    kind: Kinds
+
+
+class _NodeValues(NamedTuple):
+    """Range and kind of the value of each node of the tree of keys, in one line."""
+
+    start: Offsets
+    stop: Offsets
+    kind: Kinds
+
+
 def scan(data: Bytes, lines: Lines, reason: Reasons, keys: Keys, is_utf8: bool) -> Scan:
     """Find the fields of all lines that were not rejected before (`reason`).
 
     Unless all of `data` is UTF-8, lines with bytes beyond ASCII are not read.
     """
-    read = np.zeros(len(lines), np.bool_)
-    start = np.full((SLOTS, len(lines)), -1, np.int64)
-    stop = np.full((SLOTS, len(lines)), -1, np.int64)
-    kind = np.zeros((SLOTS, len(lines)), np.uint8)
-    _scan(data, lines.start, lines.stop, reason, keys, is_utf8, read, start, stop, kind)
-    return Scan(read, start, stop, kind)
+    fields = _FieldRanges(
+        read=np.zeros(len(lines), np.bool_),
+        start=np.full((SLOTS, len(lines)), -1, np.int64),
+        stop=np.full((SLOTS, len(lines)), -1, np.int64),
+        kind=np.zeros((SLOTS, len(lines)), np.uint8),
+    )
+    _scan(data, lines.start, lines.stop, reason, keys, is_utf8, fields)
+    return Scan(*fields)
 
 
 # Lines ---------------------------------------------------------------------------------------
@@ -85,24 +105,22 @@ def _scan(
     reason: Reasons,
     keys: Keys,
     is_utf8: bool,
-    read: Flags,
-    start: Offsets,
-    stop: Offsets,
-    kind: Kinds,
+    fields: _FieldRanges,
 ) -> None:
-    """Find the fields of each line; fills `read`, `start`, `stop` and `kind`."""
-    nodes = keys.parent.size
-    at, end = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    what = np.empty(nodes, np.uint8)
+    """Find the fields of each line; fills `fields`."""
+    size = keys.parent.size
+    nodes = _NodeValues(
+        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+    )
     levels = np.empty((_DEEPEST, 3), np.int64)
     firm = np.empty(SLOTS, np.bool_)
     for i in range(line_start.size):
         if reason[i] != _NONE or not _is_text(data, line_start[i], line_stop[i], is_utf8):
             continue
-        what[:] = ABSENT
-        read[i] = _object(data, line_start[i], line_stop[i], keys, at, end, what, levels)
-        if read[i]:
-            _choose(data, i, keys, at, end, what, firm, start, stop, kind)
+        nodes.kind[:] = ABSENT
+        fields.read[i] = _object(data, line_start[i], line_stop[i], keys, nodes, levels)
+        if fields.read[i]:
+            _choose(data, i, keys, nodes, firm, fields)
 
 
 @inlined
@@ -118,34 +136,30 @@ def _is_text(data: Bytes, at: int, stop: int, is_utf8: bool) -> bool:
 
 @inlined
 def _choose(
-    data: Bytes,
-    line: int,
-    keys: Keys,
-    at: Offsets,
-    end: Offsets,
-    what: Kinds,
-    firm: Flags,
-    start: Offsets,
-    stop: Offsets,
-    kind: Kinds,
+    data: Bytes, line: int, keys: Keys, nodes: _NodeValues, firm: Flags, fields: _FieldRanges
 ) -> None:
-    """Choose the first way to each field that leads to a value, or else to an empty one."""
+    """Choose the first path to each field that leads to a value, or else to an empty one.
+
+    `firm` is scratch space: True for fields that have a value already.
+    """
     firm[:] = False
-    for way in range(keys.slot.size):
-        slot = keys.slot[way]
-        node = keys.nested[way] if what[keys.head[way]] != ABSENT else keys.flat[way]
-        value_kind = what[node]
+    for path in range(keys.slot.size):
+        slot = keys.slot[path]
+        is_nested = nodes.kind[keys.head[path]] != ABSENT
+        node = keys.nested[path] if is_nested else keys.flat[path]
+        kind = nodes.kind[node]
         # What has parts is no value: shippers put a `host` of theirs before the site's.
-        if firm[slot] or value_kind in (ABSENT, NULL, NO_TEXT):
+        if firm[slot] or kind in (ABSENT, NULL, NO_TEXT):
             continue
-        size = end[node] - at[node]
-        is_empty = value_kind == PLAIN and (size == 0 or (size == 1 and data[at[node]] == MINUS))
-        if is_empty and kind[slot, line] != ABSENT:
+        start, stop = nodes.start[node], nodes.stop[node]
+        size = stop - start
+        is_empty = kind == PLAIN and (size == 0 or (size == 1 and data[start] == MINUS))
+        if is_empty and fields.kind[slot, line] != ABSENT:
             continue
         firm[slot] = not is_empty
-        kind[slot, line] = value_kind
-        start[slot, line] = at[node]
-        stop[slot, line] = end[node]
+        fields.kind[slot, line] = kind
+        fields.start[slot, line] = start
+        fields.stop[slot, line] = stop
 
 
 # Grammar -------------------------------------------------------------------------------------
@@ -157,15 +171,13 @@ def _object(
     at: int,
     stop: int,
     keys: Keys,
-    value_at: Offsets,
-    value_end: Offsets,
-    what: Kinds,
+    nodes: _NodeValues,
     levels: Offsets,
 ) -> bool:
     """Note the values of all nodes; return True if the line is an object and was understood.
 
-    `levels` are the enclosing objects and lists: (node, whether it is a list, number of its next
-    element).
+    `levels` has a row per enclosing object or list: its node, 1 for a list, and the number of its
+    next element.
     """
     at = _skip(data, at, stop)
     if at >= stop or data[at] != BRACE:
@@ -177,12 +189,12 @@ def _object(
     while True:
         at = _skip(data, at, stop)
         if not just_opened or at >= stop or data[at] != _closer(levels, depth):
-            child, at = _next_child(data, at, stop, keys, what, levels, depth)
+            child, at = _next_child(data, at, stop, keys, nodes.kind, levels, depth)
             if at < 0:
                 return False
             if data[at] == BRACE or data[at] == OPEN:
                 depth += 1
-                if not _enter(child, data[at] == OPEN, keys, what, levels, depth):
+                if not _enter(child, data[at] == OPEN, keys, nodes.kind, levels, depth):
                     return False
                 just_opened = True
                 at += 1
@@ -191,7 +203,7 @@ def _object(
             if at < 0:
                 return False
             if child >= 0:
-                value_at[child], value_end[child], what[child] = begin, end, kind
+                nodes.start[child], nodes.stop[child], nodes.kind[child] = begin, end, kind
         just_opened = False
         at, depth = _after_value(data, at, stop, levels, depth)
         if at < 0 or depth < 0:

@@ -18,8 +18,10 @@ from temporal_assets.logs.read.kernels import BACKSLASH, DOT, MINUS, NINE, QUOTE
 from temporal_assets.logs.read.records import Bytes
 
 Kinds = NDArray[np.uint8]
+"""Kinds of values, as the constants that follow."""
 
 ABSENT: Final = 0
+"""Kind of a key that a line does not have, and of what is left to orjson."""
 NULL: Final = 1
 PLAIN: Final = 2
 """Kind of a value that equals its bytes (between quotes, for a text)."""
