@@ -23,7 +23,8 @@ import numpy as np
 from temporal_assets.landing.reading import why_unreadable
 from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share, several_sites
 from temporal_assets.logs.clean.agents import is_bot
-from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner, reason_of
+from temporal_assets.logs.clean.cleaned import Cleaned, reason_of
+from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.formats import directives, parsing
 from temporal_assets.logs.formats.format import Format, Syntax

@@ -29,7 +29,8 @@ from temporal_assets.landing.inventory import (
 )
 from temporal_assets.landing.segments import DaySegments, SegmentWriter, segment_name
 from temporal_assets.logs.clean.agents import is_bot
-from temporal_assets.logs.clean.cleaning import Cleaned, Cleaner
+from temporal_assets.logs.clean.cleaned import Cleaned
+from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.detect import dated_files
 from temporal_assets.logs.detect.detection import likely_format
 from temporal_assets.logs.detect.resolve import resolve

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.logs.clean.cleaning import Cleaned
+from temporal_assets.logs.clean.cleaned import Cleaned
 from temporal_assets.machine.durable import sync
 
 _ROWS_PER_GROUP: Final = 250_000

@@ -11,7 +11,7 @@ import pytest
 
 from temporal_assets.landing import segments
 from temporal_assets.landing.segments import SegmentWriter
-from temporal_assets.logs.clean.cleaning import Cleaned, Strings
+from temporal_assets.logs.clean.cleaned import Cleaned, Strings
 from temporal_assets.logs.read.tally import Tally
 
 FIRST = 20_000
