@@ -23,13 +23,8 @@ from temporal_assets.days.requests import DayRequests, RobotLimits, sort_out
 from temporal_assets.days.transits import DayTransits, make_transits
 from temporal_assets.engines.base import Engine, Statement
 from temporal_assets.engines.statements import Steps, run
-from temporal_assets.landing.inventory import (
-    LOST,
-    Inventory,
-    LandedFile,
-    content_of,
-    names_apart,
-)
+from temporal_assets.landing.inventory import LOST, Inventory
+from temporal_assets.landing.landed_files import LandedFile, content_of, names_apart
 from temporal_assets.logs.read.records import remedy
 from temporal_assets.settings import (
     ROBOT_PAGES_PER_MINUTE,

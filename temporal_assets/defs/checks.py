@@ -24,6 +24,7 @@ from temporal_assets.defs.runs import lifelines
 from temporal_assets.defs.runs.finished_runs import SUMMARY
 from temporal_assets.defs.runs.tags import EXPECTED_DAY, days_of_run
 from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.source_files import missing_sources
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.asset_checks import described, to_check_result
 from temporal_assets.quality.evaluate import Finding
@@ -102,7 +103,7 @@ def logs_of(
 ) -> Logs:
     """Return the present log files with the day that they must reach."""
     inventory = inventory or Inventory.load(settings)
-    return Logs(inventory.files, inventory.missing_sources(settings), expected)
+    return Logs(inventory.files, missing_sources(inventory, settings), expected)
 
 
 def _expected_day(context: dg.AssetCheckExecutionContext, settings: Settings) -> dt.date | None:

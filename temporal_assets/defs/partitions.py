@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.logs.clean.cleaning import EARLIEST
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
@@ -67,7 +68,7 @@ def end_of_days(settings: Settings, now: dt.datetime) -> End:
     inventory = Inventory.load(settings)
     published = Store.open(settings).folders("requests")
     last = max([*inventory.days()[-1:], *published[-1:]], default=None)
-    if last is None or last >= current or inventory.pending(settings):
+    if last is None or last >= current or pending_files(inventory, settings):
         return End(current, is_open=True, has_today=True)
     return End(last, is_open=last == current - _ONE)
 

@@ -27,8 +27,9 @@ from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.defs.runs.batches import Batch, Stale, batches
 from temporal_assets.defs.runs.states import LatestWindow, latest_window, states_of
-from temporal_assets.landing.inventory import Inventory, Pending
+from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import torn_files
+from temporal_assets.landing.source_files import Pending, pending_files
 from temporal_assets.settings import Settings
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.windows import registry
@@ -172,7 +173,7 @@ def _tick(
 
 def _unread(inventory: Inventory, settings: Settings) -> _Unread:
     torn = [file.id for file, is_there in torn_files(inventory, settings) if is_there]
-    return _Unread(inventory.pending(settings, settled=SETTLED), inventory.damaged, torn)
+    return _Unread(pending_files(inventory, settings, settled=SETTLED), inventory.damaged, torn)
 
 
 def _stale(

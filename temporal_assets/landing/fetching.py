@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from temporal_assets.landing.inventory import Pending
+from temporal_assets.landing.source_files import Pending
 from temporal_assets.logs.read.objects import ObjectFile
 
 _AT_ONCE: Final = 16

@@ -30,14 +30,8 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.engines.base import EngineError, Spread
-from temporal_assets.landing.inventory import (
-    Inventory,
-    LandedFile,
-    Pending,
-    Sighting,
-    content_of,
-    record_content,
-)
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landed_files import LandedFile, Sighting, content_of, record_content
 from temporal_assets.landing.reading import (
     WHOLE,
     Draft,
@@ -51,6 +45,12 @@ from temporal_assets.landing.reading import (
     ordered,
 )
 from temporal_assets.landing.reading_process import ReadingProcesses
+from temporal_assets.landing.source_files import (
+    Pending,
+    listed_files,
+    missing_sources,
+    pending_files,
+)
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
 from temporal_assets.logs.read.paths import STATE_MARK, is_packed
@@ -154,7 +154,7 @@ def refresh(
         reader = LogReader(settings, inventory, scratch, now, progress, patient=patient)
         known_ids = {file.id for file in inventory.files}
         before = {file.id for file in inventory.active}
-        pending = inventory.pending(settings)
+        pending = pending_files(inventory, settings)
         begin(sum(item.sighting.size for item in pending))
         landed_files = list(_land(reader, pending, spread))
         if len(landed_files) == len(pending):
@@ -163,7 +163,7 @@ def refresh(
         # Logs that were renamed are known under their new names by now.
         mended, torn = _mend(inventory, settings)
         if mended:
-            landed_files += _land(reader, inventory.pending(settings), spread)
+            landed_files += _land(reader, pending_files(inventory, settings), spread)
         known_ids, before = known_ids - mended, before - mended
         after = {file.id for file in inventory.active}
         torn += _settled(inventory, settings, damaged)
@@ -177,7 +177,7 @@ def refresh(
             landed=tuple(landed.values()),
             unchanged=sum(file.id in before for file in inventory.active),
             failed=tuple(inventory.failed),
-            missing=tuple(inventory.missing_sources(settings)),
+            missing=tuple(missing_sources(inventory, settings)),
             lost_keys=_lost_keys(reader.keys, days_before),
             copies=len(new) - len(landed),
             torn=tuple(torn),
@@ -261,7 +261,7 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
     torn = inventory.torn(Kept.load(settings.state).has_requests)
     if torn:  # unless `doctor clean` has removed the lines since, which it notes before
         torn = inventory.torn(Kept.load(settings.state).has_requests)
-    listed = {item.sighting for item in inventory.listed(settings)} if torn else set()
+    listed = {item.sighting for item in listed_files(inventory, settings)} if torn else set()
     return [(file, not listed.isdisjoint(file.sightings)) for file in torn]
 
 
@@ -493,7 +493,7 @@ def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) 
     """
     limit = time.time() - _GRACE_SECONDS
     superseded = inventory.superseded
-    listed = inventory.listed(settings) if superseded else []
+    listed = listed_files(inventory, settings) if superseded else []
     wanted = {(item.sighting, item.options) for item in listed}
     for file in superseded:
         if any((sighting, file.options) in wanted for sighting in file.sightings):
@@ -505,7 +505,11 @@ def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) 
             or (file.digest == newer.digest and file.serial < newer.serial)
         ):
             inventory.remove(file, scratch)
-    paths = {item.sighting.path for item in inventory.listed(settings)} if inventory.failed else ()
+    paths = (
+        {item.sighting.path for item in listed_files(inventory, settings)}
+        if inventory.failed
+        else ()
+    )
     for file in inventory.failed:
         if file.sightings[0].path not in paths:
             inventory.remove(file, scratch)

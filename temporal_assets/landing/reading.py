@@ -19,15 +19,10 @@ from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from temporal_assets.landing.fetching import downloaded_ahead, with_local_copy
-from temporal_assets.landing.inventory import (
-    UNREADABLE,
-    DayShare,
-    Inventory,
-    LandedFile,
-    Pending,
-    file_id,
-)
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landed_files import UNREADABLE, DayShare, LandedFile, file_id
 from temporal_assets.landing.segments import DaySegments, SegmentWriter, segment_name
+from temporal_assets.landing.source_files import Pending
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaned import Cleaned
 from temporal_assets.logs.clean.cleaning import Cleaner

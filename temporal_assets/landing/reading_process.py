@@ -25,8 +25,8 @@ from typing import BinaryIO, Final, Protocol, cast
 
 from temporal_assets.engines.base import EngineError
 from temporal_assets.engines.outcomes import outcome_of, result_of
-from temporal_assets.landing.inventory import Pending
 from temporal_assets.landing.reading import LogReader, Progress, Read, ReadApart, ordered
+from temporal_assets.landing.source_files import Pending
 from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.machine import same_python
 

@@ -14,7 +14,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.landing.inventory import Inventory, LandedFile
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landed_files import LandedFile
 from temporal_assets.settings import LogSource, Settings
 
 _DOUBTFUL: Final = 0.1

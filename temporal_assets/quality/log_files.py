@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from temporal_assets.contracts import Severity
-from temporal_assets.landing.inventory import LandedFile
+from temporal_assets.landing.landed_files import LandedFile
 
 Troubles = Sequence[tuple[str, str]]
 """Pairs of (file, what is wrong with it)."""

@@ -28,7 +28,7 @@ from temporal_assets.crawl.mirror.html_links import html_links
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.warc import read_warc
 from temporal_assets.crawl.mirror.wat import read_wat
-from temporal_assets.landing.inventory import LandedFile
+from temporal_assets.landing.landed_files import LandedFile
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaning import Cleaner
 from temporal_assets.logs.detect import sample

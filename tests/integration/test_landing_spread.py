@@ -28,10 +28,12 @@ import zstandard
 
 from temporal_assets.engines.base import EngineError, Item, Result, Spread
 from temporal_assets.landing import landing
-from temporal_assets.landing.inventory import Inventory, LandedFile
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landed_files import LandedFile
 from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.landing.reading import Draft, LogReader, Part, ReadApart
 from temporal_assets.landing.reading_process import EndedError, ReadingProcesses
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.logs.read import fingerprint, packed, streams
 from temporal_assets.settings import Cleaning, Engine, Settings, load_settings
 from tests import logs
@@ -370,7 +372,7 @@ def test_what_nobody_wants_any_more_is_not_read_on_in_this_process(
     processes = ReadingProcesses(1, lambda path, *_: answer.append(path))
     processes.close()
     with pytest.raises(EndedError):
-        list(processes.spread(ReadApart.of(reader), inventory.pending(settings)))
+        list(processes.spread(ReadApart.of(reader), pending_files(inventory, settings)))
     assert not answer
 
 

@@ -20,9 +20,10 @@ from temporal_assets.cli.app import app
 from temporal_assets.days.daily import stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.sql import sql_names
-from temporal_assets.landing import inventory as inventories
+from temporal_assets.landing import reading_options
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.operate import materialize
 from temporal_assets.ops.upgrade import Way, migrate, plan
 from temporal_assets.settings import Settings, load_settings
@@ -266,14 +267,14 @@ def test_migrations_are_of_earlier_versions_of_tables_there_are() -> None:
 def test_lines_of_an_earlier_reader_count_where_their_logs_are_gone(
     settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inventories, "READER_VERSION", inventories.READER_VERSION + 1)
+    monkeypatch.setattr(reading_options, "READER_VERSION", reading_options.READER_VERSION + 1)
     kept = Path(settings.sources[0].path)
     for file in sorted(kept.iterdir())[:2]:
         file.unlink()  # rotated away; the third is read again
-    assert len(Inventory.load(settings).pending(settings)) == 1
+    assert len(pending_files(Inventory.load(settings), settings)) == 1
     assert len(refresh(settings).landed) == 1
     assert Inventory.load(settings).days() == DAYS
-    assert Inventory.load(settings).pending(settings) == []
+    assert pending_files(Inventory.load(settings), settings) == []
     before = store.read("requests", DAYS[0])
     assert materialize(settings, DAYS, DAILY).ok
     assert store.read("requests", DAYS[0]) == before

@@ -21,6 +21,7 @@ from temporal_assets.cli.shared.exits import FAILED, CommandError, command, expl
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
 from temporal_assets.cli.shared.windows import say_standing
+from temporal_assets.landing.source_files import pending_files
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -249,7 +250,7 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
         "source_error": None,
     }
     try:
-        report["new"] = len(inventory.pending(settings))
+        report["new"] = len(pending_files(inventory, settings))
     except NoSuchLogError as error:
         report["source_error"] = str(error)
     return report

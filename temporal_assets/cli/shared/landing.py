@@ -15,7 +15,7 @@ from temporal_assets.cli.shared.days import ranges
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from temporal_assets.landing.inventory import LandedFile
+    from temporal_assets.landing.landed_files import LandedFile
     from temporal_assets.landing.landing import LandingReport
     from temporal_assets.logs.read.objects import LogPath
     from temporal_assets.settings import Settings

@@ -16,7 +16,8 @@ from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.defs.runs.tags import LANDING_POOL
 from temporal_assets.defs.stages import documentation, group_of
-from temporal_assets.landing.inventory import Inventory, LandedFile
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.landed_files import LandedFile
 from temporal_assets.landing.landing import LandingReport, refresh
 from temporal_assets.logs.read.objects import LogPath
 from temporal_assets.settings import Settings

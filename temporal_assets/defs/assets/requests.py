@@ -23,7 +23,8 @@ from temporal_assets.defs.metadata.specs import table_spec
 from temporal_assets.defs.partitions import DAYS_PER_RUN
 from temporal_assets.defs.publications import Publication, Publications
 from temporal_assets.engines.statements import Steps
-from temporal_assets.landing.inventory import READER_VERSION, Inventory
+from temporal_assets.landing.inventory import Inventory
+from temporal_assets.landing.reading_options import READER_VERSION
 from temporal_assets.settings import Settings
 
 _SOURCES = ("log_files", "landed_days")

@@ -12,6 +12,7 @@ import zstandard
 
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.settings import load_settings
 from tests import logs
 from tests.landing import DAY, NOON, W3C_HEADER, let_grace_pass, rows_of, settings_of, w3c_line
@@ -128,7 +129,7 @@ def test_settings_changed_back_count_again_at_once(state: Path, folder: Path) ->
     refresh(first)
     inputs = Inventory.load(first).inputs(DAY)
     refresh(settings_of(state, folder, cleaning={"static_resources": "keep"}))
-    assert len(Inventory.load(first).pending(first)) == 1
+    assert len(pending_files(Inventory.load(first), first)) == 1
     report = refresh(first)
     assert len(report.landed) == 1
     assert report.days == (DAY,)
@@ -146,4 +147,4 @@ def test_a_copy_under_other_settings_is_not_read_again_and_again(state: Path, fo
     refresh(settings)
     let_grace_pass(state)
     assert refresh(settings).landed == ()
-    assert Inventory.load(settings).pending(settings) == []
+    assert pending_files(Inventory.load(settings), settings) == []

@@ -15,6 +15,7 @@ import pytest
 
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.logs.read import packed, streams
 from temporal_assets.logs.read.streams import LogStream
 from temporal_assets.settings import Reading, Settings
@@ -64,7 +65,7 @@ def test_what_was_only_renamed_is_not_read_again(
 
 
 def is_pending(settings: Settings, path: Path) -> bool:
-    return any(item.path == path for item in Inventory.load(settings).pending(settings))
+    return any(item.path == path for item in pending_files(Inventory.load(settings), settings))
 
 
 def test_rotation_by_copy_and_truncate_loses_nothing(state: Path, folder: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.landing.source_files import pending_files
 from temporal_assets.logs.read import streams
 from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.tables import parquet
@@ -161,10 +162,10 @@ def test_who_may_not_read_a_file_does_not_try_all_the_time(
     refused["access.log"] = PermissionError(errno.EACCES, "Permission denied")
     refresh(settings)
     monkeypatch.setattr("temporal_assets.landing.inventory.os.access", lambda one, _: one != path)
-    assert Inventory.load(settings).pending(settings) == []
+    assert pending_files(Inventory.load(settings), settings) == []
     time.sleep(0.02)  # the clock of file systems is a coarse one
     path.chmod(0o644)
-    assert len(Inventory.load(settings).pending(settings)) == 1
+    assert len(pending_files(Inventory.load(settings), settings)) == 1
 
 
 def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
@@ -177,7 +178,7 @@ def test_a_file_that_is_replaced_in_the_same_size_and_time_is_tried_again(
     os.utime(path, (1e9, 1e9))
     settings = settings_of(state, folder)
     assert len(refresh(settings).failed) == 1
-    assert Inventory.load(settings).pending(settings) == []
+    assert pending_files(Inventory.load(settings), settings) == []
     time.sleep(0.02)
     path.write_bytes(good)
     os.utime(path, (1e9, 1e9))
@@ -221,10 +222,10 @@ def test_a_failure_that_another_process_forgets_meanwhile_is_tried_again(
     settings = settings_of(state, folder)
     refresh(settings)
     inventory = Inventory.load(settings)
-    assert inventory.pending(settings) == []
+    assert pending_files(inventory, settings) == []
     for record in (state / "landing" / "files").iterdir():
         record.unlink()
-    assert [item.path.name for item in inventory.pending(settings)] == ["access.log"]
+    assert [item.path.name for item in pending_files(inventory, settings)] == ["access.log"]
 
 
 def test_empty_files_and_missing_sources_are_no_failures(state: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
 from temporal_assets.core.traffic.usual_days import count_noise, usual_count
-from temporal_assets.landing.inventory import DayShare, LandedFile, Sighting
+from temporal_assets.landing.landed_files import DayShare, LandedFile, Sighting
 from temporal_assets.quality import expectations, verdicts, wording
 from temporal_assets.quality.asset_checks import to_check_result
 from temporal_assets.quality.evaluate import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from temporal_assets.landing.inventory import options_digest
+from temporal_assets.landing.reading_options import options_digest
 from temporal_assets.logs.privacy import key_periods, pseudonyms
 from temporal_assets.logs.privacy.key_periods import NOTES, KeyFileError, KeyPeriods, key_numbers
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, hmac_heads
