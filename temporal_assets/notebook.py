@@ -21,7 +21,8 @@ from temporal_assets.engines.duckdb import connect, spill_folder
 from temporal_assets.engines.sql import literal
 from temporal_assets.ops import catalogue
 from temporal_assets.settings import SETTINGS_FILE, Settings, load_settings
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.partition_errors import MissingPartition
+from temporal_assets.storage.store import Store
 
 Day = dt.date | str
 

@@ -22,8 +22,9 @@ from temporal_assets.engines.sql import literal
 from temporal_assets.machine.durable import replace_text
 from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.partition_errors import DAMAGED, DamagedPartition
 from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
-from temporal_assets.storage.store import DAMAGED, DamagedPartition, Store
+from temporal_assets.storage.store import Store
 
 Answer = TypeVar("Answer")
 

@@ -27,8 +27,9 @@ from temporal_assets.engines.chosen import engine_of
 from temporal_assets.logs.privacy import key_periods
 from temporal_assets.machine.locks import held
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings
+from temporal_assets.storage.partition_errors import MissingPartition
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.frame.asset import build
 

@@ -17,7 +17,8 @@ from typing import Final, NamedTuple
 
 from temporal_assets.machine.durable import make_folder, sync
 from temporal_assets.storage.manifest import Manifest
-from temporal_assets.storage.store import MANIFEST, Parts, Store
+from temporal_assets.storage.reader import MANIFEST
+from temporal_assets.storage.store import Parts, Store
 
 _FLUSHED_AT_ONCE: Final = 16
 """Number of files flushed in parallel: 16 took a twelfth of the time of one by one, since a file

@@ -15,7 +15,8 @@ from typing import Final
 from temporal_assets.contracts import TABLES, table
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
-from temporal_assets.storage.store import ShortWindow, Store
+from temporal_assets.storage.partition_errors import ShortWindow
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import CRAWL_SIMULATION
 from temporal_assets.windows.crawls.timely_simulation import TIMELY_SIMULATION
 from temporal_assets.windows.evaluation.hub_evaluation import HUB_EVALUATION

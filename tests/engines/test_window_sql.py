@@ -25,7 +25,8 @@ from temporal_assets.quality.evaluate import Finding, Status
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.partition_errors import MissingPartition
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import StaleTable, build, is_fresh
 from temporal_assets.windows.frame.incremental import Earlier, find_earlier
 from temporal_assets.windows.frame.window_end import WindowEnd, window_end

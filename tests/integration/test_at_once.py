@@ -27,7 +27,8 @@ from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.integrity import DamagedFile
 from temporal_assets.storage.kept import Kept, keep
-from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
+from temporal_assets.storage.partition_errors import DamagedPartition, MissingPartition
+from temporal_assets.storage.store import Store
 from tests import logs
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import bucket, store
+from temporal_assets.storage import bucket, manifest_cache
 from temporal_assets.storage.bucket import Bucket
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build
@@ -52,7 +52,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
 def as_another_process() -> None:
     """Forget what this process knows of buckets; what is on its disk stays."""
     bucket._buckets.clear()
-    store._manifests.clear()
+    manifest_cache.forget()
 
 
 def other_installation(folder: Path) -> Store:

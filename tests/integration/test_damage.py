@@ -26,7 +26,8 @@ from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.store import DamagedPartition, Store
+from temporal_assets.storage.partition_errors import DamagedPartition
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import WindowAsset, build, job_of
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests import logs

@@ -28,8 +28,9 @@ from temporal_assets.operate import materialize
 from temporal_assets.ops.upgrade import Way, migrate, plan
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
+from temporal_assets.storage.partition_errors import MissingPartition, ShortWindow
 from temporal_assets.storage.sealed import sealed, unsealed
-from temporal_assets.storage.store import MissingPartition, ShortWindow, Store
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import build
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from tests import logs

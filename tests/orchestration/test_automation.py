@@ -14,7 +14,7 @@ from temporal_assets.defs.runs import tags
 from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.landing.landing import refresh
 from temporal_assets.storage.integrity import SET_ASIDE
-from temporal_assets.storage.store import DamagedPartition
+from temporal_assets.storage.partition_errors import DamagedPartition
 from tests import logs
 from tests.orchestration.conftest import Project
 

@@ -23,7 +23,8 @@ from temporal_assets.landing.landing import refresh
 from temporal_assets.machine import locks
 from temporal_assets.ops.what_if import Trial, what_if
 from temporal_assets.settings import SettingsError, load_settings
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.partition_errors import MissingPartition
+from temporal_assets.storage.store import Store
 from temporal_assets.windows.crawls.crawl_simulation import stored_identity
 from temporal_assets.windows.frame.asset import build
 from temporal_assets.windows.registry import WINDOW_ASSETS, stale

@@ -18,7 +18,7 @@ from temporal_assets.defs.runs import tags
 from temporal_assets.defs.sensors import NIGHTLY_WINDOWS
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.store import DamagedPartition
+from temporal_assets.storage.partition_errors import DamagedPartition
 from temporal_assets.windows.frame.asset import first_of
 from temporal_assets.windows.policy import crawl_policy
 from temporal_assets.windows.registry import STEP_NAMES, WINDOW_ASSETS, WINDOW_NAMES

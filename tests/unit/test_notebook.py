@@ -16,7 +16,8 @@ import temporal_assets
 from temporal_assets import contracts
 from temporal_assets.notebook import NoSelect
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.store import MissingPartition, Store
+from temporal_assets.storage.partition_errors import MissingPartition
+from temporal_assets.storage.store import Store
 
 
 def test_a_mistyped_state_folder_is_not_an_empty_one(tmp_path: Path) -> None:

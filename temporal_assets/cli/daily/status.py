@@ -21,7 +21,6 @@ from temporal_assets.cli.shared.exits import FAILED, CommandError, command, expl
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
 from temporal_assets.cli.shared.windows import say_standing
-from temporal_assets.landing.source_files import pending_files
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -220,6 +219,7 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
 
 def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
     """Return the state of the log files that have been read, with their faults."""
+    from temporal_assets.landing.source_files import pending_files
     from temporal_assets.landing.verdicts import messages, verdicts
     from temporal_assets.logs.read.paths import NoSuchLogError
 

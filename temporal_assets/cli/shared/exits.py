@@ -158,7 +158,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from temporal_assets.machine.extras import MissingExtra
     from temporal_assets.settings import SettingsError
     from temporal_assets.storage.integrity import DamagedFile
-    from temporal_assets.storage.store import MissingPartition
+    from temporal_assets.storage.partition_errors import MissingPartition
     from temporal_assets.windows.frame.asset import StaleTable
 
     return (

@@ -98,7 +98,8 @@ def _result(sql: str, state: Path | None, verify: bool) -> Iterator[pa.Table]:
     from temporal_assets import contracts
     from temporal_assets.notebook import Artifacts, NoSelect
     from temporal_assets.ops import catalogue
-    from temporal_assets.storage.store import DAMAGED, Store
+    from temporal_assets.storage.partition_errors import DAMAGED
+    from temporal_assets.storage.store import Store
 
     settings = existing_settings(state)
     catalogue.follow(Store.open(settings))

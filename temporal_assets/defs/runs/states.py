@@ -16,8 +16,8 @@ from temporal_assets.defs.partitions import days_between, first_day, today
 from temporal_assets.defs.runs.batches import Stale
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.partition_errors import DamagedPartition
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.store import DamagedPartition
 from temporal_assets.windows.frame.asset import first_of
 from temporal_assets.windows.registry import WINDOW_ASSETS, due
 

@@ -25,8 +25,9 @@ from temporal_assets.days.transits import count_inputs, transit_inputs
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
 from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.reader import Window
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.store import Store, Window
+from temporal_assets.storage.store import Store
 
 
 class StaleTable(LookupError):

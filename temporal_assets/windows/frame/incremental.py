@@ -23,7 +23,7 @@ from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Int64s
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Input, Manifest
-from temporal_assets.storage.store import DamagedPartition
+from temporal_assets.storage.partition_errors import DamagedPartition
 from temporal_assets.windows.frame.asset import Job
 
 _LARGEST_STEP: Final = 4

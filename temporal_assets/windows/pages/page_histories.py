@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from temporal_assets import contracts
 from temporal_assets.engines.arrow_texts import with_encoded
 from temporal_assets.engines.batches import in_order
-from temporal_assets.storage.store import Window
+from temporal_assets.storage.reader import Window
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.pages.page_days import PageDays, lists, walk, with_views
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS

@@ -22,7 +22,8 @@ from temporal_assets.machine import scratch
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.storage import together as storage_together
 from temporal_assets.storage.manifest import Input, Manifest
-from temporal_assets.storage.store import DamagedPartition, MissingPartition, Store
+from temporal_assets.storage.partition_errors import DamagedPartition, MissingPartition
+from temporal_assets.storage.store import Store
 from temporal_assets.storage.together import together
 from tests.transits import publish_transits
 
