@@ -51,7 +51,6 @@ def histories_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
     Dagster takes a third of a second to make them, and a few hundred tests have a home.
     """
-    from temporal_assets import operate
 
     def copy(home: Path) -> None:
         for part in made_once(tmp_path_factory, "history", _make_history)[0].iterdir():
@@ -59,15 +58,15 @@ def histories_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
                 shutil.copytree(part, home / part.name, dirs_exist_ok=True)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operate, "make_history", copy)
+        patch.setattr("temporal_assets.operate.home.make_history", copy)
         yield
 
 
 def _make_history(folder: Path) -> None:
     import dagster as dg
 
-    from temporal_assets import operate
+    from temporal_assets.operate import home
 
-    config = operate._PLACES.sub("", operate._template().read_text("utf-8"))
+    config = home.PLACES.sub("", home.template().read_text("utf-8"))
     (folder / "dagster.yaml").write_text(config, "utf-8")
     dg.DagsterInstance.from_config(str(folder)).dispose()

@@ -22,7 +22,7 @@ import pytest
 from temporal_assets.build import build_defs
 from temporal_assets.defs.stages import STAGES
 from temporal_assets.landing.landing import refresh
-from temporal_assets.operate import materialize
+from temporal_assets.operate.materializing import materialize
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from tests import logs

@@ -24,7 +24,7 @@ from temporal_assets.cli.app import app
 from temporal_assets.defs.runs import tags
 from temporal_assets.landing.landing import refresh
 from temporal_assets.machine.scratch import scratch_folder
-from temporal_assets.operate import prepare_home
+from temporal_assets.operate.home import prepare_home
 from temporal_assets.quality import expectations
 from temporal_assets.settings import load_settings
 from tests.faults.installation import (

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
-from temporal_assets import notebook, operate
+from temporal_assets import notebook
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
 from temporal_assets.cli.shared.exits import explained
@@ -33,6 +33,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.privacy.key_periods import NOTES
 from temporal_assets.machine import durable
+from temporal_assets.operate import home, leftovers
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
 from temporal_assets.policy import Policy, PolicyError
@@ -114,7 +115,7 @@ def _left(state: Path) -> list[Any]:
     with dg.DagsterInstance.from_config(str(state / "dagster")) as instance:
         runs = instance.get_runs(filters=dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
     wrong = [damage.path for damage in damages(settings)]
-    left = operate.unfinished(settings)
+    left = leftovers.unfinished(settings)
     return [len(runs), [*wrong, *([str(left)] if left else [])]]
 
 
@@ -182,7 +183,7 @@ def _die_at(moment: int) -> None:
 def _tick(state: Path) -> None:
     """Evaluate the sensor that is always on, and execute the run that it asks for."""
     settings = load_settings(state)
-    with dg.DagsterInstance.from_config(str(operate.prepare_home(settings))) as instance:
+    with dg.DagsterInstance.from_config(str(home.prepare_home(settings))) as instance:
         defs = build_defs(settings)
         resources = {INSTALLATION: Installation.of(settings)}
         context = dg.build_sensor_context(instance=instance, definitions=defs, resources=resources)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from temporal_assets.operate import dagster_home
+from temporal_assets.operate.home import dagster_home
 from temporal_assets.settings import SettingsError, load_settings
 from temporal_assets.storage.store import Store
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from temporal_assets.operate import prepare_home
+from temporal_assets.operate.home import prepare_home
 from temporal_assets.settings import SETTINGS_FILE, load_settings
 from temporal_assets.storage.store import Store
 from tests import logs

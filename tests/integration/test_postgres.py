@@ -17,7 +17,8 @@ from urllib.request import Request, urlopen
 import dagster as dg
 import pytest
 
-from temporal_assets.operate import forget_runs, forgettable_runs, history, materialize
+from temporal_assets.operate.materializing import materialize
+from temporal_assets.operate.run_history import forget_runs, forgettable_runs, history
 from temporal_assets.settings import load_settings
 from tests import logs, postgres
 from tests.browser.serving import served

@@ -24,7 +24,7 @@ from temporal_assets.landing import reading_options
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.landing.source_files import pending_files
-from temporal_assets.operate import materialize
+from temporal_assets.operate.materializing import materialize
 from temporal_assets.ops.upgrade import Way, migrate, plan
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input

@@ -12,7 +12,9 @@ import pytest
 from temporal_assets.build import build_defs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.landing.inventory import Inventory
-from temporal_assets.operate import Outcome, materialize, prepare_home
+from temporal_assets.operate.home import prepare_home
+from temporal_assets.operate.materializing import materialize
+from temporal_assets.operate.outcome import Outcome
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.registry import WINDOW_NAMES

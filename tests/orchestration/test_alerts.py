@@ -19,7 +19,8 @@ from temporal_assets.alerts.messages import Message
 from temporal_assets.cli.daily import status
 from temporal_assets.defs import alerts, checks
 from temporal_assets.defs.alerts import Told, tell
-from temporal_assets.operate import prepare_home, switched_on
+from temporal_assets.operate.home import prepare_home
+from temporal_assets.operate.run_history import switched_on
 from tests import logs
 from tests.dagster_internals import serializable_error_info_from_exc_info
 from tests.mail_server import WebServer, serving
@@ -381,7 +382,7 @@ def test_who_may_not_write_is_told_the_rest(
 
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     (project.settings.state / "dagster" / "schedules").mkdir(parents=True)
-    monkeypatch.setattr("temporal_assets.operate.prepare_home", refused)
+    monkeypatch.setattr("temporal_assets.operate.home.prepare_home", refused)
     damages: list[str] = []
     recency = status._recency(project.settings, DAY, status._switched_on(project.settings, damages))
     assert damages == []  # nothing is broken

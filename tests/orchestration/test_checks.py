@@ -14,7 +14,7 @@ import pytest
 from temporal_assets import contracts
 from temporal_assets.days import daily
 from temporal_assets.defs.runs import tags
-from temporal_assets.operate import last_checks
+from temporal_assets.operate.checks import last_checks
 from temporal_assets.quality import inspect, verdicts
 from temporal_assets.quality.evaluate import Finding
 from temporal_assets.quality.inspect import Inspector

@@ -13,7 +13,7 @@ from temporal_assets.days import daily
 from temporal_assets.defs.days import BlockedDay, refuse_blocked
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
 from temporal_assets.defs.runs.old_runs import old_runs
-from temporal_assets.operate import switched_on
+from temporal_assets.operate.run_history import switched_on
 from temporal_assets.quality import verdicts
 from tests import logs
 from tests.orchestration.conftest import Project

@@ -11,10 +11,13 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 
-from temporal_assets import contracts, operate
+from temporal_assets import contracts
 from temporal_assets.defs import days as days_module
+from temporal_assets.defs.events import Event
 from temporal_assets.defs.runs import event_log, tags
-from temporal_assets.operate import Event, last_checks, materialize
+from temporal_assets.operate import materializing
+from temporal_assets.operate.checks import last_checks
+from temporal_assets.operate.materializing import materialize
 from temporal_assets.quality.evaluate import NO_REFERRERS
 from tests import logs
 from tests.orchestration.conftest import Project
@@ -107,11 +110,11 @@ def test_what_is_published_is_what_was_logged(project: Project, three_days: list
 
 def test_days_are_made_in_batches(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     days = logs.write_days(project.logs, DAY, 4)
-    monkeypatch.setattr(operate, "DAYS_PER_RUN", 2)
+    monkeypatch.setattr(materializing, "DAYS_PER_RUN", 2)
     outcome = project.materialize(days, ["log_files", "requests"])
     assert outcome.ok
     assert len(outcome.run_ids) == 1 + 1  # small days share a run
-    monkeypatch.setattr(operate, "_FEW_ROWS", 5)
+    monkeypatch.setattr(materializing, "_FEW_ROWS", 5)
     outcome = project.materialize(days, ["log_files", "requests"])
     assert outcome.ok
     assert len(outcome.run_ids) == 1 + 2

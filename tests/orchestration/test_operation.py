@@ -14,11 +14,10 @@ import dagster as dg
 import pytest
 import yaml
 
-from temporal_assets import operate
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read.paths import STATE_MARK
-from temporal_assets.operate import prepare_home
+from temporal_assets.operate.home import prepare_home
 from temporal_assets.settings import SettingsError, load_settings
 from tests import logs
 from tests.orchestration.conftest import Project
@@ -27,7 +26,7 @@ DAY = dt.date(2026, 3, 1)
 
 MAKE = """
 import datetime, sys
-from temporal_assets.operate import materialize
+from temporal_assets.operate.materializing import materialize
 from temporal_assets.settings import load_settings
 state, source, *days = sys.argv[1:]
 settings = load_settings(state, sources=[{"path": source, "host": "example.com"}])
@@ -51,7 +50,7 @@ def test_the_home_holds_everything_of_dagster(state: Path) -> None:
 
 def _as_released_before(home: Path) -> str:
     """`dagster.yaml` as it was written once: with the place of its own folder."""
-    text = (Path(operate.__file__).parents[1] / "dagster.yaml").read_text("utf-8")
+    text = (Path(home.__file__).parents[2] / "dagster.yaml").read_text("utf-8")
     return text.replace("temporal_state/dagster", str(home))
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from temporal_assets import operate
 from temporal_assets.build import build_defs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.runs import lost_runs, tags
+from temporal_assets.operate import leftovers
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, load_settings
@@ -81,7 +81,7 @@ def test_what_breaks_an_invariant_is_not_released(
     verdicts.record(waiting.state, manifest, [replace(broken, passed=False, message="broken")])
     assert not release(waiting, instance).success
     assert latest_of(waiting.state / "policy") is None
-    assert not operate.unfinished(waiting)
+    assert not leftovers.unfinished(waiting)
 
 
 def test_a_release_of_a_killed_run_is_shown(

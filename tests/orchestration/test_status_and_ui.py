@@ -23,7 +23,8 @@ from dagster_graphql.test.utils import execute_dagster_graphql
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.operate import materialize, prepare_home
+from temporal_assets.operate.home import prepare_home
+from temporal_assets.operate.materializing import materialize
 from temporal_assets.settings import Settings, load_settings
 from tests import logs
 from tests.dagster_internals import LoadableTargetOrigin, in_process_test_workspace

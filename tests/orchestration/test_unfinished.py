@@ -14,9 +14,9 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from temporal_assets import operate
 from temporal_assets.cli.app import app
 from temporal_assets.defs.runs import lost_runs
+from temporal_assets.operate import home, leftovers, materializing
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage import sums
@@ -47,7 +47,7 @@ def verdict_files(state: Path) -> list[str]:
 
 
 def is_finished(whole: Path, settings: Settings) -> None:
-    assert not operate.unfinished(settings)
+    assert not leftovers.unfinished(settings)
     assert verdict_files(settings.state) == verdict_files(whole / "state")
     latest, wanted = latest_of(settings.state / "policy"), latest_of(whole / "state" / "policy")
     assert latest is not None
@@ -66,12 +66,12 @@ def test_nothing_is_unfinished_when_nothing_was_killed(
 ) -> None:
     """The original is looked at: a copied state folder has its catalogue to make again."""
     settings = load_settings(made_once(tmp_path_factory, "whole", make_whole)[0] / "state")
-    assert not operate.unfinished(settings)
-    assert operate.finish(settings) is None
+    assert not leftovers.unfinished(settings)
+    assert materializing.finish(settings) is None
 
 
 def test_what_was_left_is_found(killed: Settings) -> None:
-    left = operate.unfinished(killed)
+    left = leftovers.unfinished(killed)
     days = tuple(FIRST + dt.timedelta(days=n) for n in range(DAYS))
     assert left.days == {"requests": days, **dict.fromkeys(LOST[1:], (LAST,))}
 
@@ -86,7 +86,7 @@ def test_a_policy_that_was_judged_and_not_released_is_released(
     whole: Path, killed: Settings
 ) -> None:
     shutil.copytree(whole / "state" / "verdicts", killed.state / "verdicts", dirs_exist_ok=True)
-    assert operate.unfinished(killed).days == {"released_policy": (LAST,)}
+    assert leftovers.unfinished(killed).days == {"released_policy": (LAST,)}
     assert "Nothing to build" not in run("materialize", settings=killed)
     is_finished(whole, killed)
 
@@ -104,7 +104,7 @@ def test_status_and_doctor_name_it(killed: Settings) -> None:
 def test_a_tick_of_the_sensor_that_is_always_on_finishes_it(whole: Path, killed: Settings) -> None:
     project = Project.__new__(Project)
     project.settings = killed
-    with dg.DagsterInstance.from_config(str(operate.prepare_home(killed))) as instance:
+    with dg.DagsterInstance.from_config(str(home.prepare_home(killed))) as instance:
         (request,) = _tick(project, instance)
         assert request.job_name in (None, "finish")
         asked = {key.asset_key.to_user_string() for key in request.asset_check_keys or ()}
@@ -134,7 +134,7 @@ def _tick(project: Project, instance: dg.DagsterInstance) -> list[dg.RunRequest]
 def test_any_other_run_finishes_what_is_left_of_its_tables(whole: Path, killed: Settings) -> None:
     shutil.rmtree(killed.state / "tables" / "page_views" / f"day={LAST}")
     (killed.state / "verdicts" / "page_views" / f"{FIRST}.json").unlink()
-    assert operate.materialize(killed, [LAST], ["page_views"]).ok
+    assert materializing.materialize(killed, [LAST], ["page_views"]).ok
     is_finished(whole, killed)
 
 
@@ -168,13 +168,13 @@ def test_a_policy_whose_files_were_damaged_is_made_again(whole: Path, killed: Se
 
 _KILLED_IN_A_STEP = """
 import os, signal, sys
-from temporal_assets import operate
+from temporal_assets.operate import home, leftovers, materializing
 from temporal_assets.defs import checks
 from temporal_assets.settings import load_settings
 
 settings = load_settings(sys.argv[1])
 checks.Inspector.inspect = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-operate.finish(settings)
+materializing.finish(settings)
 """
 
 
@@ -186,9 +186,9 @@ def test_a_run_that_was_killed_is_ended_by_the_next_command_at_once(
     command = [sys.executable, "-c", _KILLED_IN_A_STEP, str(killed.state)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert operate.unfinished(killed).runs == 1
+    assert leftovers.unfinished(killed).runs == 1
     run("materialize", settings=killed)
     is_finished(whole, killed)
-    with dg.DagsterInstance.from_config(str(operate.prepare_home(killed))) as instance:
+    with dg.DagsterInstance.from_config(str(home.prepare_home(killed))) as instance:
         started = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])
         assert instance.get_runs(filters=started) == []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from temporal_assets.demo.options import DemoOptions
-    from temporal_assets.operate import Outcome
+    from temporal_assets.operate.outcome import Outcome
     from temporal_assets.settings import Settings
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.operate import Outcome
+    from temporal_assets.operate.outcome import Outcome
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
 
@@ -73,7 +73,7 @@ def run(
     it was. Windows of other days than the latest are built when they and the days are named.
     """
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.operate import finish
+    from temporal_assets.operate.materializing import finish
     from temporal_assets.ops.upgrade import doubtful_weight
     from temporal_assets.storage.store import Store
 

@@ -53,7 +53,8 @@ def run(
     from temporal_assets import contracts
     from temporal_assets.days.daily import stale
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.operate import last_checks, unfinished
+    from temporal_assets.operate.checks import last_checks
+    from temporal_assets.operate.leftovers import unfinished
     from temporal_assets.ops.upgrade import plan
     from temporal_assets.storage.store import LookingStore
     from temporal_assets.windows.frame.standing import standing
@@ -128,7 +129,7 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
     may.
     """
     from temporal_assets.machine.troubles import is_of_database, sentence_of
-    from temporal_assets.operate import switched_on
+    from temporal_assets.operate.run_history import switched_on
 
     try:
         return switched_on(settings)

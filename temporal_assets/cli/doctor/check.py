@@ -328,7 +328,7 @@ def _contents(settings: Settings) -> tuple[str, str]:
 
 
 def _unfinished(settings: Settings) -> tuple[str, str]:
-    from temporal_assets.operate import unfinished
+    from temporal_assets.operate.leftovers import unfinished
     from temporal_assets.storage.store import LookingStore
 
     words = unfinished_words(unfinished(settings, LookingStore.open(settings)), settings.state)
@@ -370,7 +370,7 @@ def _dagster_home(settings: Settings) -> tuple[str, str]:
     """Check that the tables of Dagster's history fit the installed release of Dagster."""
     if not settings.state.is_dir():
         return OK, "made with the state folder"
-    from temporal_assets.operate import history
+    from temporal_assets.operate.run_history import history
 
     place = history(settings)
     detail = f"{place.home}, with its history in {place.database}"

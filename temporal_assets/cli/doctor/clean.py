@@ -34,7 +34,7 @@ def run(
     Days are counted back from the latest that is there. What is removed is not made again.
     """
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.operate import forget_runs, forgettable_runs
+    from temporal_assets.operate.run_history import forget_runs, forgettable_runs
     from temporal_assets.ops import catalogue
     from temporal_assets.ops.retention import carry_out, plan
     from temporal_assets.storage.store import Store

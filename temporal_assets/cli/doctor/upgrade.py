@@ -34,7 +34,8 @@ def run(
     """Show what an earlier release wrote in another schema, and migrate what can be migrated."""
     from temporal_assets.engines.duckdb import DuckDBEngine
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.operate import finish, unfinished
+    from temporal_assets.operate.leftovers import unfinished
+    from temporal_assets.operate.materializing import finish
     from temporal_assets.ops.upgrade import migrate, plan
     from temporal_assets.quality.verdicts import blockers
     from temporal_assets.storage.store import Store

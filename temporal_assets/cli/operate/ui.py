@@ -39,7 +39,7 @@ def run(
     ] = False,
 ) -> None:
     """Open the Dagster UI of a state folder; Ctrl-C ends it."""
-    from temporal_assets.operate import dagster_home
+    from temporal_assets.operate.home import dagster_home
     from temporal_assets.settings import STATE_VARIABLE
 
     settings = existing_settings(state)

@@ -16,7 +16,8 @@ from temporal_assets.cli.shared.days import ranges
 from temporal_assets.cli.shared.exits import interruptions
 
 if TYPE_CHECKING:
-    from temporal_assets.operate import Event, Failed, Outcome
+    from temporal_assets.defs.events import Event
+    from temporal_assets.operate.outcome import Failed, Outcome
     from temporal_assets.settings import Settings
 
 _REASONS_SHOWN: Final = 3
@@ -36,7 +37,7 @@ def build(
     daily assets: it maps their names to the only days for which they are built.
     """
     from temporal_assets.days.daily import DAILY_ASSETS
-    from temporal_assets.operate import materialize
+    from temporal_assets.operate.materializing import materialize
     from temporal_assets.windows.registry import STEP_NAMES
 
     everything = not assets and not latest_windows

@@ -11,7 +11,7 @@ from temporal_assets.cli.shared.days import ranges
 if TYPE_CHECKING:
     import datetime as dt
 
-    from temporal_assets.operate import Judgement
+    from temporal_assets.quality.verdicts import Judgement
 
 _FAILED_SHOWN: Final = 20
 """Most rows that are printed; `--json` lists all."""

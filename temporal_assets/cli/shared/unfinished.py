@@ -14,7 +14,7 @@ _SHOWN: Final = 3
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from temporal_assets.operate import Unfinished
+    from temporal_assets.operate.leftovers import Unfinished
 
 
 def unfinished_report(unfinished: Unfinished) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
 def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier: bool) -> None:
     """Build what is stale on the day; on older days only what was never built."""
     from temporal_assets.cli.shared.building import build
-    from temporal_assets.operate import finish
+    from temporal_assets.operate.materializing import finish
     from temporal_assets.windows.frame.window_end import window_end
     from temporal_assets.windows.registry import needed, stale
 

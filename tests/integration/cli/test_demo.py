@@ -52,7 +52,7 @@ def test_a_demo_that_failed_somewhere_ends_with_one_and_says_where(
     demo: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from temporal_assets.cli.daily import demo as command
-    from temporal_assets.operate import Failed, Outcome
+    from temporal_assets.operate.outcome import Failed, Outcome
 
     state, _ = demo
     failed = Outcome(failures=(Failed("transits", (dt.date(2025, 3, 4),), "the disk is full"),))

@@ -135,7 +135,7 @@ def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) 
 
 def test_of_many_days_that_failed_few_reasons_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     from temporal_assets.cli.shared.building import show_outcome
-    from temporal_assets.operate import Failed, Outcome
+    from temporal_assets.operate.outcome import Failed, Outcome
 
     days = [dt.date(2026, 1, day) for day in range(1, 8)]
     failures = [Failed("requests", (day,), f"reason {day.day}") for day in days]
@@ -149,7 +149,7 @@ def test_of_many_days_that_failed_few_reasons_are_shown(capsys: pytest.CaptureFi
 
 def test_nothing_that_was_built_is_no_empty_table(capsys: pytest.CaptureFixture[str]) -> None:
     from temporal_assets.cli.shared.building import show_outcome
-    from temporal_assets.operate import Outcome, Skipped
+    from temporal_assets.operate.outcome import Outcome, Skipped
 
     show_outcome(Outcome(skipped=(Skipped(dt.date(2999, 1, 1), "the day has not begun"),)))
     message = capsys.readouterr().err

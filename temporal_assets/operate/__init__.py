@@ -1,0 +1,1 @@
+"""Running the pipeline from Python, through Dagster."""
