@@ -22,7 +22,7 @@ from isal import igzip
 
 from temporal_assets.cli.sources.settings_file import set_values
 from temporal_assets.cli.sources.sources import add_sources
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names, daily, staleness
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
@@ -77,7 +77,7 @@ def _work(stage: str) -> Callable[[argparse.Namespace, str], Facts]:
         return _generate
     if name == "ingest":
         return _ingest
-    return _daily if name in ("requests", *daily.DERIVED) else _window
+    return _daily if name in ("requests", *asset_names.DERIVED) else _window
 
 
 def _generate(asked: argparse.Namespace, _stage: str) -> Facts:
@@ -126,7 +126,7 @@ def _daily(asked: argparse.Namespace, stage: str) -> Facts:
     settings, store, engine = _opened(asked.folder)
     name = stage.removeprefix("later ")
     inventory = Inventory.load(settings)
-    late = daily.stale(store, inventory, settings)[name]
+    late = staleness.stale(store, inventory, settings)[name]
     published = []
     for day in late:
         if name == "requests":

@@ -34,7 +34,8 @@ import pyarrow.parquet as pq
 
 from benchmarks.spark_traffic import write_traffic
 from temporal_assets import contracts
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.chosen import engine_of
 from temporal_assets.landing.inventory import Inventory

@@ -16,7 +16,8 @@ import duckdb
 
 from temporal_assets.contracts import Drift, Rule, Table
 from temporal_assets.contracts.table import Type
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.demo import DemoOptions, generate
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine

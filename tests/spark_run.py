@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.demo.corpus import generate
 from temporal_assets.demo.options import DemoOptions
 from temporal_assets.engines.chosen import engine_of

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import dagster as dg
 
 from temporal_assets import contracts
-from temporal_assets.days.daily import DAILY_ASSETS
+from temporal_assets.days.asset_names import DAILY_ASSETS
 from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
 from temporal_assets.windows.registry import STEP_NAMES
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import dagster as dg
 
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names, staleness
 from temporal_assets.defs.days import broken_of
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import Job
@@ -185,13 +185,13 @@ def _stale(
     """
     settings = installation.settings
     first, last = first_day(settings), today(settings, now)
-    days_of_asset = daily.stale(installation.store, inventory, settings)
+    days_of_asset = staleness.stale(installation.store, inventory, settings)
     stale: dict[str, list[dt.date]] = {
         asset: [day for day in days if first <= day < last] for asset, days in days_of_asset.items()
     }
     fresh = {day for days in stale.values() for day in days} - set(stale["requests"])
     blocked = {day for day in fresh if broken_of(installation, "requests", day)}
-    for asset in daily.DERIVED:
+    for asset in asset_names.DERIVED:
         stale[asset] = [day for day in stale[asset] if day not in blocked]
     return stale, [day for day in days_of_asset["requests"] if day < first]
 

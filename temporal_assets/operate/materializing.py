@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from temporal_assets.days.daily import DAILY_ASSETS, landed_rows
+from temporal_assets.days.asset_names import DAILY_ASSETS
+from temporal_assets.days.staleness import landed_rows
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.partitions import DAYS_PER_RUN, ranges

@@ -20,7 +20,7 @@ from uuid import uuid4
 import dagster as dg
 
 from temporal_assets.build import build_defs
-from temporal_assets.days.daily import DERIVED
+from temporal_assets.days.asset_names import DERIVED
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.jobs import FINISH

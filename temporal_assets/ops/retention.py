@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from temporal_assets.days.daily import DERIVED, stale
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.staleness import stale
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.quality import verdicts

@@ -21,7 +21,7 @@ from typing import Final
 
 from temporal_assets import contracts
 from temporal_assets.contracts import REQUESTS, TRANSITS, passing
-from temporal_assets.days.daily import DAILY_ASSETS, DERIVED
+from temporal_assets.days.asset_names import DAILY_ASSETS, DERIVED
 from temporal_assets.days.transits import make_transits
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.sql import sql_names

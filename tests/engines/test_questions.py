@@ -21,7 +21,7 @@ from temporal_assets.cli.app import app
 from temporal_assets.contracts import Rule, Table
 from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
 from temporal_assets.crawl.mirror.traffic import rare_sites, sites_opened
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names
 from temporal_assets.days.transits import transit_inputs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import metadata, window_metadata
@@ -228,7 +228,7 @@ def test_metadata_and_samples_of_days(
 ) -> None:
     assert metadata.hours_plot(installation, corpus.day)
     assert metadata.views_plot(installation, corpus.day)
-    for asset in daily.DERIVED:
+    for asset in asset_names.DERIVED:
         assert sample(installation, asset, corpus.day)
     transits = transit_inputs(corpus.store, [corpus.store.require("transits", corpus.day)])
     assert sites_opened(both, transits)

@@ -25,7 +25,9 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 
 from temporal_assets.cli.shared.exits import explained
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests, stale
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
+from temporal_assets.days.staleness import stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh

@@ -16,8 +16,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets.days import daily
-from temporal_assets.days.daily import DAILY_ASSETS, DERIVED, build_derived, build_requests, stale
+from temporal_assets.days import daily, rejects
+from temporal_assets.days.asset_names import DAILY_ASSETS, DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
+from temporal_assets.days.staleness import stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing import landing
 from temporal_assets.landing.inventory import Inventory
@@ -176,16 +178,16 @@ def test_rejects_of_one_process_and_requests_of_another_are_made_again(
     (one := Process(state)).run()
     slow = Process(state)
     logs.write(log, [*log.read_text().splitlines(), "half a line"])
-    refuse = daily._refuse_wrong_format
+    refuse = rejects.refuse_wrong_format
 
     def paused(*arguments: Any) -> None:
-        monkeypatch.setattr(daily, "_refuse_wrong_format", refuse)
+        monkeypatch.setattr(daily, "refuse_wrong_format", refuse)
         slow.make()
         refuse(*arguments)
 
     refresh(one.settings)
     fast = Process(state)
-    monkeypatch.setattr(daily, "_refuse_wrong_format", paused)
+    monkeypatch.setattr(daily, "refuse_wrong_format", paused)
     fast.make()
     assert one.store.require("requests", MIDDLE).inputs == fast.inventory.inputs(MIDDLE)
     assert one.store.require("rejects", MIDDLE).inputs == slow.inventory.inputs(MIDDLE)

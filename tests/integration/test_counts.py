@@ -14,7 +14,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.days.daily import COUNTED
+from temporal_assets.days.asset_names import COUNTED
 from temporal_assets.ops.catalogue import _published, fill, named
 from tests import logs
 from tests.command_line import call

@@ -9,16 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.days.daily import (
-    LONGEST_SILENCE,
-    NoLogs,
-    RequestsResult,
-    TooManyRejects,
-    build_derived,
-    build_requests,
-    silent_days,
-    stale,
-)
+from temporal_assets.days.daily import RequestsResult, build_derived, build_requests
+from temporal_assets.days.day_inputs import NoLogs
+from temporal_assets.days.rejects import TooManyRejects
+from temporal_assets.days.staleness import LONGEST_SILENCE, silent_days, stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh

@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 from temporal_assets import notebook
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests, stale
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
+from temporal_assets.days.staleness import stale
 from temporal_assets.defs.partitions import first_day
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.demo import DemoOptions, DemoSummary, generate
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory

@@ -20,7 +20,8 @@ from temporal_assets import contracts
 from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder, save
 from temporal_assets.crawl.mirror.page_html import HtmlKeeper
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh

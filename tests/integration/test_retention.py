@@ -12,7 +12,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from temporal_assets.cli.app import app
-from temporal_assets.days.daily import DERIVED, NoLogs, build_derived, build_requests, stale
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
+from temporal_assets.days.day_inputs import NoLogs
+from temporal_assets.days.staleness import stale
 from temporal_assets.defs.runs.batches import batches
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory

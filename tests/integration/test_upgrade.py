@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import temporal_assets
 from temporal_assets import contracts
 from temporal_assets.cli.app import app
-from temporal_assets.days.daily import stale
+from temporal_assets.days.staleness import stale
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.sql import sql_names
 from temporal_assets.landing import reading_options

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from temporal_assets import contracts
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names, daily
 from temporal_assets.defs.runs import tags
 from temporal_assets.operate.checks import last_checks
 from temporal_assets.quality import inspect, verdicts
@@ -81,7 +81,7 @@ def test_a_broken_invariant_stops_what_is_downstream(running: Project) -> None:
 @pytest.mark.usefixtures("broken_requests")
 def test_a_broken_day_stops_no_other_day_and_later_runs_too(project: Project) -> None:
     days = logs.write_days(project.logs, DAY, 2)
-    outcome = project.materialize(days, ["log_files", *daily.DERIVED, "requests"])
+    outcome = project.materialize(days, ["log_files", *asset_names.DERIVED, "requests"])
     assert not outcome.ok
     assert [(check.check, check.day) for check in outcome.checks if not check.passed] == [
         ("site_is_host", DAY)
@@ -202,7 +202,7 @@ def test_last_checks_are_those_of_what_is_published_now(
     checks = last_checks(project.settings)
     expected = {
         (asset, name, day)
-        for asset in daily.DAILY_ASSETS
+        for asset in asset_names.DAILY_ASSETS
         for name in contracts.table(asset).check_names
         for day in three_days
     }
@@ -234,13 +234,13 @@ def test_small_days_are_measured_in_one_statement_as_each_alone(
     days = logs.write_days(project.logs, DAY, 9)
     logs.write(project.logs / "later.log", logs.day_of_lines(DAY + dt.timedelta(days=10)))
     days = [DAY + dt.timedelta(days=n) for n in range(11)]  # one without a line among them
-    assert project.materialize(days, ["log_files", "requests", *daily.DERIVED]).ok
+    assert project.materialize(days, ["log_files", "requests", *asset_names.DERIVED]).ok
     monkeypatch.setattr(verdicts, "read", lambda *_: ())
     rival = project.installation
 
     def findings() -> list[dict[dt.date, tuple[Finding, ...]]]:
         inspector = Inspector(rival.store, rival.engine, rival.settings)
-        tables = map(contracts.table, daily.DAILY_ASSETS)
+        tables = map(contracts.table, asset_names.DAILY_ASSETS)
         return [inspector.inspect(table, days) for table in tables]
 
     with monkeypatch.context() as patch:

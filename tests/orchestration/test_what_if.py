@@ -16,7 +16,8 @@ from typer.testing import CliRunner, Result
 from temporal_assets.build import build_defs
 from temporal_assets.cli.app import app
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder, save
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh

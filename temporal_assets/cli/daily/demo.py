@@ -110,7 +110,7 @@ def _built(settings: Settings, days: Sequence[dt.date]) -> Outcome:
     In this order, so that the report judges the lists out of time.
     """
     from temporal_assets.cli.evaluate.lists import make_earlier
-    from temporal_assets.days.daily import DAILY_ASSETS
+    from temporal_assets.days.asset_names import DAILY_ASSETS
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.registry import STEP_NAMES
 

@@ -288,7 +288,7 @@ def _say_what_next(settings: Settings) -> None:
 
 def _is_anything_late(settings: Settings) -> bool:
     """Return whether `materialize` has something to do, or to say."""
-    from temporal_assets.days.daily import stale
+    from temporal_assets.days.staleness import stale
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.storage.integrity import DamagedFile
     from temporal_assets.storage.store import Store

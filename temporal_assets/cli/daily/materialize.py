@@ -172,7 +172,7 @@ def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:
 
 def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the daily assets and the window assets among those named."""
-    from temporal_assets.days.daily import DERIVED
+    from temporal_assets.days.asset_names import DERIVED
     from temporal_assets.windows.registry import STEP_NAMES
 
     asset_names = ("requests", *DERIVED, *STEP_NAMES)
@@ -209,7 +209,8 @@ def _late(
 
     The result has the assets that were named, and the assets that these or windows are built from.
     """
-    from temporal_assets.days.daily import DERIVED, stale
+    from temporal_assets.days.asset_names import DERIVED
+    from temporal_assets.days.staleness import stale
     from temporal_assets.storage.store import Store
 
     late = stale(Store.open(settings), inventory, settings)

@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Show what is there per asset, what is missing or stale, and the last checks."""
     from temporal_assets import contracts
-    from temporal_assets.days.daily import stale
+    from temporal_assets.days.staleness import stale
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.operate.checks import last_checks
     from temporal_assets.operate.leftovers import unfinished
@@ -199,7 +199,7 @@ def _write_data_docs(settings: Settings, folder: Path) -> None:
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
     """Return the state of an asset: its days, rows and bytes, and days missing or stale."""
-    from temporal_assets.days.daily import DAILY_ASSETS
+    from temporal_assets.days.asset_names import DAILY_ASSETS
 
     days = store.days(name)
     manifests = [manifest for day in days if (manifest := store.manifest(name, day))]

@@ -36,7 +36,7 @@ def build(
     If neither is named, all daily assets and all window assets are built. `late` restricts single
     daily assets: it maps their names to the only days for which they are built.
     """
-    from temporal_assets.days.daily import DAILY_ASSETS
+    from temporal_assets.days.asset_names import DAILY_ASSETS
     from temporal_assets.operate.materializing import materialize
     from temporal_assets.windows.registry import STEP_NAMES
 

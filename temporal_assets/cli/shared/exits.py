@@ -152,7 +152,8 @@ def _expected() -> tuple[type[Exception], ...]:
     from filelock import Timeout
 
     from temporal_assets.crawl.mirror.mirror import NoMirror
-    from temporal_assets.days.daily import NoLogs, TooManyRejects
+    from temporal_assets.days.day_inputs import NoLogs
+    from temporal_assets.days.rejects import TooManyRejects
     from temporal_assets.engines.base import EngineError
     from temporal_assets.logs.privacy.key_periods import KeyFileError
     from temporal_assets.machine.extras import MissingExtra

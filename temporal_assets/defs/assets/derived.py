@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from temporal_assets import contracts
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names, daily, staleness
 from temporal_assets.defs.days import make_days, refuse_blocked
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import metadata
@@ -28,7 +28,7 @@ def derived_assets(
     settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> list[dg.AssetsDefinition]:
     """Return the assets `page_views` and `transits`."""
-    return [_asset(asset, settings, days) for asset in daily.DERIVED]
+    return [_asset(asset, settings, days) for asset in asset_names.DERIVED]
 
 
 def _asset(
@@ -51,7 +51,7 @@ def _asset(
                 part = replace(part, metadata={**part.metadata, **_shown(installation, asset, day)})
             return {asset: part}
 
-        rows = partial(daily.published_rows, installation.store)
+        rows = partial(staleness.published_rows, installation.store)
         yield from make_days(context, installation, [asset], make, rows=rows, alone=plotted)
 
     return derived

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import dagster as dg
 
-from temporal_assets.days import daily
+from temporal_assets.days import staleness
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.logs_and_releases import of_logs
@@ -118,7 +118,7 @@ def _announce_days(
     report: LandingReport,
 ) -> None:
     """Tell Dagster the version of every day that this or an unfinished earlier run changed."""
-    stale = daily.stale(installation.store, inventory, installation.settings)["requests"]
+    stale = staleness.stale(installation.store, inventory, installation.settings)["requests"]
     days = sorted({*report.days, *stale})
     for day in days:
         inputs = inventory.inputs(day)

@@ -13,7 +13,8 @@ from typing import Any
 import dagster as dg
 
 from temporal_assets import contracts
-from temporal_assets.days import daily
+from temporal_assets.days import daily, staleness
+from temporal_assets.days.rejects import TooManyRejects
 from temporal_assets.defs.days import UnfinishedDay, make_days
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import metadata
@@ -52,7 +53,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         def make(installation: Installation, day: dt.date) -> Steps[Publications]:
             return (yield from _make(installation, inventory, day, day in plotted))
 
-        rows, assets = partial(daily.landed_rows, inventory), ("requests", "rejects")
+        rows, assets = partial(staleness.landed_rows, inventory), ("requests", "rejects")
         yield from make_days(context, installation, assets, make, rows=rows, alone=plotted)
 
     return requests_and_rejects
@@ -66,7 +67,7 @@ def _make(
         result = yield from daily.requests_steps(
             store, installation.engine, installation.settings, day, inventory
         )
-    except daily.TooManyRejects as error:
+    except TooManyRejects as error:
         # The evidence is published although the requests are not.
         rejects = store.manifest("rejects", day)
         parts = {"rejects": Publication(rejects, {"bytes": rejects.size})} if rejects else {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from temporal_assets.contracts import Type, table
-from temporal_assets.days.daily import COUNTED
+from temporal_assets.days.asset_names import COUNTED
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata.metadata import grid
 from temporal_assets.settings import VIEWS_PER_CLIENT

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from temporal_assets.days.daily import DAILY_ASSETS
+from temporal_assets.days.asset_names import DAILY_ASSETS
 from temporal_assets.defs.partitions import ranges
 
 _MADE_WITH: Final = {"rejects": "requests"}

@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from temporal_assets.days import daily
+from temporal_assets.days import asset_names, staleness
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.partitions import days_between, first_day, today
 from temporal_assets.defs.runs.batches import Stale
@@ -37,13 +37,15 @@ def states_of(
     installation: Installation, inventory: Inventory, stale: Stale, lost: str
 ) -> dict[dt.date, str]:
     """Return the state of each stale day; `lost` changes with every run that was lost."""
-    store, cleaned = installation.store, daily.requests_digest(installation.settings)
+    store, cleaned = installation.store, staleness.requests_digest(installation.settings)
     states = {}
     for day in sorted({day for days in stale.values() for day in days}):
         # Lines that were damaged and read again are equal; the time of the reading tells.
         read = [(file.id, inventory.saved_at(file)) for file in inventory.of_day(day)]
         # Not of `rejects`: a day that fails may publish them before, and is what it was.
-        digests = [_digest(store.intact(asset, day)) for asset in ("requests", *daily.DERIVED)]
+        digests = [
+            _digest(store.intact(asset, day)) for asset in ("requests", *asset_names.DERIVED)
+        ]
         states[day] = digest_of([read, cleaned, digests, lost])
     return states
 
@@ -59,7 +61,9 @@ def latest_window(installation: Installation, lost: str, now: dt.datetime) -> La
         if due_window is None or due_window.day < first_day(settings):
             return None
         days = days_between(first_of(settings, due_window.day), due_window.day)
-        read = [_digest(store.manifest(asset, day)) for asset in daily.DERIVED for day in days]
+        read = [
+            _digest(store.manifest(asset, day)) for asset in asset_names.DERIVED for day in days
+        ]
     except DamagedPartition:
         return None
     digests = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from temporal_assets.days.daily import COUNTED
+from temporal_assets.days.asset_names import COUNTED
 from temporal_assets.engines.batches import handed_on
 from temporal_assets.windows.frame.asset import Job
 

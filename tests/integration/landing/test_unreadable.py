@@ -161,7 +161,9 @@ def test_who_may_not_read_a_file_does_not_try_all_the_time(
     settings = settings_of(state, folder)
     refused["access.log"] = PermissionError(errno.EACCES, "Permission denied")
     refresh(settings)
-    monkeypatch.setattr("temporal_assets.landing.inventory.os.access", lambda one, _: one != path)
+    monkeypatch.setattr(
+        "temporal_assets.landing.source_files.os.access", lambda one, _: one != path
+    )
     assert pending_files(Inventory.load(settings), settings) == []
     time.sleep(0.02)  # the clock of file systems is a coarse one
     path.chmod(0o644)

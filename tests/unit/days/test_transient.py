@@ -8,7 +8,7 @@ import duckdb
 import filelock
 import pytest
 
-from temporal_assets.days.daily import TooManyRejects
+from temporal_assets.days.rejects import TooManyRejects
 from temporal_assets.landing.reading import UnreadableError
 from temporal_assets.machine.transient import is_transient
 
