@@ -24,10 +24,10 @@ from typing import Final
 import duckdb
 import pyarrow.parquet as pq
 
+from temporal_assets.cli.explorer.html_parts import address
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer
 from temporal_assets.cli.explorer.static import one_file
-from temporal_assets.cli.explorer.views import address
 from temporal_assets.engines.duckdb import ROW_GROUP_ROWS
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store

@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from temporal_assets.cli.explorer.html_parts import address
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import serve
-from temporal_assets.cli.explorer.views import address
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.windows.report.evaluation_report import page_of_day
 from tests.browser.chromium import Page, browse, program

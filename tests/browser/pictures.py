@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from temporal_assets.cli.explorer.html_parts import address
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import serve
-from temporal_assets.cli.explorer.views import address
 from temporal_assets.cli.show.page import explained
 from temporal_assets.reports.charts.picture import as_png
 from temporal_assets.reports.page_chart import as_chart

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import pytest
 
-from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer import html_parts
 from temporal_assets.cli.explorer.rows import Paged, Row, Window
 from temporal_assets.cli.explorer.server import serve
 from temporal_assets.settings import load_settings
@@ -57,7 +57,7 @@ def test_sites_are_searched_by_keyboard_and_names_stay_text(tmp_path: Path) -> N
 
 
 def test_every_view_names_its_language_and_its_parts() -> None:
-    page = views.page("t", ())
+    page = html_parts.page("t", ())
     for part in ('<html lang="en">', "<main", "<nav", "<h1>", 'role="search"', 'class="skip"'):
         assert part in page
 

@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer import html_parts, views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer, serve
 from temporal_assets.cli.explorer.static import one_file
@@ -105,7 +105,7 @@ def of_domain(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Window:
 def test_a_page_of_a_domain_leads_to_its_domain_and_back(of_domain: Window) -> None:
     url = of_domain.pages("www.example.com", "", "", 0).rows[0]["url"]
     assert url.startswith("https://www.example.com/")
-    _, page = answer(of_domain, views.address("page", url=url))
+    _, page = answer(of_domain, html_parts.address("page", url=url))
     assert 'href="/site?site=example.com"' in page
     status, domain = answer(of_domain, "/site?site=example.com")
     assert status == 200
@@ -180,7 +180,7 @@ def test_only_this_machine_is_answered_and_nothing_may_run(port: int) -> None:
 def test_a_site_whose_pages_have_too_few_views_for_a_score_has_a_view() -> None:
     row = {"rank": None, "is_selected": False, "score": None, "bound": None, "clients": 12}
     says = "Not ranked, not in the list; no page has views enough for a label; 12 clients."
-    assert views._said_of(row) == says
+    assert views._summary_of(row) == says
 
 
 def test_one_file_needs_nothing_else_and_says_what_it_left_out(window: Window) -> None:
@@ -207,5 +207,5 @@ def test_the_command_writes_one_file(whole: Path, tmp_path: Path) -> None:
 
 
 def test_its_style_is_the_one_that_its_policy_allows() -> None:
-    assert views.digest(views.style()) in views.policy()
-    assert views.style() in views.page("t", ())
+    assert html_parts.digest(html_parts.style()) in html_parts.policy()
+    assert html_parts.style() in html_parts.page("t", ())

@@ -139,7 +139,8 @@ def _ingest(
     is_stored: bool,
 ) -> bool:
     """Show how sources are understood, and read them; False if any gives nothing."""
-    from temporal_assets.landing.preview import preview, with_order_of_dates
+    from temporal_assets.landing.preview import preview
+    from temporal_assets.landing.preview_sample import with_order_of_dates
 
     refuse_mixing(settings, sources)
     sources = [with_order_of_dates(source) for source in sources]

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer import html_parts, page_view, pattern_view, views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.guard import refusal
 from temporal_assets.machine.troubles import sentence_of
@@ -32,18 +32,18 @@ _VIEWS: Final[Mapping[str, View]] = {
     "/site": lambda window, given: views.site(
         window, given.get("site", ""), given.get("prefix", "")
     ),
-    "/pages": lambda window, given: views.pages(
+    "/pages": lambda window, given: page_view.pages(
         window,
         given.get("site", ""),
         given.get("prefix", ""),
         given.get("q", ""),
         _number(given, "page"),
     ),
-    "/pattern": lambda window, given: views.pattern(
+    "/pattern": lambda window, given: pattern_view.pattern(
         window, given.get("site", ""), _number(given, "pattern")
     ),
-    "/page": lambda window, given: views.one_page(window, given.get("url", "")),
-    "/find": lambda window, given: views.one_page(window, given.get("url", "").strip()),
+    "/page": lambda window, given: page_view.one_page(window, given.get("url", "")),
+    "/find": lambda window, given: page_view.one_page(window, given.get("url", "").strip()),
 }
 """Views by path; query values are passed as text, unknown ones are ignored."""
 
@@ -58,12 +58,12 @@ def answer(window: Window, target: str) -> tuple[int, str]:
     parts = urlsplit(target)
     view = _VIEWS.get(parts.path)
     if view is None or len(target) > _LONGEST:
-        return 404, views.page("There is no such view", ())
+        return 404, html_parts.page("There is no such view", ())
     given = {name: values[0] for name, values in parse_qs(parts.query).items()}
     try:
         return 200, view(window, given)
-    except views.NotKnown as error:
-        return 404, views.page("Not known", [f"<p>{views.escaped(str(error))}</p>"])
+    except html_parts.NotKnown as error:
+        return 404, html_parts.page("Not known", [f"<p>{html_parts.escaped(str(error))}</p>"])
 
 
 def serve(window: Window, port: int) -> ThreadingHTTPServer:
@@ -81,7 +81,7 @@ def serve(window: Window, port: int) -> ThreadingHTTPServer:
             scope = {"type": "http", "method": self.command, "path": "/", "headers": headers}
             why = refusal(scope)
             if why is not None:
-                self._send(403, views.page("Refused", [f"<p>{views.escaped(why)}</p>"]))
+                self._send(403, html_parts.page("Refused", [f"<p>{html_parts.escaped(why)}</p>"]))
                 return
             with lock:
                 try:
@@ -89,7 +89,7 @@ def serve(window: Window, port: int) -> ThreadingHTTPServer:
                 except Exception as error:
                     why = sentence_of(error) or type(error).__name__
                     status = 500
-                    content = views.page("That failed", [f"<p>{views.escaped(why)}</p>"])
+                    content = html_parts.page("That failed", [f"<p>{html_parts.escaped(why)}</p>"])
             self._send(status, content)
 
         def do_HEAD(self) -> None:
@@ -115,7 +115,7 @@ def _headers(length: int) -> dict[str, str]:
     return {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Length": str(length),
-        "Content-Security-Policy": views.policy(),
+        "Content-Security-Policy": html_parts.policy(),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from html import escape, unescape
 from typing import Final
 
-from temporal_assets.cli.explorer import views
+from temporal_assets.cli.explorer import html_parts
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.cli.explorer.server import answer
 from temporal_assets.reports.sections.wording import counted
@@ -45,7 +45,8 @@ def one_file(window: Window) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">{policy}'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>Explorer, window up to {window.day}</title><style>{views.style()}</style></head>"
+        f"<title>Explorer, window up to {window.day}</title>"
+        f"<style>{html_parts.style()}</style></head>"
         f"<body><main><h1>Explorer, window up to {window.day}</h1>{''.join(parts)}</main></body>"
         "</html>\n"
     )
@@ -53,7 +54,7 @@ def one_file(window: Window) -> str:
 
 def _policy() -> str:
     # A page says nothing about its frames itself.
-    return views.policy().replace("; frame-ancestors 'none'", "")
+    return html_parts.policy().replace("; frame-ancestors 'none'", "")
 
 
 def _targets(window: Window) -> list[str]:
@@ -61,7 +62,7 @@ def _targets(window: Window) -> list[str]:
     targets = ["/", "/sites"]
     for row in window.sites("", "rank", 0).rows[:SITES]:
         name = row["site"]
-        targets.append(views.address("site", site=name))
+        targets.append(html_parts.address("site", site=name))
         patterns = window.patterns(name)
         ranked = (
             sorted(patterns.ranks.values(), key=lambda pattern_row: -pattern_row["visits"])
@@ -70,11 +71,11 @@ def _targets(window: Window) -> list[str]:
         )
         public = [pattern_row for pattern_row in ranked if pattern_row["is_public"]][:_EACH]
         targets += [
-            views.address("pattern", site=name, pattern=pattern_row["pattern"] + 1)
+            html_parts.address("pattern", site=name, pattern=pattern_row["pattern"] + 1)
             for pattern_row in public
         ]
         shown = window.pages(name, "", "", 0).rows[:_EACH]
-        targets += [views.address("page", url=pattern_row["url"]) for pattern_row in shown]
+        targets += [html_parts.address("page", url=pattern_row["url"]) for pattern_row in shown]
     return targets
 
 

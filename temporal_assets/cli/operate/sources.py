@@ -215,7 +215,8 @@ def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
 def _store(settings: Settings, sources: Sequence[LogSource], yes: bool, as_json: bool) -> None:
     """Show what the sources would give, ask unless `yes`, and store them in the settings."""
     from temporal_assets.cli.sources.sources import store_sources
-    from temporal_assets.landing.preview import preview, with_order_of_dates
+    from temporal_assets.landing.preview import preview
+    from temporal_assets.landing.preview_sample import with_order_of_dates
 
     refuse_mixing(settings, sources)
     sources = [with_order_of_dates(source) for source in sources]

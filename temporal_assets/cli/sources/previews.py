@@ -16,7 +16,8 @@ from temporal_assets.cli.shared.exits import CommandError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from temporal_assets.landing.preview import Preview, PreviewLine
+    from temporal_assets.landing.preview import Preview
+    from temporal_assets.landing.preview_lines import PreviewLine
 
 _SHOWN: Final = 5
 """Most sources whose lines are shown: with more, most are alike."""

@@ -12,6 +12,7 @@ import pytest
 
 from temporal_assets.alerts.delivery import Webhook
 from temporal_assets.cli.doctor import check as doctor
+from temporal_assets.cli.doctor.findings import BROKEN, WARNING
 from temporal_assets.policy import bundle
 from tests.command_line import call
 from tests.mail_server import MailServer, WebServer, serving
@@ -152,10 +153,10 @@ def test_the_doctor_finds_what_is_broken(state: Path) -> None:
     result = call("doctor", "--json", "--state", state)
     findings = {one["check"]: one for one in json.loads(result.stdout)}
     assert result.exit_code == 1
-    assert findings["keys"]["status"] == doctor.BROKEN
+    assert findings["keys"]["status"] == BROKEN
     assert "client-0.key" in findings["keys"]["detail"]
     assert "secret " not in findings["keys"]["detail"]
-    assert findings["settings"]["status"] == doctor.WARNING
+    assert findings["settings"]["status"] == WARNING
     assert "/no/such/logs" in findings["settings"]["detail"]
 
 
@@ -169,7 +170,7 @@ def test_the_doctor_finds_a_damaged_policy(state: Path) -> None:
         result = call("doctor", "--json", "--state", state)
         (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "policy")
         assert result.exit_code == 1
-        assert actual["status"] == doctor.BROKEN
+        assert actual["status"] == BROKEN
         assert str(published) in actual["detail"]
         assert "materialize crawl_policy --day 2025-05-01" in actual["detail"]
 
@@ -182,7 +183,7 @@ def test_the_doctor_finds_sources_that_cannot_be_read(state: Path) -> None:
     result = call("doctor", "--json", "--state", state)
     (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "settings")
     assert result.exit_code == 1
-    assert actual["status"] == doctor.BROKEN
+    assert actual["status"] == BROKEN
     assert actual["detail"].startswith("source /no/such/logs: format 'combind' is not known")
 
 
@@ -192,10 +193,10 @@ def test_the_doctor_says_what_to_do_about_rights(
     def denied(_: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(state / "secrets"))
 
-    monkeypatch.setattr(doctor, "_keys", denied)
+    monkeypatch.setattr(doctor, "check_keys", denied)
     result = call("doctor", "--json", "--state", state)
     (actual,) = (one for one in json.loads(result.stdout) if one["check"] == "keys")
-    assert actual["status"] == doctor.BROKEN
+    assert actual["status"] == BROKEN
     assert actual["detail"].startswith(
         f"{state / 'secrets'}: permission denied. Run the command as"
     )

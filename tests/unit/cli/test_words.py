@@ -25,7 +25,8 @@ from temporal_assets.core.lists.list_tuning import PrefixTrial, SiteTrial
 from temporal_assets.core.lists.prefix_tree import PrefixRule
 from temporal_assets.core.lists.site_scores import Scoring
 from temporal_assets.core.numerics.metrics import Outcome
-from temporal_assets.landing.preview import Preview, PreviewLine
+from temporal_assets.landing.preview import Preview
+from temporal_assets.landing.preview_lines import PreviewLine
 from temporal_assets.settings import LogSource, load_settings
 from temporal_assets.windows.evaluation.tuning import Tuned
 from temporal_assets.windows.patterns.stored_patterns import StoredPatterns

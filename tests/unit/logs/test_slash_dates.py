@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from temporal_assets.cli.app import app
-from temporal_assets.landing.preview import preview, with_order_of_dates
+from temporal_assets.landing.preview import preview
+from temporal_assets.landing.preview_sample import with_order_of_dates
 from temporal_assets.landing.reading_options import options_digest
 from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.slash_dates import in_iso, order_of
