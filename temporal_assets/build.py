@@ -41,13 +41,13 @@ def build_defs(
     `resources` replace those of the same name: `store` and `engine` wherever they are used. Merge
     them with an executor: `Definitions.merge(build_defs(), Definitions(executor=...))`.
     """
-    given = dict(resources or {})
-    chosen: Any = given.setdefault("settings", settings or SettingsResource())
+    own_resources = dict(resources or {})
+    chosen: Any = own_resources.setdefault("settings", settings or SettingsResource())
     loaded = chosen.load() if isinstance(chosen, SettingsResource) else chosen
     with warnings.catch_warnings():
         # Backfill policies are marked beta; without them 60 days are 60 runs.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        return _definitions(loaded, given)
+        return _definitions(loaded, own_resources)
 
 
 def _definitions(settings: Settings, resources: Mapping[str, Any]) -> dg.Definitions:

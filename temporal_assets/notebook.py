@@ -115,12 +115,12 @@ class Artifacts:
                 sql, lambda relation: _in_file(relation, Path(folder) / "result.arrow")
             )
 
-    def _asked(self, sql: str, taken: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
+    def _asked(self, sql: str, as_table: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
         refuse_changes(sql)
 
         def ask(connection: duckdb.DuckDBPyConnection) -> pa.Table:
             self._lock(connection)
-            return _interruptible(connection, lambda: taken(connection.sql(sql)))
+            return _interruptible(connection, lambda: as_table(connection.sql(sql)))
 
         return catalogue.asked(
             self.store,

@@ -159,8 +159,8 @@ def _default_part(command: str, arguments: list[str]) -> str:
 class _Parts(TyperGroup):
     """Group of the parts of a command; arguments that name no part go to the default one."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.no_args_is_help, self.invoke_without_command = False, False
         name = str(self.name)
         self.commands = _Commands(  # type: ignore[assignment]  # nothing is added later
@@ -226,8 +226,8 @@ _HELP: Final = {
 class _Group(TyperGroup):
     """Group of all commands that lists them without loading them."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.commands = _Commands(SUMMARIES, _command)  # type: ignore[assignment]  # nothing is added later
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it

@@ -191,10 +191,10 @@ def passing(name: str, *columns: str | ColumnSpec) -> Table:
     meaning is in the statement that makes them.
     """
     specs = list[ColumnSpec]()
-    for given in columns:
-        if isinstance(given, ColumnSpec):
-            specs.append(given)
+    for item in columns:
+        if isinstance(item, ColumnSpec):
+            specs.append(item)
         else:
-            pairs = (column.split() for column in given.split(", "))
+            pairs = (column.split() for column in item.split(", "))
             specs += [ColumnSpec(column, Type(kind), "") for column, kind in pairs]
     return Table(name, 1, "", "", tuple(specs), is_passing=True)

@@ -100,14 +100,14 @@ class InstallationResource(dg.ConfigurableResource[Installation]):
             yield self.create_resource(context)
 
 
-def resources_of(settings: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
+def resources_of(settings: Settings, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return all resources; those that are `given` replace ours, also within others."""
-    chosen = given["settings"]
+    chosen = own["settings"]
     resources = {
         "store": StoreResource(settings=chosen),
         "engine": EngineResource(settings=chosen),
         "catalogue": catalogue_resource(settings),
-        **given,
+        **own,
     }
     if INSTALLATION not in resources:
         parts = {name: resources[name] for name in ("settings", "store", "engine")}

@@ -144,12 +144,12 @@ class ParquetNumbers:
 
     def take(self, count: int) -> Int64s:
         """Return the next `count` numbers; fewer where the column ends."""
-        taken = [self._waiting]
+        batches = [self._waiting]
         missing = count - len(self._waiting)
         while missing > 0 and (piece := next(self._pieces, None)) is not None:
-            taken.append(piece)
+            batches.append(piece)
             missing -= len(piece)
-        numbers = np.concatenate(taken) if len(taken) > 1 else self._waiting
+        numbers = np.concatenate(batches) if len(batches) > 1 else self._waiting
         self._waiting = numbers[count:]
         return numbers[:count]
 

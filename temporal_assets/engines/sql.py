@@ -125,6 +125,8 @@ def _names(value: str) -> frozenset[str]:
     return frozenset(name for name in re.split(r"[,\s]+", value) if name and name != "none")
 
 
-def _agree(name: str, what: str, declared: frozenset[str], given: set[str]) -> None:
-    if declared != given:
-        raise SqlError(f"{name}.sql declares {what} {sorted(declared)}, but gets {sorted(given)}")
+def _agree(name: str, what: str, declared: frozenset[str], provided: set[str]) -> None:
+    if declared != provided:
+        raise SqlError(
+            f"{name}.sql declares {what} {sorted(declared)}, but gets {sorted(provided)}"
+        )

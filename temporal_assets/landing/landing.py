@@ -219,7 +219,9 @@ def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
     }
 
 
-def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: Kept) -> str | None:
+def _too_old(
+    files: Iterable[LandedFile], read: Mapping[str, LandedFile], retained: Kept
+) -> str | None:
     """Return a sentence on new lines of days that were removed."""
     lines: Counter[dt.date] = Counter()
     for file in files:
@@ -228,13 +230,13 @@ def _too_old(files: Iterable[LandedFile], read: Mapping[str, LandedFile], kept: 
             most_lines = max(
                 (earlier.days[day].lines for earlier in before if day in earlier.days), default=0
             )
-            if share.lines > most_lines and not kept.has_requests(day):
+            if share.lines > most_lines and not retained.has_requests(day):
                 lines[day] += share.lines - most_lines
     if not lines:
         return None
     first, last = min(lines), max(lines)
     span = f"{first}" if first == last else f"{first} to {last}"
-    return _TOO_OLD.format(span, lines.total(), kept.requests)
+    return _TOO_OLD.format(span, lines.total(), retained.requests)
 
 
 def _days_read(inventory: Inventory, settings: Settings) -> list[dt.date]:

@@ -77,13 +77,13 @@ class Listings:
         return files
 
     def _ask(self, url: str, known_files: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
-        mark = None if anew else self._watermarks.get(url)
+        watermark = None if anew else self._watermarks.get(url)
         now = self._now.isoformat()
-        if mark and self._now - dt.datetime.fromisoformat(mark.listed) < _RENEWED:
-            since = (dt.datetime.fromisoformat(mark.refreshed) - _LATE).date()
+        if watermark and self._now - dt.datetime.fromisoformat(watermark.listed) < _RENEWED:
+            since = (dt.datetime.fromisoformat(watermark.refreshed) - _LATE).date()
             prefixes = recent(objects.root_of(url), known_files, since, self._now.date())
             if prefixes:
-                self._fresh[url] = Watermark(now, mark.listed)
+                self._fresh[url] = Watermark(now, watermark.listed)
                 by_url = {file.url: file for file in known_files}
                 return [*(by_url | {f.url: f for f in objects.objects(url, prefixes)}).values()]
         self._fresh[url] = Watermark(now, now)
@@ -94,8 +94,8 @@ class Listings:
         if not self._fresh:
             return
         self._watermarks |= self._fresh
-        marks = {url: asdict(mark) for url, mark in sorted(self._watermarks.items())}
-        replace_text(self._file, sealed(marks), scratch)
+        watermarks = {url: asdict(watermark) for url, watermark in sorted(self._watermarks.items())}
+        replace_text(self._file, sealed(watermarks), scratch)
 
     def forget(self, urls: Iterable[str] | None = None) -> None:
         """Make the next listing of some sources complete, or of all sources for good."""
@@ -137,7 +137,7 @@ def _written(match: re.Match[str]) -> str:
 def _watermarks(file: Path) -> dict[str, Watermark]:
     """Return the watermarks by source; none if the file is damaged: everything is then listed."""
     try:
-        marks = unsealed(file.read_bytes())
-        return {url: Watermark(**mark) for url, mark in marks.items()}
+        watermarks = unsealed(file.read_bytes())
+        return {url: Watermark(**watermark) for url, watermark in watermarks.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -18,7 +18,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landed_files import LandedFile, Sighting
 from temporal_assets.landing.reading_options import options_digest
 from temporal_assets.logs.read.objects import LogPath, ObjectFile, root_of
-from temporal_assets.logs.read.paths import NoSuchLogError, expand, found, sort_key
+from temporal_assets.logs.read.paths import NoSuchLogError, expand, list_files, sort_key
 from temporal_assets.settings import (
     LogSource,
     Settings,
@@ -106,7 +106,7 @@ def missing_sources(inventory: Inventory, settings: Settings) -> list[str]:
         closed: list[Path] = []
         try:
             if _objects(inventory, source) is None:
-                found(source.path, closed)
+                list_files(source.path, closed)
         except NoSuchLogError as error:
             messages.append(str(error))
         else:

@@ -88,7 +88,7 @@ def record() -> dict[str, dict[str, list[Any]]]:
         loops = {}
         for loop, dispatcher in sorted(vars(module).items()):
             if getattr(getattr(dispatcher, "py_func", None), "__module__", "") == name:
-                calls = sorted(_kept(dispatcher), key=str)
+                calls = sorted(_compiled_calls(dispatcher), key=str)
                 if calls:
                     loops[loop] = calls
         if loops:
@@ -106,7 +106,7 @@ def _modules() -> Iterator[tuple[str, Any]]:
             yield name, importlib.import_module(name)
 
 
-def _kept(dispatcher: Any) -> Iterator[list[Any]]:
+def _compiled_calls(dispatcher: Any) -> Iterator[list[Any]]:
     """Yield the argument types of each call in the disk cache; none of inner loops."""
     if dispatcher.targetoptions.get("no_cpython_wrapper"):
         return

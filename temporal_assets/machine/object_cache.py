@@ -174,11 +174,11 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
         if mode != "rb" or size is None or not _caches or not is_kept(path, size):
             return self._fs.open(path, mode, **options)
         try:
-            return self._kept(path, _caches[0])
+            return self._cached(path, _caches[0])
         except PermissionError:  # who only looks may not write to the state folder
             return self._fs.open(path, mode, **options)
 
-    def _kept(self, path: str, cache: DiskCache) -> IO[bytes]:
+    def _cached(self, path: str, cache: DiskCache) -> IO[bytes]:
         while (file := cache.open(path)) is None:
             cache.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             number, name = tempfile.mkstemp(dir=cache.folder, prefix=".")

@@ -60,9 +60,9 @@ def damages(settings: Settings) -> Iterator[Damage]:
     for file in catalogue.faults(store):
         yield Damage(str(file), _NEXT_RUN)
     yield from _mirror(settings)
-    kept = state / "kept.json"
-    if kept.exists() and not is_as_written(kept.read_bytes()):
-        yield Damage(str(kept), "restore it from a backup")
+    kept_file = state / "kept.json"
+    if kept_file.exists() and not is_as_written(kept_file.read_bytes()):
+        yield Damage(str(kept_file), "restore it from a backup")
     yield from _keys(state)
     yield from _databases(state / "dagster")
 

@@ -143,20 +143,22 @@ def _unmade(
     return tuple(sorted(day for day in days if daily is None or day >= daily))
 
 
-def _old(store: Store, asset: str, kept: dt.date | None) -> Old:
-    days = [day for day in store.folders(asset) if kept and day < kept]
+def _old(store: Store, asset: str, first_kept: dt.date | None) -> Old:
+    days = [day for day in store.folders(asset) if first_kept and day < first_kept]
     return Old(asset, tuple(days), sum(store.size(asset, day) for day in days))
 
 
-def _old_lines(inventory: Inventory, kept: dt.date | None) -> Old:
-    by_day = {day: inventory.bytes_of(day) for day in inventory.days() if kept and day < kept}
+def _old_lines(inventory: Inventory, first_kept: dt.date | None) -> Old:
+    by_day = {
+        day: inventory.bytes_of(day) for day in inventory.days() if first_kept and day < first_kept
+    }
     held = {day: size for day, size in by_day.items() if size}
     return Old("landing", tuple(held), sum(held.values()))
 
 
-def _old_policies(state: Path, kept: dt.date | None) -> Old:
+def _old_policies(state: Path, first_kept: dt.date | None) -> Old:
     days = sorted({dt.date.fromisoformat(path.name[:10]) for path in _policies(state)})
-    old = [day for day in days if kept and day < kept and _policies(state, day)]
+    old = [day for day in days if first_kept and day < first_kept and _policies(state, day)]
     sizes = (
         file.stat().st_size
         for day in old
@@ -166,13 +168,17 @@ def _old_policies(state: Path, kept: dt.date | None) -> Old:
     return Old("policy", tuple(old), sum(sizes))
 
 
-def _old_pages(settings: Settings, kept: dt.date | None) -> Old:
+def _old_pages(settings: Settings, first_kept: dt.date | None) -> Old:
     """Return the days of old pages of reports with their size in bytes.
 
     Such a page has a day in its name; the page of the latest day has a second name without one.
     """
     folder = settings.state / REPORTS
-    old = sorted(day for path in folder.glob("*") if (day := day_of(path)) and kept and day < kept)
+    old = sorted(
+        day
+        for path in folder.glob("*")
+        if (day := day_of(path)) and first_kept and day < first_kept
+    )
     return Old("report", tuple(old), sum(page_of_day(settings, day).stat().st_size for day in old))
 
 

@@ -69,8 +69,8 @@ def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdat
     held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
     outdated_days: dict[tuple[str, int, Way], list[dt.date]] = {}
     for manifest in store.outdated():
-        way = _way(store, manifest, held)
-        outdated_days.setdefault((manifest.asset, manifest.schema_version, way), []).append(
+        remedy = _way(store, manifest, held)
+        outdated_days.setdefault((manifest.asset, manifest.schema_version, remedy), []).append(
             manifest.day
         )
     return tuple(Outdated(*key, tuple(days)) for key, days in outdated_days.items())

@@ -98,8 +98,16 @@ def instead_of(name: str) -> str | None:
         return f"this is no setting any more: write {_MOVED[name]} in [spark.config]"
     if name in _FOLDED:
         return f"this is no setting any more: {_FOLDED[name]}"
-    fixed = [f"{gone} is fixed at {_FIXED[gone]}" for gone in _FIXED if gone.startswith(f"{name}.")]
-    folded = [f"{gone}: {_FOLDED[gone]}" for gone in _FOLDED if gone.startswith(f"{name}.")]
+    fixed = [
+        f"{old_name} is fixed at {_FIXED[old_name]}"
+        for old_name in _FIXED
+        if old_name.startswith(f"{name}.")
+    ]
+    folded = [
+        f"{old_name}: {_FOLDED[old_name]}"
+        for old_name in _FOLDED
+        if old_name.startswith(f"{name}.")
+    ]
     if fixed or folded:
         return f"this section is gone; remove it: {'; '.join([*fixed, *folded])}"
     return None

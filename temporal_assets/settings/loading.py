@@ -156,8 +156,8 @@ def _refuse_unknown_variables() -> None:
         if meant := _with_two_underscores(name):
             raise SettingsError(f"environment: {name}: two underscores stand for the dot: {meant}")
         if within and section.lower() not in Settings.model_fields:
-            gone = instead_of(f"{section}.{within}".lower())
-            wrong = gone or f"there is no section {section.lower()!r}"
+            advice = instead_of(f"{section}.{within}".lower())
+            wrong = advice or f"there is no section {section.lower()!r}"
             raise SettingsError(f"environment: {name}: {wrong}")
 
 
@@ -185,8 +185,8 @@ def _in_words(error: ValidationError, file: Path) -> str:
     problems_of_place: dict[str, list[str]] = {}
     for problem in error.errors():
         is_unknown = problem["type"] == "extra_forbidden"
-        gone = instead_of(_dotted(problem["loc"])) if is_unknown else None
-        unknown = gone or _UNKNOWN
+        advice = instead_of(_dotted(problem["loc"])) if is_unknown else None
+        unknown = advice or _UNKNOWN
         message = unknown if is_unknown else problem["msg"].removeprefix("Value error, ")
         wrong = _sentence(problem["loc"], message, None if is_unknown else problem["input"])
         problems_of_place.setdefault(_place(problem["loc"], file), []).append(wrong)

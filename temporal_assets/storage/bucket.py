@@ -93,9 +93,9 @@ class Bucket:
     def read(self, path: str, seen: Seen, cache: DiskCache) -> bytes:
         """Return the content of an object in the version seen, from the local cache if possible."""
         key = _key(path, seen)
-        if (kept := cache.open(key)) is not None:
-            with kept:
-                return kept.read()
+        if (cached := cache.open(key)) is not None:
+            with cached:
+                return cached.read()
         content: bytes = self.fs.cat_file(path)
         if seen.etag and hashlib.md5(content, usedforsecurity=False).hexdigest() == seen.etag:
             with suppress(PermissionError):  # who only looks may not write to the state folder

@@ -44,7 +44,7 @@ class Remembered(Generic[Said]):
         known_records = before if last == folder else {}
         settled = time.time_ns() - _SETTLED_NS
         records: dict[Path, Said | None] = {}
-        kept: dict[str, tuple[_Version, Said]] = {}
+        current: dict[str, tuple[_Version, Said]] = {}
         for entry in _entries(folder, ending):
             with suppress(FileNotFoundError):
                 version = _version(entry)
@@ -52,9 +52,9 @@ class Remembered(Generic[Said]):
                 path = folder / entry.name
                 record = then[1] if then and then[0] == version else self._read(path)
                 records[path] = record
-                if record is not None and version[-1] < settled and len(kept) < MOST_KEPT:
-                    kept[entry.name] = (version, record)
-        self._last = (folder, kept)
+                if record is not None and version[-1] < settled and len(current) < MOST_KEPT:
+                    current[entry.name] = (version, record)
+        self._last = (folder, current)
         return records
 
 

@@ -32,12 +32,12 @@ def sealed(fields: Mapping[str, Any]) -> str:
 
 def is_as_written(text: str | bytes) -> bool:
     """Return True if a text is, to the last byte, what `sealed` returned; True without a digest."""
-    given = text.encode() if isinstance(text, str) else text
+    content = text.encode() if isinstance(text, str) else text
     try:
-        fields = json.loads(given)
+        fields = json.loads(content)
         if _SEAL not in fields:
             return not any(map(_is_damaged_seal, fields))
-        return sealed(unsealed(given)).encode() == given
+        return sealed(unsealed(content)).encode() == content
     except (ValueError, TypeError, RecursionError):
         return False
 

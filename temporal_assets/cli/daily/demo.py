@@ -142,9 +142,9 @@ def _with_own(settings: Settings, truth: Mapping[str, Path]) -> Settings:
 def _options(size: str, seed: int, days: int | None, requests: int | None) -> DemoOptions:
     from temporal_assets.demo.options import DemoOptions
 
-    given: dict[str, Any] = {"seed": seed, "days": days, "requests": requests}
+    options: dict[str, Any] = {"seed": seed, "days": days, "requests": requests}
     try:
-        return DemoOptions.preset(size, **{k: v for k, v in given.items() if v is not None})
+        return DemoOptions.preset(size, **{k: v for k, v in options.items() if v is not None})
     except ValueError as error:
         raise CommandError(str(error), USAGE) from None
 

@@ -19,7 +19,7 @@ import typer
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.console import counted
 from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, command
-from temporal_assets.cli.shared.landing import file_report, kept, land, show_landing
+from temporal_assets.cli.shared.landing import file_report, land, page_requests, show_landing
 from temporal_assets.cli.shared.options import Json, State, invocation, settings_of
 from temporal_assets.cli.shared.standard_input import STANDARD_INPUT
 from temporal_assets.cli.sources.previews import ask, preview_report, show_previews
@@ -96,9 +96,9 @@ def run(
     unchanged files are not read twice. A source that gives nothing is not stored.
     """
     settings = settings_of(state)
-    given = given_options(log_format, timezone, dates, address, column, url_prefix)
+    options = given_options(log_format, timezone, dates, address, column, url_prefix)
     with _piped(paths, name, None if dry_run else settings) as named:
-        sources = named_sources(named, host, given, settings.sources)
+        sources = named_sources(named, host, options, settings.sources)
         is_well = _ingest(settings, sources, dry_run, yes, as_json, is_stored=named is paths)
     if not is_well:
         raise typer.Exit(FAILED)
@@ -183,9 +183,9 @@ def _read(
     refused = {verdict.source.path for verdict in failed}
     if failed:
         _forget(candidate, [verdict.source for verdict in failed], report)
-    taken = [source for source in sources if source.path not in refused]
-    stored = store_sources(settings, taken) if taken and is_stored else settings
-    overruled = _overruled(stored, taken if is_stored else [])
+    usable = [source for source in sources if source.path not in refused]
+    stored = store_sources(settings, usable) if usable and is_stored else settings
+    overruled = _overruled(stored, usable if is_stored else [])
     if as_json:
         console.write_json(
             {
@@ -209,7 +209,7 @@ def _read(
     for message in (*report.missing, *overruled):
         console.warn(message)
     _show_verdicts(source_verdicts, failed)
-    if taken and (any(map(kept, report.landed)) or not report.landed):
+    if usable and (any(map(page_requests, report.landed)) or not report.landed):
         _say_what_next(stored)
     return not failed
 

@@ -133,7 +133,11 @@ def _say_nothing_to_build(
     elif absent:
         console.say(f"Nothing to build: {', '.join(absent)} cannot be made yet.")
     else:
-        what = "what was named" if named else f"every day of the logs{_kept(settings, inventory)}"
+        what = (
+            "what was named"
+            if named
+            else f"every day of the logs{_retained_words(settings, inventory)}"
+        )
         console.say(f"Nothing to build: {what} is there and up to date.")
 
 
@@ -224,12 +228,12 @@ def _late(
     return late
 
 
-def _kept(settings: Settings, inventory: Inventory) -> str:
+def _retained_words(settings: Settings, inventory: Inventory) -> str:
     """Return the first day that `doctor clean` has kept, in words, or an empty text."""
     from temporal_assets.storage.kept import Kept
 
-    kept = Kept.load(settings.state)
-    first = max((day for day in (kept.requests, kept.daily) if day), default=None)
+    retained = Kept.load(settings.state)
+    first = max((day for day in (retained.requests, retained.daily) if day), default=None)
     if first is None or all(day >= first for day in inventory.days()):
         return ""
     return f" from {first} on, before which `doctor clean` has removed something,"

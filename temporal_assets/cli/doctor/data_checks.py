@@ -26,19 +26,19 @@ def check_sources(settings: Settings) -> tuple[str, str]:
     from temporal_assets.logs.detect.resolve import resolve
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
-    count, gone, wrong = 0, [], []
+    count, missing, wrong = 0, [], []
     for source in settings.sources:
         try:
             resolve(source, b"")
             count += len(expand(source.path))
         except NoSuchLogError as error:
-            gone.append(str(error))
+            missing.append(str(error))
         except ValueError as error:
             wrong.append(f"source {source.path}: {error}")
     if wrong:
-        return BROKEN, "; ".join([*wrong, *gone])
-    if gone:
-        return WARNING, "; ".join(gone)
+        return BROKEN, "; ".join([*wrong, *missing])
+    if missing:
+        return WARNING, "; ".join(missing)
     return OK, f"{counted(len(settings.sources), 'source')}, {counted(count, 'log file')}"
 
 
@@ -69,8 +69,8 @@ def check_keys(settings: Settings) -> tuple[str, str]:
     from temporal_assets.logs.privacy import key_periods, pseudonyms
 
     secrets, today = settings.state / "secrets", dt.datetime.now(dt.UTC).date()
-    gone = key_periods.missing(secrets, today)
-    if not secrets.is_dir() and not gone:
+    missing = key_periods.missing(secrets, today)
+    if not secrets.is_dir() and not missing:
         return OK, "made when the first log is read"
     files = [path for path in secrets.glob("*") if path.is_file()]
     exposed = [path.name for path in files if is_open(path)]
@@ -84,9 +84,9 @@ def check_keys(settings: Settings) -> tuple[str, str]:
     detail = f"{counted(len(files), 'file')}, readable by the owner only"
     periods = key_periods.KeyPeriods.of_folder(secrets, settings.privacy.rotation_days, today)
     detail += f"; {periods.described(today)}"
-    if gone:
+    if missing:
         return WARNING, (
-            f"{detail}; gone: {', '.join(gone)}. If they were not destroyed on purpose, restore"
+            f"{detail}; gone: {', '.join(missing)}. If they were not destroyed on purpose, restore"
             " them from a backup before logs of their days are read: a new key makes every client"
             " a new one. If they were, remove their lines from"
             f" {secrets.parent / key_periods.NOTES}"

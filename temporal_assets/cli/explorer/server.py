@@ -21,35 +21,35 @@ _LONGEST: Final = 20_000
 """Most characters of an address; URLs of logs are shorter."""
 _MOST_PAGES: Final = 1_000_000
 
-Given = Mapping[str, str]
-View = Callable[[Window, Given], str]
+Query = Mapping[str, str]
+View = Callable[[Window, Query], str]
 
 _VIEWS: Final[Mapping[str, View]] = {
     "/": lambda window, _: views.at_a_glance(window),
-    "/sites": lambda window, given: views.sites(
-        window, given.get("q", ""), given.get("sort", ""), _number(given, "page")
+    "/sites": lambda window, query: views.sites(
+        window, query.get("q", ""), query.get("sort", ""), _number(query, "page")
     ),
-    "/site": lambda window, given: views.site(
-        window, given.get("site", ""), given.get("prefix", "")
+    "/site": lambda window, query: views.site(
+        window, query.get("site", ""), query.get("prefix", "")
     ),
-    "/pages": lambda window, given: page_view.pages(
+    "/pages": lambda window, query: page_view.pages(
         window,
-        given.get("site", ""),
-        given.get("prefix", ""),
-        given.get("q", ""),
-        _number(given, "page"),
+        query.get("site", ""),
+        query.get("prefix", ""),
+        query.get("q", ""),
+        _number(query, "page"),
     ),
-    "/pattern": lambda window, given: pattern_view.pattern(
-        window, given.get("site", ""), _number(given, "pattern")
+    "/pattern": lambda window, query: pattern_view.pattern(
+        window, query.get("site", ""), _number(query, "pattern")
     ),
-    "/page": lambda window, given: page_view.one_page(window, given.get("url", "")),
-    "/find": lambda window, given: page_view.one_page(window, given.get("url", "").strip()),
+    "/page": lambda window, query: page_view.one_page(window, query.get("url", "")),
+    "/find": lambda window, query: page_view.one_page(window, query.get("url", "").strip()),
 }
 """Views by path; query values are passed as text, unknown ones are ignored."""
 
 
-def _number(given: Given, name: str) -> int:
-    text = given.get(name, "")
+def _number(query: Query, name: str) -> int:
+    text = query.get(name, "")
     return min(int(text), _MOST_PAGES) if text.isascii() and text.isdigit() else 0
 
 
@@ -59,9 +59,9 @@ def answer(window: Window, target: str) -> tuple[int, str]:
     view = _VIEWS.get(parts.path)
     if view is None or len(target) > _LONGEST:
         return 404, html_parts.page("There is no such view", ())
-    given = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     try:
-        return 200, view(window, given)
+        return 200, view(window, query)
     except html_parts.NotKnown as error:
         return 404, html_parts.page("Not known", [f"<p>{html_parts.escaped(str(error))}</p>"])
 

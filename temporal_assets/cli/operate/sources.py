@@ -94,20 +94,20 @@ def run(
     """
     if action not in _ACTIONS:
         raise CommandError(f"no action {action!r}; there are {', '.join(_ACTIONS)}", USAGE)
-    given = given_options(log_format, timezone, dates, address, column, url_prefix)
+    options = given_options(log_format, timezone, dates, address, column, url_prefix)
     if action == "list" or not paths:
         if action != "list":
             raise CommandError(f"sources {action}: name a path", USAGE)
-        if paths or given or host or reset or forget:
+        if paths or options or host or reset or forget:
             raise CommandError("sources list takes no path and no option of a source", USAGE)
         _list(existing_settings(state), as_json)
     elif action == "add":
         settings = settings_of(state)
-        _store(settings, named_sources(paths, host, given, settings.sources), yes, as_json)
+        _store(settings, named_sources(paths, host, options, settings.sources), yes, as_json)
     elif action == "change":
         settings = existing_settings(state)
         full_paths = [_listed_source(path, settings).path for path in paths]
-        sources = named_sources(full_paths, host, given, settings.sources)
+        sources = named_sources(full_paths, host, options, settings.sources)
         _store(settings, [_without(source, reset or []) for source in sources], yes, as_json)
     else:
         settings = existing_settings(state)

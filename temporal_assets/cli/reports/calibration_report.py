@@ -84,8 +84,8 @@ def _pair(
 ) -> list[tuple[Any, ...]]:
     cell = (calibration.days, calibration.threshold)
     inside, outside = (
-        (got.hit, got.miss, got.false_alarm)
-        for got in (calibration.in_sample, calibration.cross_validated)
+        (accuracy.hit, accuracy.miss, accuracy.false_alarm)
+        for accuracy in (calibration.in_sample, calibration.cross_validated)
     )
     return [
         _row(settings, name, f"{what}, in sample", cell, inside),

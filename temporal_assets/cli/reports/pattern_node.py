@@ -90,8 +90,8 @@ def _decided(patterns: StoredPatterns, row: Row) -> str:
     if row["similarity"] is None:
         return ""
     is_merged = row["merged_by"] == "transit" or _is_below(patterns, row, "is_transit_leaf")
-    kept = "merged" if is_merged else "kept apart"
-    return f"{kept}: similarity {row['similarity']:.2f}"
+    outcome = "merged" if is_merged else "kept apart"
+    return f"{outcome}: similarity {row['similarity']:.2f}"
 
 
 def _is_below(patterns: StoredPatterns, row: Row, flag: str) -> bool:
@@ -150,8 +150,12 @@ def _standing(patterns: StoredPatterns, row: Row) -> str:
     if pattern is not None:
         return f"part of pattern #{pattern}"
     inside = sum(patterns.nodes[below]["is_pattern"] for below in patterns.under(node).tolist())
-    kept = row["similarity"]
-    why = "" if kept is None else f"; two of its parts have a similarity of only {kept:.2f}"
+    similarity = row["similarity"]
+    why = (
+        ""
+        if similarity is None
+        else f"; two of its parts have a similarity of only {similarity:.2f}"
+    )
     return f"divided into {inside} patterns{why}"
 
 

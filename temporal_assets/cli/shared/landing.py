@@ -58,7 +58,7 @@ def file_report(file: LandedFile) -> dict[str, Any]:
         "file": file.sightings[-1].path,
         "format": file.format,
         "lines": file.lines,
-        "kept": kept(file),
+        "kept": page_requests(file),
         "dropped": losses(file, "dropped"),
         "rejected": losses(file, "rejected"),
         "days": sorted(file.days),
@@ -68,7 +68,7 @@ def file_report(file: LandedFile) -> dict[str, Any]:
     }
 
 
-def kept(file: LandedFile) -> int:
+def page_requests(file: LandedFile) -> int:
     """Return the number of page requests that were kept of a file."""
     return sum(share.rows for share in file.days.values())
 
@@ -95,7 +95,7 @@ def show_landing(report: LandingReport) -> None:
         )
         if len(files) > len(shown):
             console.say(f"and {counted(len(files) - len(shown), 'more file')}")
-        lines, rows = sum(file.lines for file in files), sum(map(kept, files))
+        lines, rows = sum(file.lines for file in files), sum(map(page_requests, files))
         same = f"{counted(report.copies, 'file')} with the same content, " if report.copies else ""
         console.say(
             f"{counted(len(files), 'file')}, {counted(lines, 'line')}, "
@@ -125,11 +125,11 @@ def show_troubles(report: LandingReport) -> None:
         console.say(_of_counts(report.landed))
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
-        ways = " or ".join(sorted({_way_to_referrers(file) for file in without}))
+        advice = " or ".join(sorted({_way_to_referrers(file) for file in without}))
         console.warn(
             f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
             "visits count as views, but nothing is known of the links that led there, so hubs and "
-            f"the behaviour graph will not see them. If its lines do name referrers, say {ways} "
+            f"the behaviour graph will not see them. If its lines do name referrers, say {advice} "
             "(docs/log-formats.md)"
         )
     failed = sorted(report.failed, key=lambda file: file.name)
@@ -205,7 +205,7 @@ def _row(file: LandedFile) -> tuple[Any, ...]:
         file.name,
         file.format,
         file.lines,
-        kept(file),
+        page_requests(file),
         _by_reason(losses(file, "dropped")),
         _by_reason(losses(file, "rejected")),
         ranges(sorted(file.days), limit=3),

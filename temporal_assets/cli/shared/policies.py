@@ -63,9 +63,11 @@ def _of_day(settings: Settings, day: dt.date) -> Path:
     if folder is not None and folder.is_dir():
         return folder
     days = store.days("crawl_policy")
-    there = f"there are policies of {ranges(days, limit=3)}" if days else "there is none of any day"
+    published = (
+        f"there are policies of {ranges(days, limit=3)}" if days else "there is none of any day"
+    )
     build = invocation(f"materialize crawl_policy --day {day}", settings.state)
-    raise CommandError(f"there is no policy of {day}; {there}. To make it: {build}")
+    raise CommandError(f"there is no policy of {day}; {published}. To make it: {build}")
 
 
 def _absence(settings: Settings, folder: Path) -> str:

@@ -34,11 +34,11 @@ def lines() -> Iterator[str]:
 
 def arrivals() -> Iterator[list[str]]:
     """Yield the same lines in the groups in which they arrive: a writer may wait for answers."""
-    mark = codecs.BOM_UTF8  # as some programs begin a text
+    byte_order_mark = codecs.BOM_UTF8  # as some programs begin a text
     for text in _whole_lines():
-        lines = (line.rstrip(b"\r") for line in text.removeprefix(mark).split(b"\n"))
+        lines = (line.rstrip(b"\r") for line in text.removeprefix(byte_order_mark).split(b"\n"))
         yield [line.decode("utf-8", "replace") for line in lines if line]
-        mark = b""
+        byte_order_mark = b""
 
 
 def _whole_lines() -> Iterator[bytes]:
@@ -46,9 +46,9 @@ def _whole_lines() -> Iterator[bytes]:
 
     Of a line that is too long to be a URL only the beginning is passed on.
     """
-    given = cast("BufferedReader", sys.stdin.buffer)
+    standard_input = cast("BufferedReader", sys.stdin.buffer)
     begun = b""
-    while block := given.read1(_MOST_BYTES):
+    while block := standard_input.read1(_MOST_BYTES):
         if len(begun) > _LONGEST_LINE:
             newline = block.find(b"\n")
             if newline < 0:

@@ -32,9 +32,9 @@ def require_days(store: Store, settings: Settings, day: dt.date) -> None:
     """Refuse a window with too few days for assets that wait for more."""
     from temporal_assets.windows.frame.standing import days_in_words, days_there
 
-    there, needed = days_there(store, settings, day), settings.window.min_days
-    if there < needed:
-        raise CommandError(f"nothing can be judged yet. {days_in_words(there, needed)}")
+    day_count, needed = days_there(store, settings, day), settings.window.min_days
+    if day_count < needed:
+        raise CommandError(f"nothing can be judged yet. {days_in_words(day_count, needed)}")
 
 
 def window_day(store: Store, settings: Settings, asset: str, day: dt.date | None) -> dt.date:

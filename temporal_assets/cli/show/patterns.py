@@ -268,10 +268,10 @@ def _report(stored: StoredPatterns, day: dt.date) -> dict[str, Any]:
     }
 
 
-def _urls(given: list[str]) -> list[str]:
-    if given == [STANDARD_INPUT]:
+def _urls(texts: list[str]) -> list[str]:
+    if texts == [STANDARD_INPUT]:
         return [text for line in lines() if (text := line.strip())]
-    return list(map(written, given))
+    return list(map(written, texts))
 
 
 def _show_matches(
@@ -285,12 +285,12 @@ def _show_matches(
     canonical = [canonical_url(url, rules) for url in urls]
     nodes = iter(stored.nodes_of([url for url in canonical if url is not None]))
     rows = []
-    for given, url in zip(urls, canonical, strict=True):
+    for text, url in zip(urls, canonical, strict=True):
         node = None if url is None else next(nodes)
         pattern = None if node is None else stored.pattern_holding(node)
         rows.append(
             {
-                "url": given,
+                "url": text,
                 "canonical": url,
                 "pattern": pattern,
                 "template": None if pattern is None else stored.nodes[pattern]["template"],

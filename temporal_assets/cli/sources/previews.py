@@ -111,10 +111,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
 
 
-def _share(usable: int, given: int) -> str:
-    if not given:
+def _share(usable: int, present: int) -> str:
+    if not present:
         return "none"
-    return "all" if usable == given else f"{usable:,} of {given:,}"
+    return "all" if usable == present else f"{usable:,} of {present:,}"
 
 
 def ask(previews: Sequence[Preview], yes: bool) -> None:

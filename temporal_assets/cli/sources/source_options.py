@@ -111,7 +111,7 @@ def given_options(
 def named_sources(
     paths: Sequence[str],
     hosts: Sequence[str] | None,
-    given: dict[str, Any],
+    options_of_call: dict[str, Any],
     listed: Sequence[LogSource],
 ) -> list[LogSource]:
     """Return a source for each path, with its host.
@@ -119,7 +119,7 @@ def named_sources(
     Args:
         paths: Paths as typed.
         hosts: No host, one for all paths, or one for each.
-        given: Options of `given_options`.
+        options_of_call: Options of `given_options`.
         listed: Sources that the settings have already.
     """
     hosts = hosts or []
@@ -133,12 +133,14 @@ def named_sources(
         hosts = [*hosts] * len(paths)
     of_each: list[str | None] = [*hosts] or [None] * len(paths)
     return [
-        named_source(path, given | ({"host": host} if host else {}), listed)
+        named_source(path, options_of_call | ({"host": host} if host else {}), listed)
         for path, host in zip(paths, of_each, strict=True)
     ]
 
 
-def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) -> LogSource:
+def named_source(
+    path: str, options_of_call: dict[str, Any], listed: Sequence[LogSource]
+) -> LogSource:
     """Return a source for a path, after all checks that need no file to be opened.
 
     Missing options are copied from the listed source of that path, if there is one, or else from
@@ -162,12 +164,16 @@ def named_source(path: str, given: dict[str, Any], listed: Sequence[LogSource]) 
         raise CommandError(f"{path!a}: the name is no UTF-8; name its folder instead", USAGE)
     try:
         name = source_name(path)
-        kept = next((options_of(source) for source in listed if source.path == name), None)
-        if kept is None:
+        earlier_options = next(
+            (options_of(source) for source in listed if source.path == name), None
+        )
+        if earlier_options is None:
             wide = LogSource(path=name)
             within = [options_of(source) for source in listed if is_within(source, wide)]
-            kept = within[0] if within and all(options == within[0] for options in within) else {}
-        source = LogSource(path=name, **(kept | given))
+            earlier_options = (
+                within[0] if within and all(options == within[0] for options in within) else {}
+            )
+        source = LogSource(path=name, **(earlier_options | options_of_call))
         expand(source.path)
         resolve(source, b"")
         check(source.columns)

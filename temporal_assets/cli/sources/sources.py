@@ -32,9 +32,9 @@ def add_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
 
 def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     """Add sources as `add_sources` does, and remove those that they take over."""
-    gone = [source.path for source in _taken_over(settings.sources, sources)]
+    replaced = [source.path for source in _taken_over(settings.sources, sources)]
     return change(
-        settings, lambda text: _without(_with_sources(text, sources), gone, settings.state)
+        settings, lambda text: _without(_with_sources(text, sources), replaced, settings.state)
     )
 
 
@@ -48,8 +48,8 @@ def with_sources(
     listed_before: Sequence[LogSource], new: Sequence[LogSource]
 ) -> tuple[LogSource, ...]:
     """Return the sources that the settings would have with `new` stored, in the same order."""
-    gone = _taken_over(listed_before, new)
-    listed = [source for source in listed_before if source not in gone]
+    replaced = _taken_over(listed_before, new)
+    listed = [source for source in listed_before if source not in replaced]
     for source in new:
         places = [i for i, listed_source in enumerate(listed) if listed_source.path == source.path]
         if places:

@@ -108,13 +108,13 @@ def run(
         _adopt(settings, choices)
 
 
-def _with_options(settings: Settings, **given: Any) -> Settings:
+def _with_options(settings: Settings, **options: Any) -> Settings:
     """Return settings with the options of the command, validated like others."""
     from pydantic import ValidationError
 
     from temporal_assets.settings import Calibration
 
-    values = settings.calibration.model_dump() | {k: v for k, v in given.items() if v is not None}
+    values = settings.calibration.model_dump() | {k: v for k, v in options.items() if v is not None}
     try:
         calibration = Calibration(**values)
     except ValidationError as error:

@@ -35,7 +35,7 @@ def of_logs(inventory: Inventory) -> dict[str, Any]:
         return {}
     shares = [[file.days[day] for file in inventory.of_day(day)] for day in days]
     lines = [sum(share.lines for share in of_day) for of_day in shares]
-    kept = [sum(share.rows for share in of_day) for of_day in shares]
+    requests = [sum(share.rows for share in of_day) for of_day in shares]
     rejected = [
         sum(
             loss["lines"] for share in of_day for loss in share.losses if loss["kind"] == "rejected"
@@ -45,7 +45,7 @@ def of_logs(inventory: Inventory) -> dict[str, Any]:
     places = [day.toordinal() for day in days]
     bars = [
         _bars("log lines", _GREY, places, lines),
-        _bars("kept as page requests", _BLUE, places, kept),
+        _bars("kept as page requests", _BLUE, places, requests),
         _bars("rejected as malformed", _RED, places, rejected),
     ]
     return {"lines_by_day": _picture("log lines by day", Axis("", "date"), "lines", bars)}

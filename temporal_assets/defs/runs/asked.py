@@ -53,5 +53,5 @@ class Asked:
 
     def with_days(self, states: Mapping[dt.date, str], new: Collection[dt.date]) -> Asked:
         """Return the memory after new days were requested; `states` has all that are stale now."""
-        kept = {day: state for day, state in self.days.items() if day in states}
-        return replace(self, days=kept | {day: states[day] for day in new})
+        requested = {day: state for day, state in self.days.items() if day in states}
+        return replace(self, days=requested | {day: states[day] for day in new})

@@ -83,10 +83,10 @@ def _failed_check(evaluation: Any) -> Iterator[FailedCheck]:
         return
     is_error = evaluation.severity is dg.AssetCheckSeverity.ERROR
     asset = evaluation.asset_key.to_user_string()
-    yield FailedCheck(asset, evaluation.check_name, is_error, _found(evaluation))
+    yield FailedCheck(asset, evaluation.check_name, is_error, _finding_of(evaluation))
 
 
-def _found(evaluation: Any) -> str:
+def _finding_of(evaluation: Any) -> str:
     metadata: Mapping[str, Any] = {
         name: getattr(value, "value", None) for name, value in evaluation.metadata.items()
     }

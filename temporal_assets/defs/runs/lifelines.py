@@ -90,7 +90,7 @@ def are_others_running(state: Path, own: str = "") -> bool:
     """Return True if a process executes another run than `own`; it checks what it publishes."""
     return any(
         not _is_released(path)
-        for run_id, paths in _marks(state).items()
+        for run_id, paths in _locks(state).items()
         for path in paths
         if run_id != own
     )
@@ -100,12 +100,12 @@ def orphans(state: Path) -> list[str]:
     """Return the ids of runs whose process was killed and that nobody has ended yet."""
     return [
         run_id
-        for run_id, paths in _marks(state).items()
+        for run_id, paths in _locks(state).items()
         if any(path.suffix != _OVER for path in paths) and all(map(_is_released, paths))
     ]
 
 
-def _marks(state: Path) -> dict[str, list[Path]]:
+def _locks(state: Path) -> dict[str, list[Path]]:
     """Return locks and marks by run."""
     paths_of_run: dict[str, list[Path]] = {}
     for path in sorted((state / "locks").glob("run-*")):
@@ -120,7 +120,7 @@ def fail_orphans(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRu
     end Dagster itself has noticed, and runs that failed or were cancelled.
     """
     ended = _never_held(instance, state)  # first, because what follows removes locks
-    for run_id, paths in _marks(state).items():
+    for run_id, paths in _locks(state).items():
         if not all(map(_is_released, paths)):
             continue
         run = instance.get_run_by_id(run_id)
@@ -170,13 +170,13 @@ def _was_killed(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun]:
     """Return runs of our assets whose process ended before it took a lock."""
-    settled, marked = time.time() - _SETTLED_SECONDS, _marks(state)
+    settled, marked = time.time() - _SETTLED_SECONDS, _locks(state)
     begun = instance.get_run_records(dg.RunsFilter(statuses=_BEGUN))
     lately = dt.datetime.now(dt.UTC) - _LATELY
     failed = instance.get_run_records(
         dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], updated_after=lately)
     )
-    gone = [
+    orphaned = [
         *(
             record
             for record in begun
@@ -191,7 +191,7 @@ def _never_held(instance: dg.DagsterInstance, state: Path) -> list[dg.DagsterRun
     ]
     return [
         record.dagster_run
-        for record in gone
+        for record in orphaned
         if _is_ours(record.dagster_run)
         and record.dagster_run.run_id not in marked
         and not _is_watched(instance, record.dagster_run)

@@ -56,9 +56,9 @@ class ColumnRoles:
 
     def are_enough(self) -> bool:
         """Return True if the assigned fields suffice to read lines."""
-        there = set(self.of.values())
-        is_requested = Slot.REQUEST in there or Slot.TARGET in there
-        return {Slot.TIME, Slot.ADDRESS} <= there and is_requested
+        assigned = set(self.of.values())
+        is_requested = Slot.REQUEST in assigned or Slot.TARGET in assigned
+        return {Slot.TIME, Slot.ADDRESS} <= assigned and is_requested
 
     def _set(self, slot: Slot, column: SampleColumn | None) -> None:
         if column is not None:

@@ -49,6 +49,6 @@ def captured(lines: bytes, host: str) -> str | None:
 
 def _slot_of(values: Sequence[bytes]) -> str | None:
     """Return the field that all values of a captured header are, or None."""
-    there = [value for value in values if value not in (b"", b"-")]
+    filled = [value for value in values if value not in (b"", b"-")]
     looks = (("host", is_host), ("referrer", is_url), ("agent", is_agent))
-    return next((name for name, is_one in looks if there and all(map(is_one, there))), None)
+    return next((name for name, is_one in looks if filled and all(map(is_one, filled))), None)

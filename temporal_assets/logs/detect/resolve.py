@@ -30,7 +30,13 @@ from temporal_assets.logs.detect.sample import (
 from temporal_assets.logs.detect.table_formats import with_separator
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.formats import directives, tables
-from temporal_assets.logs.formats.columns import ColumnsError, check, mapped, slots_of, told
+from temporal_assets.logs.formats.columns import (
+    ColumnsError,
+    check,
+    mapped,
+    renamed_columns,
+    slots_of,
+)
 from temporal_assets.logs.formats.format import Format, Syntax, regex_format, server_format
 from temporal_assets.logs.formats.json_columns import with_known_keys
 from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS, NAMED
@@ -100,8 +106,8 @@ def _with_columns(fmt: Format, source: LogSource, head: bytes) -> Format:
         names = tables.columns_of(head, fmt.separator, source.columns)
         columns = mapped(source.columns, names)
         slots_of(columns, names, is_dated=fmt.moment is not None)
-        if (taken := told(columns)) and columns != source.columns:
-            return replace(fmt, by=taken)
+        if (chosen := renamed_columns(columns)) and columns != source.columns:
+            return replace(fmt, by=chosen)
     elif fmt.syntax is Syntax.JSON and fmt.name in NAMED:
         check(source.columns)
         sample = first_lines(head)

@@ -39,5 +39,5 @@ def table_formats(sample: bytes) -> tuple[Format, Format]:
 def with_separator(csv: Format, sample: bytes) -> Format:
     """Return CSV with the separator that occurs first: with decimal commas it is a semicolon."""
     first = sample.lstrip().partition(b"\n")[0]
-    there = [separator for separator in _SEPARATORS if separator in first]
-    return replace(csv, separator=min(there, key=first.index, default=csv.separator))
+    present = [separator for separator in _SEPARATORS if separator in first]
+    return replace(csv, separator=min(present, key=first.index, default=csv.separator))

@@ -266,8 +266,8 @@ def parse_time(data: Bytes, start: int, stop: int, cache: Offsets) -> tuple[int,
     if length >= 20 and data[start + 11] == COLON:
         date = 11
     elif length >= 16 and data[start + 13] == COLON:
-        mark = data[start + 10]
-        if mark in (SPACE, _UNDERSCORE) or (mark | _LOWER) == _LATIN_T:
+        separator = data[start + 10]
+        if separator in (SPACE, _UNDERSCORE) or (separator | _LOWER) == _LATIN_T:
             date = 10
     if date == 0 and length == 14:
         time, naive = parse_digits(data, start)

@@ -61,7 +61,7 @@ _COUNTED: Final[Mapping[Slot, str]] = {
 }
 """Further names in tables without clients, for numbers of views and what they count."""
 
-_TOLD: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER, *sorted(COUNTS))
+_SHOWN_FIELDS: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER, *sorted(COUNTS))
 
 _PART: Final = re.compile(r"\{([^{}]+)\}")
 _JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
@@ -141,20 +141,20 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
     is always filled is the page, and one with gaps is where visitors came from.
     """
     rows = max(map(len, values.values()), default=0)
-    there = {name: [v for v in column if v not in _NOTHING] for name, column in values.items()}
+    present = {name: [v for v in column if v not in _NOTHING] for name, column in values.items()}
     alike = {
-        field: [name for name, some in there.items() if some and all(map(look.match, some))]
+        field: [name for name, some in present.items() if some and all(map(look.match, some))]
         for field, look in _LOOKS.items()
     }
-    full = [name for name in alike["target"] if len(there[name]) == rows]
-    pages = [name for name in full if not any(_is_cut(there, name, other) for other in full)]
+    full = [name for name in alike["target"] if len(present[name]) == rows]
+    pages = [name for name in full if not any(_is_cut(present, name, other) for other in full)]
     if not alike["time"] or len(alike["address"]) != 1 or len(pages) != 1:
         return ""
     gaps = [name for name in alike["target"] if name not in full]
     suggestions = {"time": alike["time"][0], "address": alike["address"][0], "target": pages[0]}
     suggestions |= {"referrer": gaps[0]} if len(gaps) == 1 else {}
     rest = ["agent", "method", "status"]
-    rest += ["host"] if there[pages[0]][0].startswith("/") else []
+    rest += ["host"] if present[pages[0]][0].startswith("/") else []
     suggestions |= {field: alike[field][0] for field in rest if len(alike[field]) == 1}
     return " ".join(
         f"--column {shlex.quote(f'{field}={name}')}" for field, name in suggestions.items()
@@ -220,10 +220,10 @@ _OTHERWISE: Final = (
 """Words in names of columns that indicate something else, such as how long a page was read."""
 
 
-def _is_cut(there: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
+def _is_cut(present: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
     """Return True if a column has only the beginning of another one: a path without query."""
-    pairs = zip(there[name], there[other], strict=True)
-    return there[name] != there[other] and all(whole.startswith(cut) for cut, whole in pairs)
+    pairs = zip(present[name], present[other], strict=True)
+    return present[name] != present[other] and all(whole.startswith(cut) for cut, whole in pairs)
 
 
 _NOTHING: Final = ("", "-")
@@ -264,12 +264,12 @@ def look_like_names(names: Collection[str]) -> bool:
     return bool(named) and all(_NAME.fullmatch(name) for name in named)
 
 
-def told(columns: Mapping[str, str]) -> str:
+def renamed_columns(columns: Mapping[str, str]) -> str:
     """Return `field=name, ...` of the columns used whose names differ from our fields'."""
     pairs = (
         f"{field}={name}"
         for field, name in columns.items()
-        if COLUMN_NAMES[field] in _TOLD and name not in COLUMN_NAMES
+        if COLUMN_NAMES[field] in _SHOWN_FIELDS and name not in COLUMN_NAMES
     )
     return ", ".join(pairs)
 
@@ -302,13 +302,13 @@ def slots_of(
                 f"columns: the log has no {', '.join(missing)}; {_what_there_is(present)}"
             )
     slots = {COLUMN_NAMES[name]: column for name, column in columns.items()}
-    there = "" if present is None else f"; {_what_there_is(present)}"
-    require(slots, there, is_dated=is_dated)
+    hint = "" if present is None else f"; {_what_there_is(present)}"
+    require(slots, hint, is_dated=is_dated)
     return slots
 
 
-def require(slots: Collection[Slot], there: str = "", *, is_dated: bool = False) -> None:
-    """Raise unless time, address and target exist; `there` describes what the log has.
+def require(slots: Collection[Slot], hint: str = "", *, is_dated: bool = False) -> None:
+    """Raise unless time, address and target exist; `hint` describes what the log has.
 
     Counts need no address, and no time where the whole file `is_dated`.
     """
@@ -316,7 +316,7 @@ def require(slots: Collection[Slot], there: str = "", *, is_dated: bool = False)
     if is_dated and is_counted(slots) and absent == ["time"]:
         return
     if absent:
-        raise ColumnsError(f"columns: nothing is named for {', '.join(absent)}{there}")
+        raise ColumnsError(f"columns: nothing is named for {', '.join(absent)}{hint}")
 
 
 def lacking(slots: Collection[Slot]) -> list[str]:

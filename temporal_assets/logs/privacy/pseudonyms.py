@@ -175,7 +175,7 @@ def troubles(folder: Path) -> list[str]:
     for file in sorted(folder.glob("clients*.key")):
         try:
             _require_private(file, "600")
-            if noted.get(file.name, mark := check(_read_key(file))) != mark:
+            if noted.get(file.name, checksum := check(_read_key(file))) != checksum:
                 messages.append(replaced(file))
         except KeyFileError as error:
             messages.append(str(error))

@@ -43,7 +43,7 @@ def _array_lines(data: Bytes, state: Offsets) -> Bytes:
     to = 0
     depth, in_text, is_escaped = state[_DEPTH], state[_IN_TEXT], state[_IS_ESCAPED]
     for byte in data:
-        kept = byte
+        last = byte
         was_within = depth >= _OBJECTS
         if in_text:
             if is_escaped:
@@ -59,9 +59,9 @@ def _array_lines(data: Bytes, state: Offsets) -> Bytes:
         elif byte in _CLOSE:
             depth -= 1
         elif byte in (NEWLINE, RETURN):
-            kept = SPACE
+            last = SPACE
         if was_within or depth >= _OBJECTS:
-            out[to] = kept
+            out[to] = last
             to += 1
         elif byte == COMMA or depth == 0:
             out[to] = NEWLINE

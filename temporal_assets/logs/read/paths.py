@@ -44,25 +44,25 @@ def expand(path: str) -> list[LogPath]:
     Hidden and unfinished files are skipped unless named themselves, and so are state folders (of
     this program) that lie below what is named. Raises `NoSuchLogError` naming the path.
     """
-    return sorted(set(found(path)), key=sort_key)
+    return sorted(set(list_files(path)), key=sort_key)
 
 
-def found(path: str, closed: list[Path] | None = None) -> list[LogPath]:
-    """Return the same files unsorted, perhaps twice: to find out if there are any.
+def list_files(path: str, closed: list[Path] | None = None) -> list[LogPath]:
+    """Return the same files as `expand` unsorted, some perhaps twice. Raises `NoSuchLogError`.
 
     Folders that this user may not enter are left out, and added to `closed`: they must not keep the
     others from being read.
     """
     if is_url(path):
         return [*_objects(path)]
-    given = Path(path).expanduser()
+    named = Path(path).expanduser()
     closed = [] if closed is None else closed
     # Not `Path.is_file`, which raises where a folder above may not be entered.
-    if os.path.isfile(given):  # noqa: PTH113
-        return [given]
-    files = _walk(given, closed) if os.path.isdir(given) else _matches(given, closed)  # noqa: PTH112
+    if os.path.isfile(named):  # noqa: PTH113
+        return [named]
+    files = _walk(named, closed) if os.path.isdir(named) else _matches(named, closed)  # noqa: PTH112
     if not files:
-        why = f"{closed[0]} may not be entered by this user" if closed else _why_none(given)
+        why = f"{closed[0]} may not be entered by this user" if closed else _why_none(named)
         raise NoSuchLogError(f"{path}: {why}")
     return [*files]
 
@@ -106,14 +106,14 @@ def _is_closed(folder: Path) -> bool:
     return folder.is_dir() and not os.access(folder, os.X_OK)
 
 
-def _why_none(given: Path) -> str:
-    if (given / STATE_MARK).is_file():
+def _why_none(named: Path) -> str:
+    if (named / STATE_MARK).is_file():
         return "a state folder of temporal_assets: name the folder or the files of the logs in it"
-    if given.is_dir():
+    if named.is_dir():
         return "folder holds no log files"
-    if given.exists():
+    if named.exists():
         return "no regular file"
-    return "a link that leads nowhere" if given.is_symlink() else "no such file, folder or glob"
+    return "a link that leads nowhere" if named.is_symlink() else "no such file, folder or glob"
 
 
 def is_packed(path: LogPath) -> bool:

@@ -21,8 +21,8 @@ _BYTE_ORDER_MARKS: Final = (
 
 def decoded(content: bytes) -> tuple[str, str]:
     """Return the text, and the encoding that it was in."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
+    for byte_order_mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(byte_order_mark):
             return content.decode(encoding, "replace"), encoding.removesuffix("-sig")
     try:
         return content.decode("utf-8"), "utf-8"

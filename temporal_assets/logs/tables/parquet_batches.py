@@ -57,20 +57,20 @@ def batches(
     texts = {name for name, number in leaves.items() if physical[number] in _TEXT}
     leaf_of_column = require_bounded(path, columns)
     most = _most(path)
-    kept = {
+    unchanged = {
         name
         for name in texts
         if leaf_of_column[name].dictionary and not leaf_of_column[name].has_deltas
     }
     # A text may be as long as its dictionary; a number has its size whatever the dictionary has.
-    longest_text = {name: leaf_of_column[name].dictionary for name in texts - kept}
+    longest_text = {name: leaf_of_column[name].dictionary for name in texts - unchanged}
     widest = sum(
         max(leaf.bytes_per_value, longest_text.get(name, _NUMBER_BYTES))
         for name, leaf in leaf_of_column.items()
     )
     rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))
     names = sorted(leaf_of_column)
-    with pq.ParquetFile(path, read_dictionary=sorted(kept), buffer_size=_BUFFER_BYTES) as file:
+    with pq.ParquetFile(path, read_dictionary=sorted(unchanged), buffer_size=_BUFFER_BYTES) as file:
         for batch in _joined(file.iter_batches(rows, groups, names)):
             for part in _written_out(batch, longest):
                 most -= part.nbytes
