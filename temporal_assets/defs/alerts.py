@@ -58,12 +58,12 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Delivery:
     """Result of one tick of the sensor."""
 
     places: Mapping[str, Place]
     messages: int
-    moved: bool
+    has_changed: bool
     """True if the cursor has changed."""
     troubles: Sequence[str]
     """Channels that failed, and recipients that were refused."""
@@ -93,7 +93,7 @@ def alerts_sensor() -> dg.SensorDefinition:
         delivery = tell(context.instance, installation, reachable, context.cursor, now)
         troubles = "; ".join(delivery.troubles)
         # A tick that fails forgets its cursor. One that has told something fails the next time.
-        if troubles and not delivery.moved:
+        if troubles and not delivery.has_changed:
             raise Undelivered(troubles)
         cursor = json.dumps({name: asdict(place) for name, place in delivery.places.items()})
         reason = f"Messages sent: {delivery.messages}" if delivery.messages else "Nothing to tell"
@@ -111,17 +111,17 @@ def tell(
     reachable: Iterable[Channel],
     cursor: str | None,
     now: dt.datetime,
-) -> Told:
+) -> Delivery:
     """Send to every channel what is new to it; a channel that is new itself begins now."""
     before = {name: Place(**place) for name, place in json.loads(cursor or "{}").items()}
     stop = time.monotonic() + _PATIENCE_SECONDS
     places: dict[str, Place] = {}
     troubles: list[str] = []
-    sent, moved = 0, False
+    sent, has_changed = 0, False
     for channel in reachable:
         is_new = channel.name not in before
         place = places[channel.name] = before.get(channel.name) or Place(now.timestamp())
-        moved |= is_new
+        has_changed |= is_new
         try:
             for end, run_id, message in _news(instance, installation, place, now):
                 if message and time.monotonic() > stop:
@@ -134,12 +134,12 @@ def tell(
                     place.note(run_id, end)
                 else:
                     place.said = _today(installation, now)
-                moved = True
+                has_changed = True
         except Undelivered as error:
             troubles.append(str(error))
         except Exception as error:  # the others are told, and what they took is remembered
             troubles.append(f"{channel.name}: {kind_and_place(error)}")
-    return Told(places, sent, moved, troubles)
+    return Delivery(places, sent, has_changed, troubles)
 
 
 def _news(

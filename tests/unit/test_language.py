@@ -1,6 +1,6 @@
-"""Docstrings are sentences or name a thing: none merely completes the name above it.
+"""Docstrings are sentences, names say the thing, modules and functions have one idea each.
 
-How to write is in docs/testing.md; here is what can be held mechanically.
+How to write is in docs/testing.md; here is what can be held mechanically. Limits only go down.
 """
 
 from __future__ import annotations
@@ -51,3 +51,87 @@ def test_docstrings_are_no_fragments(repository: Path, folder: str) -> None:
 def test_fragments_are_found() -> None:
     tree = ast.parse('"""Whether it is."""\nx = 1\n"""Number of it."""\n')
     assert [bool(FRAGMENT.match(text)) for _, text in docstrings(tree)] == [True, False]
+
+
+MODULE_LINES = 600
+"""Lines of a module at most: a longer one holds several ideas, and is several modules."""
+
+LONG_MODULES = {
+    "core/patterns/pattern_tree.py": 974,
+    "landing/reading.py": 746,
+}
+"""Modules that are still longer, and how long they are at most."""
+
+FUNCTION_LINES = 60
+"""Lines of a function's code at most, without its signature and docstring: a screen."""
+
+PARAMETERS = 8
+"""Positional parameters of a function at most; more of them are a structure without a name."""
+
+LOOP_PARAMETERS = 14
+"""The same for compiled loops, which take every array by itself."""
+
+LOOPS = {"exact", "inlined", "kernel", "leaf", "loop", "making", "making_part", "numbers", "part"}
+"""Decorators of compiled loops (`core.numerics.compiled`)."""
+
+WEAK_NAMES = {"found", "given", "known", "made", "one", "ones", "said", "taken", "told"}
+"""Names of variables that say nothing of what they hold."""
+
+MOST_WEAK_NAMES = 70
+"""Variables and parameters of the package that still have such a name."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions(repository: Path) -> Iterator[tuple[str, Function, set[str]]]:
+    """Yield (place, function, names of its decorators) of the package."""
+    for path in sorted((repository / "temporal_assets").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, Function):
+                decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+                yield f"{path.relative_to(repository)}:{node.lineno} {node.name}", node, decorators
+
+
+def test_modules_have_one_idea(repository: Path) -> None:
+    package = repository / "temporal_assets"
+    sizes = {
+        str(path.relative_to(package)): len(path.read_text("utf-8").splitlines())
+        for path in package.rglob("*.py")
+    }
+    assert LONG_MODULES.keys() <= sizes.keys()
+    limits = {name: LONG_MODULES.get(name, MODULE_LINES) for name in sizes}
+    assert {name: size for name, size in sizes.items() if size > limits[name]} == {}
+
+
+def test_functions_fit_on_a_screen(repository: Path) -> None:
+    long = {}
+    for place, function, _ in functions(repository):
+        code = function.body[1:] if ast.get_docstring(function) else function.body
+        lines = (function.end_lineno or 0) - code[0].lineno + 1 if code else 0
+        if lines > FUNCTION_LINES:
+            long[place] = lines
+    assert long == {}
+
+
+def test_many_parameters_are_a_structure(repository: Path) -> None:
+    many = {}
+    for place, function, decorators in functions(repository):
+        names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+        count = len(names) - (names[:1] in (["self"], ["cls"]))
+        # The options of a command are its parameters.
+        limit = LOOP_PARAMETERS if decorators & LOOPS else PARAMETERS
+        if count > limit and "command" not in decorators:
+            many[place] = count
+    assert many == {}
+
+
+def test_names_say_the_thing(repository: Path) -> None:
+    weak = [
+        f"{path.relative_to(repository)}:{node.lineno} {name}"
+        for path in sorted((repository / "temporal_assets").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        if (name := node.arg if isinstance(node, ast.arg) else node.id).strip("_") in WEAK_NAMES
+    ]
+    assert len(weak) <= MOST_WEAK_NAMES, weak

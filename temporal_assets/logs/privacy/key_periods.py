@@ -23,8 +23,8 @@ CHECK_DIGITS: Final = 8
 """Digits of a SHA-256 by which a damaged or replaced value is recognised."""
 
 NOTES: Final = "keys.json"
-"""Name of the file, beside `secrets`, with a mark of the key that each file held when lines were
-read: eight digits of the SHA-256 of 32 random bytes, which reveal nothing."""
+"""Name of the file, beside `secrets`, with a checksum of the key that each file held when lines
+were read: eight digits of the SHA-256 of 32 random bytes, which reveal nothing."""
 
 ONE_KEY: Final = "clients.key"
 """The file of the key that is never changed."""
@@ -36,7 +36,7 @@ before its keys began to rotate."""
 _BEFORE: Final = -1
 """Number of the period of the days before that."""
 
-_MARK: Final = re.compile(rf"[0-9a-f]{{{CHECK_DIGITS}}}")
+_CHECKSUM: Final = re.compile(rf"[0-9a-f]{{{CHECK_DIGITS}}}")
 _KEY_NAME: Final = re.compile(r"clients(?:-([0-9]{4}-[0-9]{2}-[0-9]{2})-([0-9]+)d)?\.key")
 _EPOCH: Final = dt.date(1970, 1, 1)
 
@@ -107,7 +107,7 @@ def had_one_key(folder: Path) -> bool:
 
 def _names(folder: Path) -> set[str]:
     """Return names of all keys that are known, destroyed ones as well."""
-    return {*marks(folder), *(file.name for file in folder.glob("clients*.key"))}
+    return {*checksums(folder), *(file.name for file in folder.glob("clients*.key"))}
 
 
 def key_numbers(folder: Path, rotation_days: int, days: Sequence[dt.date]) -> list[int]:
@@ -128,12 +128,11 @@ def key_numbers(folder: Path, rotation_days: int, days: Sequence[dt.date]) -> li
     return [numbers.setdefault(pair, len(numbers)) for pair in pairs]
 
 
-# ---------------------------------------------------------------------------------------- notes
-
-
-def marks(folder: Path) -> dict[str, str]:
-    """Return the marks of the keys of a folder `secrets`; none if the notes are unreadable."""
-    return {name: mark for name, mark in _notes(folder).items() if _KEY_NAME.fullmatch(name)}
+def checksums(folder: Path) -> dict[str, str]:
+    """Return the checksums of the keys of a folder `secrets`; none if the notes are unreadable."""
+    return {
+        name: checksum for name, checksum in _notes(folder).items() if _KEY_NAME.fullmatch(name)
+    }
 
 
 def damaged_notes(folder: Path) -> list[str]:
@@ -150,14 +149,14 @@ def damaged_notes(folder: Path) -> list[str]:
 
 def _is_as_written(name: str, value: str) -> bool:
     if name != _UNTIL:
-        return _KEY_NAME.fullmatch(name) is not None and _MARK.fullmatch(value) is not None
+        return _KEY_NAME.fullmatch(name) is not None and _CHECKSUM.fullmatch(value) is not None
     day, _, digits = value.partition(" ")
     return digits == check(day.encode())
 
 
-def note(folder: Path, mark: dict[str, str], periods: KeyPeriods) -> None:
-    """Add a key's mark to the notes, with the day on which keys begin to rotate if there is one."""
-    noted = _notes(folder) | mark
+def note(folder: Path, checksum_of_key: dict[str, str], periods: KeyPeriods) -> None:
+    """Add a key's checksum to the notes, and the day on which keys begin to rotate, if any."""
+    noted = _notes(folder) | checksum_of_key
     if periods.one_key_until is not None:
         day = periods.one_key_until.isoformat()
         noted[_UNTIL] = f"{day} {check(day.encode())}"
@@ -180,7 +179,7 @@ def missing(folder: Path, today: dt.date) -> list[str]:
     """Return names of keys that are gone although their period is not over."""
     return sorted(
         name
-        for name in marks(folder)
+        for name in checksums(folder)
         if not _is_over(folder, name, today) and not (folder / name).exists()
     )
 
@@ -205,7 +204,11 @@ def _read_notes(folder: Path) -> dict[str, str] | None:
         return {}
     except ValueError:
         return None
-    return {name: str(mark) for name, mark in noted.items()} if isinstance(noted, dict) else None
+    return (
+        {name: str(checksum) for name, checksum in noted.items()}
+        if isinstance(noted, dict)
+        else None
+    )
 
 
 def check(content: bytes) -> str:

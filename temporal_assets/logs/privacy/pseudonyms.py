@@ -31,8 +31,8 @@ from temporal_assets.logs.privacy.key_periods import (
     KeyFileError,
     KeyPeriods,
     check,
+    checksums,
     damaged_notes,
-    marks,
     note,
 )
 from temporal_assets.logs.urls.escapes import decode_escapes
@@ -104,7 +104,7 @@ class KeyRing:
 
     def _confirmed(self, file: Path, key: bytes) -> bytes:
         """Return a key after checking that lines were read under it, not under another."""
-        if marks(self.folder).get(file.name, check(key)) != check(key):
+        if checksums(self.folder).get(file.name, check(key)) != check(key):
             raise KeyFileError(replaced(file))
         note(self.folder, {file.name: check(key)}, self._periods)
         return key
@@ -171,7 +171,7 @@ def replaced(file: Path) -> str:
 def troubles(folder: Path) -> list[str]:
     """Return the messages on what is wrong with the keys in a folder `secrets`."""
     messages = damaged_notes(folder)
-    noted = marks(folder)
+    noted = checksums(folder)
     for file in sorted(folder.glob("clients*.key")):
         try:
             _require_private(file, "600")

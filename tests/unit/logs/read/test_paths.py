@@ -146,7 +146,7 @@ def test_a_folder_that_may_not_be_entered_keeps_no_other_from_being_read(
     shut: Path, pattern: str
 ) -> None:
     closed: list[Path] = []
-    files = paths.found(str(shut.parent / pattern), closed)
+    files = paths.list_files(str(shut.parent / pattern), closed)
     assert {file.name for file in files} == {"a.log", "c.log"}
     assert pattern == "**/*.log" or closed == [shut]
 
