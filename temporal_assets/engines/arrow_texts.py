@@ -1,4 +1,7 @@
-"""Conversion between Arrow strings and the flat bytes of `core`, without Python objects."""
+"""Conversion between Arrow strings and the flat bytes of `core`, without Python objects.
+
+Kernels take strings as bytes and offsets (`core.text.texts`), engines pass Arrow columns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The protocol of an engine: all that assets know of it."""
+"""The protocol of an engine: all that the assets know of DuckDB and of Spark.
+
+An engine runs a statement of `sql/`, applies a kernel of `core/` to Arrow batches, writes Parquet
+files sorted and typed by a contract, and answers small questions. Not here: the engines (`duckdb`,
+`spark`), which one is used (`chosen`).
+"""
 
 from __future__ import annotations
 

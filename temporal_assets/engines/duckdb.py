@@ -1,4 +1,9 @@
-"""The DuckDB engine: in this process, with a memory limit, spilling to the state folder."""
+"""The DuckDB engine: in this process, with a memory limit, spilling to the state folder.
+
+In: names of statements, paths of Parquet files, kernels. Out: paths of new Parquet files, sorted
+and typed by the contract of their table, or rows of small questions. Not here: the text of
+statements (`sql`), kernels on groups of rows (`groups`), publishing (`storage`).
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _landing(settings: Settings) -> Iterator[Damage]:
 
 
 def _keys(state: Path) -> Iterator[Damage]:
-    secrets, noted = state / "secrets", key_periods.marks(state / "secrets")
+    secrets, noted = state / "secrets", key_periods.checksums(state / "secrets")
     for trouble in pseudonyms.troubles(secrets):
         file, _, what = trouble.partition(": ")
         yield Damage(file, what)

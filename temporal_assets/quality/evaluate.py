@@ -1,7 +1,9 @@
 """Comparison of a day's measured numbers with their ranges; pure functions.
 
-A rule has a fixed range (a contract's invariant); a drift has the range that is usual after the
-days before.
+In: the rules and drifts of a contract, the numbers of the day and those of earlier days. Out: what
+is expected of each number, and findings. A rule has a fixed range (a contract's invariant); a drift
+has the range that is usual after the days before. Not here: measuring (`measure`), what is usual
+(`core.traffic.usual_days`).
 """
 
 from __future__ import annotations
@@ -147,21 +149,21 @@ class Past:
     """Numbers of earlier days, by their age in days."""
 
     measured: Mapping[int, Measured]
-    told: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    warned_of: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     """Numbers that drifts warned of."""
 
-    def known(self, name: str) -> dict[int, float]:
+    def usual_numbers(self, name: str) -> dict[int, float]:
         """Return earlier numbers by age in days, without those that drifts warned of."""
         numbers = {age: self.measured.get(age, {}).get(name) for age in range(1, HISTORY_DAYS + 1)}
         return {
             age: number
             for age, number in numbers.items()
-            if number is not None and name not in self.told.get(age, ())
+            if number is not None and name not in self.warned_of.get(age, ())
         }
 
-    def told_of(self, name: str) -> list[float]:
+    def warned_numbers(self, name: str) -> list[float]:
         """Return numbers that a drift warned of within `QUIET_DAYS`."""
-        earlier = (self.told.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
+        earlier = (self.warned_of.get(age, {}).get(name) for age in range(1, QUIET_DAYS))
         return [number for number in earlier if number is not None]
 
 
@@ -213,7 +215,7 @@ def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
     usual = _usual(drift, measured, past)
     if isinstance(usual, str):
         return not_judged(nothing, usual)
-    for reported in past.told_of(drift.name):
+    for reported in past.warned_numbers(drift.name):
         usual = usual.around(_noise(drift, reported, measured))
     # Dagster stores no number of numpy's.
     low = float(usual.low) if usual.low > 0 else None
@@ -231,7 +233,7 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
         if len(weeks) < max(LEAST_WEEKS, 2 * drift.weeks):
             return f"only {len(weeks)} of the weeks before can be compared"
         return usual_weeks(weeks, drift.weeks, _of(drift.largest_factor))
-    earlier = past.known(drift.name)
+    earlier = past.usual_numbers(drift.name)
     numbers = [*earlier.values()]
     if drift.needs_past and not numbers:
         return "there is no day before it"

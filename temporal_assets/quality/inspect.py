@@ -1,4 +1,8 @@
-"""Days of one table: measure, compare, and fetch rows that break a rule."""
+"""The checks of a table for some days: measure, compare, and fetch rows that break a rule.
+
+In: a contract, and manifests of published days. Out: a `Finding` per check and day. Not here: the
+statements that measure (`measure`), the comparison (`evaluate`), keeping results (`verdicts`).
+"""
 
 from __future__ import annotations
 
@@ -56,7 +60,7 @@ class _Day:
     """Numbers of a day, for comparison on later days."""
 
     measured: Measured
-    told: Mapping[str, float]
+    warned_of: Mapping[str, float]
     """Numbers that drifts warned of."""
 
 
@@ -161,7 +165,7 @@ class Inspector:
         before = {age: earlier for age, earlier in days.items() if earlier is not None}
         return Past(
             {age: earlier.measured for age, earlier in before.items()},
-            {age: earlier.told for age, earlier in before.items() if earlier.told},
+            {age: earlier.warned_of for age, earlier in before.items() if earlier.warned_of},
         )
 
     def _day(self, table: Table, day: dt.date) -> _Day | None:

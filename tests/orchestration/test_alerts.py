@@ -18,7 +18,7 @@ from temporal_assets.alerts.delivery import Undelivered
 from temporal_assets.alerts.messages import Message
 from temporal_assets.cli.daily import status
 from temporal_assets.defs import alerts, checks
-from temporal_assets.defs.alerts import Told, tell
+from temporal_assets.defs.alerts import Delivery, tell
 from temporal_assets.operate.home import prepare_home
 from temporal_assets.operate.run_history import switched_on
 from tests import logs
@@ -108,7 +108,7 @@ class Ticks:
         self.cursor: str | None = None
         self.now: dt.datetime | None = None
 
-    def tick(self) -> Told:
+    def tick(self) -> Delivery:
         now = self.now or dt.datetime.now(dt.UTC)
         answer = tell(self.project.instance, self.project.installation, self.ears, self.cursor, now)
         if answer.moved:

@@ -1,4 +1,7 @@
-"""`temporal-assets crawl`: the instant crawler."""
+"""`temporal-assets crawl`: the instant crawler.
+
+Here: the command, and what is said of a finished crawl. Not here: the crawl (`crawl.instant`).
+"""
 
 from __future__ import annotations
 

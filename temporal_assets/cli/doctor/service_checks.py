@@ -1,4 +1,8 @@
-"""Checks of what the installation talks to: Dagster's databases, and the channels of alerts."""
+"""Checks of what the installation talks to: Dagster's databases, and the channels of alerts.
+
+Each returns a status and a sentence. Not here: the machine (`machine_checks`), files
+(`data_checks`).
+"""
 
 from __future__ import annotations
 

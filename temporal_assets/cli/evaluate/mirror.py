@@ -1,4 +1,7 @@
-"""`temporal-assets evaluate mirror`: make the copy of sites on which crawls are simulated."""
+"""`temporal-assets evaluate mirror`: make the copy of sites on which crawls are simulated.
+
+Here: the command. Not here: reading the files and storing the copy (`crawl.mirror`).
+"""
 
 from __future__ import annotations
 

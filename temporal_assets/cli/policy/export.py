@@ -1,4 +1,7 @@
-"""`temporal-assets policy export`: the policy in the files of another crawler."""
+"""`temporal-assets policy export`: the policy in the files of another crawler.
+
+Here: the command. Not here: the files (`policy.exports` has an exporter for each crawler).
+"""
 
 from __future__ import annotations
 

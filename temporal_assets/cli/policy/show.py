@@ -1,4 +1,7 @@
-"""`temporal-assets policy`: what is in a policy, and what changed since another."""
+"""`temporal-assets policy`: what is in a policy, and what changed since another.
+
+Here: the command and its tables. Not here: comparing (`policy`), the list to watch (`watch`).
+"""
 
 from __future__ import annotations
 

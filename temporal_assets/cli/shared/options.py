@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings behind them."""
+"""Options that several commands share, such as `--state`, and the settings behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finding the policy that a command is about."""
+"""Finding the policy that a command is about: the named one, that of a day, or the latest.
+
+Not here: reading and matching it (`policy`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The window that a command works on: that of the requested day, or the latest."""
+"""The window that a command works on: that of the requested day, or the latest.
+
+Where there is none, the error says how many days are missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The assets `page_views` and `transits`, which are made from the requests of a day."""
+"""The assets `page_views` and `transits`, which are made from the requests of a day.
+
+Dagster shells: partitions, checks and metadata. Not here: the work (`days.daily`).
+"""
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 

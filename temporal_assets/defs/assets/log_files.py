@@ -1,4 +1,7 @@
-"""The asset `log_files`: reads new log files into the landing zone and notes which days change."""
+"""The asset `log_files`: reads new log files into the landing zone and notes which days change.
+
+A Dagster shell. Not here: reading (`landing.landing`), building the days (`requests`).
+"""
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 

@@ -1,4 +1,8 @@
-"""The asset `released_policy`: releases a policy to crawlers after its blocking checks passed."""
+"""The asset `released_policy`: releases a policy to crawlers after its blocking checks passed.
+
+A Dagster shell, and the sensor that requests it. Not here: the release itself
+(`windows.policy.released_policy`).
+"""
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 

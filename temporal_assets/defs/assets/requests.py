@@ -1,6 +1,6 @@
 """The assets `requests` and `rejects`: the lines of a day that are kept and not kept.
 
-One step builds both.
+One step builds both. Not here: the work (`days.daily`).
 """
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.

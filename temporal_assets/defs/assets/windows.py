@@ -1,4 +1,7 @@
-"""The Dagster definitions of all window assets, made by one function."""
+"""The Dagster definitions of all window assets, made by one function.
+
+Not here: what an asset computes (its module in `windows`), the list of them (`windows.registry`).
+"""
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
 

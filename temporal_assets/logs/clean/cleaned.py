@@ -1,6 +1,7 @@
 """The result of cleaning a block of parsed lines: its page requests, and a verdict on each line.
 
-Not here: how verdicts and page requests come about (`cleaning`).
+`Cleaned` is what `cleaning` returns and what the landing zone stores. Not here: how verdicts and
+page requests come about (`cleaning`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Counts of views in the columns of a table, with their days or hours.
+"""Counts of views, visitors and transits in the columns of a table, with their days or hours.
 
-Here: numbers and dates of rows that stand for many requests. Not here: which columns they are
-(`formats.columns`), what is made of them (`days.counts`).
+In: records whose rows stand for many requests, and the columns with the numbers and the date. Out:
+the records with their counts and times; rows without a readable number are rejected. Not here:
+which columns they are (`formats.columns`), what is made of them (`days.counts`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Assembly of `Records` from the fields of a block's lines.
+"""Assembly of `Records` from the fields of a block, the last step of parsing of all formats.
 
-Here: what all formats share after their fields are known: which of several addresses is used, what
-a missing value is, local times, the last line of a broken file. Not here: finding fields
-(`tokenize`, `structured`, ...).
+In: `Fields`, and the settings of the source. Out: `Records`, after the choice between several
+addresses, with missing values, local times as UTC, and a cut line at the end of a broken file
+rejected. Not here: finding fields (`tokenize`, `structured`, ...).
 """
 
 from __future__ import annotations

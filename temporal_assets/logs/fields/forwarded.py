@@ -1,6 +1,7 @@
 """Choice of the client's address behind a proxy: X-Forwarded-For, row by row.
 
-Here: the first entry in a compiled pass, as nearly all are plain addresses; other values once per
+In: the columns of the forwarded and of the remote address. Out: one column of addresses. A compiled
+pass takes the first entry, as nearly all are plain addresses; other values are looked at once per
 distinct value. Not here: what an address is (`pseudonyms`).
 """
 

@@ -1,7 +1,7 @@
 """Layouts of delimited log lines, as data: which field stands where.
 
 Here: the fields a record is made of, and the notation layouts are written in. Not here: the loop
-that follows a layout (`tokenize`), and the list of known formats (`formats`).
+that follows a layout (`tokenize`), and the list of known formats (`known_formats`).
 
 A layout is written as the line looks: `address - user [time] "request" status -`. A word is a
 field up to the separator, `-` one that is skipped; `[x]` and `"x"` are delimited as they look;

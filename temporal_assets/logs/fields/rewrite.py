@@ -1,7 +1,8 @@
 """Columns that must be copied because their values are joined, decoded or unquoted.
 
-Here: compiled copying, row by row into one fresh buffer. Not here: which format needs which
-(`directives`, `tables`).
+In: columns as ranges of a block's bytes. Out: columns in a fresh buffer, such as a path with its
+query, or a referrer without percent escapes; compiled, row by row. Not here: which format needs
+which (`directives`, `tables`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Times of logs, from the many ways they are written to microseconds since 1970 in UTC.
+"""Times of logs, from the many notations in use to microseconds since 1970 in UTC.
 
-Here: parsing (compiled) and the zone of times that carry none. Not here: whether a time is
-plausible (`cleaning`).
+In: the bytes of a time, and the zone of times that carry none. Out: a number, and True for a time
+without a zone. Parsing is compiled. Not here: whether a time is plausible (`cleaning`).
 
 Understood are `10/Feb/2012:16:42:07 -0500`, ISO 8601 with `T` or a space, with or without seconds,
 fraction and zone, `2012/02/10 16:42:07`, `10.02.2012 16:42:07`, `20120210164207`, and numbers of

@@ -3,7 +3,7 @@
 In: ranges of lines, and the layout of their format. Out: ranges of fields, written into `Fields`;
 nothing is copied. Each line is interpreted as soon as it is divided, while it is in the processor's
 cache. Not here: finding lines (`lines`), what the fields say (`interpretation`), which layout a
-format has (`formats`), values that must be rewritten (`rewrite`).
+format has (`known_formats`), values that must be rewritten (`rewrite`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The mapping from our field names to the columns, JSON paths or groups of a user's log.
 
-Here: validating it, with errors that say what exists, and usual names of columns in tables. Not
-here: reading the columns.
+In: the `columns` of a source's settings, and the columns that a log has. Out: the column of each
+field, or an error that says which columns exist and which options to try; usual names of columns
+need no settings. Not here: reading the columns (`tables`, `structured`).
 """
 
 from __future__ import annotations

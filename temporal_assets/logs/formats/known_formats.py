@@ -1,15 +1,8 @@
-"""The formats access logs come in, by name, and how a block of one is parsed.
+"""The formats of access logs that are known by name, as data.
 
-Here: the registry and the dispatch. Not here: recognising a format (`detect`), the loops
-(`tokenize`).
-
-Blocks may be parsed by parallel threads. What a block needs to know of those before it (the
-header of a W3C log or a table) is a small state that `advance` carries on in the file's order:
-
-    state = None
-    for block in stream:
-        pool.submit(parse, block, fmt, source, reading, state)
-        state = advance(block, fmt, state, source)
+`FORMATS` has each with the layout of its words or the JSON paths of its fields, in the order in
+which detection tries them. A server's new format is a new entry here. Not here: what a `Format` is
+(`format`), recognising one (`detection`), parsing by it (`parsing`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Logs described by the user's own regular expression with named groups.
 
-Here: Python's `re` on the bytes of each line; slow but it reads anything. Not here: what the
-groups' values mean (`tokenize`).
+In: a block of lines, and the expression. Out: `Records`. Python's `re` is slow but reads anything.
+Not here: what the groups' values mean (`interpretation`).
 """
 
 from __future__ import annotations

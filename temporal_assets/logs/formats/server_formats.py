@@ -1,7 +1,8 @@
 """The `log_format` of nginx and the `LogFormat` of Apache, converted to a layout.
 
-Here: which variable is which field, and how fields are delimited. Not here: dividing lines
-(`tokenize`), formats that have names (`formats`).
+In: the directive as it stands in the server's configuration. Out: a `Layout`: which variable is
+which field, and how fields are delimited. Not here: dividing lines (`tokenize`), formats that have
+names (`known_formats`).
 """
 
 from __future__ import annotations

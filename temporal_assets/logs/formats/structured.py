@@ -1,8 +1,9 @@
 """Logs of one JSON object per line.
 
-Here: what a compiled pass over the lines leaves (`json_scan`): values with escapes, and lines it
-does not understand, which orjson decodes. Not here: which paths a server uses (`formats`), and what
-values mean (`tokenize`).
+In: a block of lines, and the paths of the fields. Out: `Records`. A compiled pass (`json_scan`)
+finds the fields of most lines; values with escapes, and lines that it does not understand, are
+decoded here by orjson. Not here: which paths a server uses (`known_formats`), and what values mean
+(`interpretation`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """CSV and TSV: a header line names the columns, and their names or the settings say what they mean.
 
-Here: RFC 4180 with one record per line (a line break inside quotes is a malformed line, since
-blocks are whole lines). Not here: the loop over fields (`tokenize`).
+In: a block of lines, and the names that an earlier block held. Out: `Records`. It is RFC 4180 with
+one record per line: a line break inside quotes is a malformed line, since blocks are whole lines.
+Not here: the loop over fields (`tokenize`), which names mean what (`columns`).
 """
 
 from __future__ import annotations

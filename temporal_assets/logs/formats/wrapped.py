@@ -1,6 +1,7 @@
 """Log lines within the JSON of a log shipper.
 
-Here: taking them out, line by line. Not here: which format the lines within have (`detect`).
+In: a block of JSON lines, and the path of the log's line in each. Out: a block of the log's lines.
+Not here: which format the lines within have (`detection`).
 
 Docker and Fluent Bit put a line under `log`, Vector and Filebeat under `message`, journald under
 `MESSAGE`, Kafka Connect under `payload` or `value`; Cloud Logging under `textPayload` or as an

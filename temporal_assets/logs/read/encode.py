@@ -1,8 +1,9 @@
-"""Compiled kernels over ragged bytes: distinct values, concatenation, selection.
+"""Dictionary encoding of ragged bytes, and selection and concatenation of values, all compiled.
 
 An access log repeats itself: everything costly (parsing URLs, matching agents, keyed hashes) is
-done once per distinct value, and rows carry small integer codes. Here: what is needed for that,
-on flat arrays and without the interpreter lock. Not here: what the values mean.
+done once per distinct value, and rows carry small integer codes. In: a column of byte ranges. Out:
+`Encoded`, codes into distinct values. It works on flat arrays without the interpreter lock. Not
+here: what the values mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JSON arrays of objects as one object a line.
 
 Here: where an object ends, in one compiled pass that goes on from chunk to chunk. Not here: what
-the objects mean (`formats`).
+the objects mean (`structured`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A bounded cache for a pure function."""
+"""A cache of a pure function's results whose memory is bounded, however hostile the arguments.
+
+For canonical URLs and static files, which `cleaning` computes once per distinct value.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The columns that every log format is turned into, and the reasons a line may be refused.
 
-Here: plain containers over flat arrays. Not here: how a format fills them (`formats`) and
-what is kept of them (`cleaning`).
+`Block` is a piece of a log with whole lines, `Records` are its lines as columns (time, address,
+target …), `Column` is a column as ranges of bytes, `Reject` a reason. Plain containers over flat
+arrays. Not here: how a format fills them (`parsing`) and what is kept of them (`cleaning`).
 """
 
 from __future__ import annotations

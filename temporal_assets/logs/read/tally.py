@@ -1,7 +1,8 @@
-"""Counting the lines that are not kept, with a few samples of each kind.
+"""Numbers of the lines that are not kept, by day and reason, with a few samples of each.
 
 A line without a readable time belongs to the day of the line before it (at the start of a file,
 to the day of the first line that has one), so that every line of a file is counted in some day.
+Not here: why a line is not kept (`cleaning`), the table of these numbers (`days.rejects`).
 """
 
 from __future__ import annotations

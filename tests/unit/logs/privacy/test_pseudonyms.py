@@ -342,4 +342,4 @@ def test_a_key_that_is_gone_is_told_while_its_period_lasts(tmp_path: Path) -> No
 
 def test_what_is_noted_of_a_key_betrays_nothing(tmp_path: Path) -> None:
     KeyRing(tmp_path / "secrets", 0).key(0)
-    assert len(key_periods.marks(tmp_path / "secrets")["clients.key"]) == 8
+    assert len(key_periods.checksums(tmp_path / "secrets")["clients.key"]) == 8
