@@ -586,7 +586,7 @@ class LogReader:
         )
         raise UnreadableError(
             "no line names an address (`-`), so all visitors would be one, and no page would have"
-            f" more than one view a day. {remedy} (docs/log-known_formats.md)"
+            f" more than one view a day. {remedy} (docs/log-formats.md)"
         )
 
     def _folder(self, item: Pending) -> Path:

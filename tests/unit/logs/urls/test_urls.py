@@ -35,7 +35,7 @@ KEEP_SCHEME = UrlRules(scheme="keep")
 
 
 def _documentation(repository: Path) -> str:
-    return (repository / "docs" / "canonical-canonical.md").read_text()
+    return (repository / "docs" / "canonical-urls.md").read_text()
 
 
 def _section(text: str, heading: str) -> str:
