@@ -92,7 +92,7 @@ def alerts_sensor() -> dg.SensorDefinition:
         now = dt.datetime.now(dt.UTC)
         delivery = tell(context.instance, installation, reachable, context.cursor, now)
         troubles = "; ".join(delivery.troubles)
-        # A tick that fails forgets its cursor. One that has told something fails the next time.
+        # A tick that fails forgets its cursor. One that has sent something fails the next time.
         if troubles and not delivery.has_changed:
             raise Undelivered(troubles)
         cursor = json.dumps({name: asdict(place) for name, place in delivery.places.items()})
@@ -137,7 +137,7 @@ def tell(
                 has_changed = True
         except Undelivered as error:
             troubles.append(str(error))
-        except Exception as error:  # the others are told, and what they took is remembered
+        except Exception as error:  # the others get their messages, and these are remembered
             troubles.append(f"{channel.name}: {kind_and_place(error)}")
     return Delivery(places, sent, has_changed, troubles)
 

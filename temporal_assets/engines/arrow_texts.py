@@ -25,7 +25,7 @@ def from_arrow(column: pa.Array | pa.ChunkedArray) -> Texts:
     # Of the strings that were cast: casting begins a slice anew, or leaves it where it is.
     bounds = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
     first, last = bounds[0], bounds[-1]
-    # Without what lies around a slice, which would be sent to other processes with it.
+    # Without the bytes around a slice, which would be sent to other processes with it.
     return Texts(
         np.frombuffer(data or b"", np.uint8)[first:last], bounds - first if first else bounds
     )

@@ -70,7 +70,7 @@ def sql_file(name: str) -> SqlFile:
 
 
 def sql_path(name: str) -> Path:
-    """Return where the file lies. Raises `SqlError` where there is none of this name."""
+    """Return the path of the file. Raises `SqlError` where there is none of this name."""
     if name not in _paths():
         raise SqlError(f"there is no {name}.sql in any room of sql/")
     return _paths()[name]
@@ -94,7 +94,7 @@ def _paths() -> dict[str, Path]:
 
 
 def translated_path(name: str) -> Path:
-    """Return where the file's text for Spark lies (`translation` writes it)."""
+    """Return the path of the file's text for Spark (`translation` writes it)."""
     return _folder() / "spark" / f"{name}.sql"
 
 

@@ -131,12 +131,12 @@ def refresh(
 
     Args:
         settings: Settings of the installation.
-        progress: Function that is told of the bytes read.
+        progress: Function to call with the bytes read.
         patient: True if a transient fault is raised, for a caller who tries again, rather than
             noted.
         spread: Runs readings elsewhere.
         anew: Sources whose object stores are listed completely, also settled days.
-        begin: Function that is told how many bytes are to be read.
+        begin: Function to call with the number of bytes to read.
     """
     settings.make_state()
     forget_listings()
@@ -491,7 +491,7 @@ def _seen_again(sightings: tuple[Sighting, ...], new: Sighting) -> tuple[Sightin
 def _remove_superseded(inventory: Inventory, settings: Settings, scratch: Path) -> None:
     """Delete readings that have not counted for a while, and failures of files that are gone.
 
-    A copy of what counts stays known as long as it lies there, or it would be read again and count.
+    A copy of what counts stays known as long as it is there, or it would be read again and count.
     """
     limit = time.time() - _GRACE_SECONDS
     superseded = inventory.superseded

@@ -2,8 +2,8 @@
 
 A published file has the digest of its content in its name: whoever has it once need not ask for it
 again. Small ones are kept whole; of large ones only the needed parts are read. The least recently
-used are removed when there is too much; a process that has one open reads on. A digest lies beside
-each: a damaged file is removed, and fetched again.
+used are removed when there is too much; a process that has one open reads on. Each has a
+digest beside it: a damaged file is removed, and fetched again.
 
 Here: the disk, and a file system that looks there first. Not here: which files there are
 (`storage`).

@@ -39,7 +39,7 @@ def prepare_home(settings: Settings) -> Path:
     with FileLock(home / "prepare.lock"):
         if not config.exists():
             # Dagster keeps everything in its home. The file at the top of the project, which has
-            # none, names the default state folder as it lies there.
+            # none, names the default state folder beside it.
             replace_text(config, PLACES.sub("", template().read_text("utf-8")))
         elif _is_elsewhere(text := config.read_text("utf-8"), home):
             replace_text(config, PLACES.sub("", text))

@@ -68,7 +68,7 @@ def asked(
 def named(sql: str) -> list[str]:
     """Return the assets that a statement may read: those whose names are among its words."""
     words = set(re.findall(r"[a-z_]+", sql.lower()))
-    if contracts.COUNTS.name in words:  # they lie beside requests
+    if contracts.COUNTS.name in words:  # their files are beside those of `requests`
         words.add(contracts.REQUESTS.name)
     return [table.name for table in contracts.TABLES if table.name in words]
 
@@ -90,7 +90,7 @@ def fill(connection: duckdb.DuckDBPyConnection, store: Store, seen: Published) -
 def _with_counts(
     connection: duckdb.DuckDBPyConnection, store: Store, published: Sequence[Manifest] | str
 ) -> None:
-    """Create the view of counts without clients, whose files lie beside those of `requests`."""
+    """Create the view of counts without clients, whose files are beside those of `requests`."""
     name, days = contracts.COUNTS.name, () if isinstance(published, str) else published
     files = [path for manifest in days for path in store.paths_of_counts(manifest)]
     if files:

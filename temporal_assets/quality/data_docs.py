@@ -1,7 +1,7 @@
 """The contracts' checks as a project of Great Expectations that its users can open.
 
 Written beside the daily checks, for who asks for it: a suite of real expectations per table,
-validation results by table and day, and data docs as pages. Beside it stands a suite for the rows
+validation results by table and day, and data docs as pages. There is also a suite for the rows
 of each table, with the Parquet files of each day as batches (`row_suites`). The numbers are
 measured by the engine as always (`inspect`) and compared with the same ranges as by the checks
 (`expectations`), here with expectations of their own for each. Not here: the checks that runs

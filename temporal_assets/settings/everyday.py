@@ -1,6 +1,6 @@
 """The list of everyday settings, for docs/settings.md and a new `settings.toml`.
 
-Here: their names and a line about each. Not here: what they mean in full, which stands below each
+Here: their names and a line about each. Not here: what they mean in full, which is below each
 field. All other settings are for experts (docs/settings-expert.md).
 """
 

@@ -1,6 +1,6 @@
 """Settings of earlier releases that were removed, and what replaces them.
 
-Here: their names. Not here: the reasons, which stand beside the constants in the code that uses
+Here: their names. Not here: the reasons, which are beside the constants in the code that uses
 them.
 """
 

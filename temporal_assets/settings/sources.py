@@ -1,4 +1,4 @@
-"""Settings of log sources: where logs lie and how they are read."""
+"""Settings of log sources: where logs are and how they are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_url(path: str) -> bool:
 
 
 def full_path(path: str, state: Path) -> str:
-    """Return the path to read a source by: URLs are complete, others lie below the state folder."""
+    """Return the path to read a source by: a URL as it is, others below the state folder."""
     return path if is_url(path) else str(state / Path(path).expanduser())
 
 

@@ -1,4 +1,4 @@
-"""Where the files of partitions lie: folders by asset and day, on a disk or in a bucket.
+"""Where the files of partitions are: folders by asset and day, on a disk or in a bucket.
 
 In: the root of a store, a local folder or any fsspec URL. Out: paths, listings and sizes. Not here:
 what manifests say (`reader`), how files come there (`store`).

@@ -108,7 +108,7 @@ def run(
 def _piped(paths: list[str], name: str | None, settings: Settings | None) -> Iterator[list[str]]:
     """Yield the paths, standard input as a file that is there until the end of the block.
 
-    The file lies in the state folder, or without settings in the system's temporary folder.
+    The file is in the state folder, or without settings in the system's temporary folder.
     """
     if STANDARD_INPUT not in paths:
         if name is not None:

@@ -154,7 +154,7 @@ def _answer(settings: Settings, store: Store) -> dict[str, Any]:
 
 
 def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> None:
-    """Show the list to watch, if a policy was made, and where the installation stands."""
+    """Show the list to watch, if a policy was made, and what the installation has so far."""
     from temporal_assets.windows.frame.standing import standing
 
     has_policy = outcome is not None and any(

@@ -282,7 +282,7 @@ def _show_logs(logs: dict[str, Any], build: str) -> None:
 
 def _show_assets(assets: dict[str, dict[str, Any]], build: str) -> None:
     """Show a table of the assets, with columns for missing and stale days if there are any."""
-    # What needs somebody stands where a narrow terminal shows it, and only where there is any.
+    # Columns that need somebody come first, for narrow terminals, and only where there are any.
     wrong = [name for name in ("missing", "stale") if any(row[name] for row in assets.values())]
     console.show_table(
         "Assets",

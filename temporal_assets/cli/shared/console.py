@@ -50,7 +50,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def place(path: Path) -> str:
-    """Return a path, relative to the working folder if it lies within."""
+    """Return a path, relative to the working folder if it is within."""
     working = Path.cwd()
     return str(path.relative_to(working) if path.is_relative_to(working) else path)
 

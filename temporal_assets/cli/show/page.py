@@ -141,7 +141,7 @@ def _find_page(
     from temporal_assets.logs.urls.canonical import site_of
 
     inputs = {name: store.files(name, day) for name in _TABLES}
-    # By its site as well: rows lie in that order, so most of them are not read.
+    # By its site as well: rows are sorted by it, so most of them are not read.
     where = f"WHERE site = {literal(site_of(page))} AND url = {literal(page)}"
     query = (
         "SELECT * FROM page_histories"  # noqa: S608 - the URL is a literal

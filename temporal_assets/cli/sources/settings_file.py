@@ -42,7 +42,7 @@ def change(settings: Settings, edit: Callable[[str], str]) -> Settings:
             # There may be a webhook in it, which is not for all to see.
             mode = stat.S_IMODE(file.stat().st_mode) if exists else None
             with scratch_folder(settings.state / "tmp") as scratch:
-                # What a link leads to may lie on another disk.
+                # What a link leads to may be on another disk.
                 replace_text(file, after, None if name.is_symlink() else scratch, mode)
     return load_settings(settings.state)
 

@@ -30,7 +30,7 @@ class _Picture:
     x: str
     y: str
     mark: Mark | Literal["names"] = "line"
-    """Names stand below bars of their own."""
+    """Names are below bars of their own."""
     kind: Kind = "count"
     y_kind: Kind = "count"
 

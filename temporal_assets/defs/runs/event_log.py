@@ -97,7 +97,7 @@ def instance_of(home: Path) -> Iterator[dg.DagsterInstance]:
 
 
 def is_in_sqlite(home: Path) -> bool:
-    """Return whether runs, events and schedules lie in SQLite files, as they do by default."""
+    """Return True if runs, events and schedules are in SQLite files, as by default."""
     config = _read(home) or {}
     if config.keys() & {"run_storage", "event_log_storage", "schedule_storage"}:
         return False

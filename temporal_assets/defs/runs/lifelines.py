@@ -3,7 +3,7 @@
 Dagster cannot see that the process of a run was killed: the run stays `STARTED` and takes a place
 in the queue for as long as monitoring allows. So every run holds a lock that the operating
 system releases with the process, and a run whose locks can all be taken was killed. A process that
-comes to the end of its steps says so by a mark: the run is about to end, or another process of it
+comes to the end of its steps writes a note: the run is about to end, or another process of it
 goes on, as some executors have it.
 
     locks/run-<id>.<number>.lock     in the state folder, one for each process of the run

@@ -47,7 +47,7 @@ def understood(query: str, what: str) -> exp.Expression:
         raise SqlError(f"{what} is no query: {str(error).splitlines()[0]}") from error
     _refuse_unknown(what, tree)
     for rewrite in _REWRITES:
-        # Again until nothing changes: what stands inside a rewritten part is not visited.
+        # Again until nothing changes: parts inside a rewritten part are not visited.
         while (changed := tree.transform(rewrite)) != tree:
             tree = changed
     return tree

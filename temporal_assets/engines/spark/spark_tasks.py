@@ -52,7 +52,7 @@ def groups_through(
 def by_duckdb(engine: Engine, statement: Statement) -> list[Path]:
     """Run a small statement with DuckDB in a Spark task.
 
-    The files lie in a folder that no other attempt at the task has.
+    The files are in a folder that no other attempt at the task has.
     """
     folder = statement.out / f"{statement.sql}.{uuid4().hex}"
     folder.mkdir()

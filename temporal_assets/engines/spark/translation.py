@@ -2,8 +2,9 @@
 
     python -m temporal_assets.engines.spark.translation
 
-writes `sql/spark/<name>.sql`, which lie in the repository: what runs on a cluster can be read and
-reviewed, and SQLGlot is not needed where it runs. A test compares them with what this would write.
+writes `sql/spark/<name>.sql`, which are kept in the repository: what runs on a cluster can be read
+and reviewed, and SQLGlot is not needed where it runs. A test compares them with what this would
+write.
 
 Here: the files. Not here: the translation itself (`dialect`).
 

@@ -104,7 +104,7 @@ class ColumnRoles:
         behind = (column for column in columns if column.index > place)
         target = next(behind, columns[0] if columns else None)
         if method is None and target is not None and not target.is_mostly(is_url):
-            target = None  # a path of whatever
+            target = None  # a path, but perhaps not of a request
         return self._set(Slot.TARGET, target)
 
     def _status(self) -> SampleColumn | None:

@@ -109,7 +109,7 @@ def detect(source: LogSource, head: bytes, dated: FileDate | None = None) -> For
 def _best_explaining(named: Format | None, source: LogSource, lines: bytes) -> Format | None:
     """Return the format that explains more of the lines: a named or an inferred one.
 
-    Formats ignore what stands behind their last field, and take a host for a referrer where a
+    Formats ignore what follows their last field, and take a host for a referrer where a
     server was told to write one more field.
     """
     by_name = None if named is None else Explained.by(named, lines)
@@ -167,7 +167,7 @@ def _wrapped_format(source: LogSource, sample: bytes) -> Format | None:
 def _delimited_format(source: LogSource, sample: bytes) -> Format | None:
     """Return the first format of words, brackets and quotes that most lines have, or None.
 
-    The strictest test comes first: an address must be logged, then words of a shipper may stand
+    The strictest test comes first: an address must be logged, then words of a shipper may come
     before it, then it may be a name, and at last it may be missing on every line.
     """
     candidates = [fmt for fmt in FORMATS.values() if fmt.syntax is Syntax.DELIMITED]

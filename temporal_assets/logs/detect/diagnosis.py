@@ -51,7 +51,7 @@ _ERROR_LOGS: Final = {
         rb"\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[a-z0-9_:-]+\] "
     ),
 }
-"""Expressions for beginnings of error logs' lines; error logs lie in the folder of access logs."""
+"""Expressions for beginnings of error logs' lines; these are in the folder of access logs."""
 
 _WORDS_OF_A_LINE: Final = 4
 """Number of blanks from which on a text within JSON is a log line rather than a word."""

@@ -1,6 +1,6 @@
 """Division of sample lines into fields, and the shape that most lines share.
 
-In: a few lines of a log. Out: the fields of each line with the way they are delimited (a word,
+In: a few lines of a log. Out: the fields of each line with their delimiters (a word,
 brackets, quotes), the delimiters that most lines begin with, and the values of each column. Not
 here: what a column means (`column_roles`), reading whole logs (`tokenize`).
 """
@@ -28,7 +28,7 @@ _EMPTY: Final = (b"", b"-")
 
 
 class Delimiter(Enum):
-    """The way a field of a sample line is delimited."""
+    """What delimits a field of a sample line."""
 
     WORD = "{}"
     BRACKETS = "[{}]"
@@ -134,7 +134,7 @@ def common_shape(rows: Sequence[Sequence[Token]], lines: int) -> Shape | None:
 
 
 def has_shape(row: Sequence[Token], shape: Shape) -> bool:
-    """Return True if a line begins with these delimiters; `-` may stand without quotes."""
+    """Return True if a line begins with these delimiters; `-` may be without quotes."""
     return len(row) >= len(shape) and all(
         kind is wanted or (wanted is Delimiter.QUOTES and value == b"-")
         for (kind, value), wanted in zip(row, shape, strict=False)

@@ -133,7 +133,7 @@ def _is_plausible(fmt: Format, records: Records, row: int, wanted: Address, olde
 
 
 def _is_served(host: bytes, address: bytes) -> bool:
-    """Return True if the address of a server stands before that of a visitor."""
+    """Return True if the address of a server comes before that of a visitor."""
     match = _SERVED.fullmatch(host)
     is_server = match is not None and int(match[2]) < _FIRST_PORT_OF_CLIENTS
     return is_server and _is_address(address, Address.REAL)
@@ -146,7 +146,7 @@ _ANY_ADDRESS: Final = ("combined_vhost", "combined", "common_vhost", "common")
 def _is_name(value: bytes, words: Sequence[bytes]) -> bool:
     """Return True if a line begins with a visitor rather than with a shipper's words.
 
-    Behind a visitor stands the `identd` field, which is usually empty.
+    Behind a visitor comes the `identd` field, which is usually empty.
     """
     return words[1:2] == [b"-"] or _DOTTED.fullmatch(value) is not None
 

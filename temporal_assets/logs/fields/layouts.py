@@ -1,4 +1,4 @@
-"""Layouts of delimited log lines, as data: which field stands where.
+"""Layouts of delimited log lines, as data: the order of their fields.
 
 Here: the fields a record is made of, and the notation layouts are written in. Not here: the loop
 that follows a layout (`tokenize`), and the list of known formats (`known_formats`).
@@ -34,7 +34,7 @@ class Slot(IntEnum):
     AGENT = 8
     QUERY = 9
     DATE = 10
-    """A date that stands apart from its time."""
+    """A date in a field apart from its time."""
     REQUEST = 11
     """`METHOD target protocol`."""
     FORWARDED = 12
@@ -59,7 +59,7 @@ COLUMN_NAMES: Final = {slot.name.lower(): slot for slot in Slot} | {"url": Slot.
 
 
 class Kind(IntEnum):
-    """The way a field is delimited."""
+    """What delimits a field."""
 
     WORD = 0
     USER = 1
@@ -77,7 +77,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A way to divide a line into fields."""
+    """The fields of a line: their order, and what delimits each."""
 
     kinds: tuple[int, ...]
     slots: tuple[int, ...]
@@ -91,7 +91,7 @@ class Layout:
     escaped: bool = False
     """True if a backslash protects the byte after it."""
     has_ports: bool = False
-    """True if a port stands behind every address, also of IPv6 and with no brackets around it."""
+    """True if a port follows every address, also one of IPv6 without brackets."""
 
     def arrays(self) -> tuple[Codes, Codes]:
         """Return kinds and slots as the kernel takes them."""

@@ -1,4 +1,4 @@
-"""W3C extended logs, whose `#Fields:` header says which field stands where.
+"""W3C extended logs, whose `#Fields:` header names the fields in their order.
 
 Here: IIS, CloudFront and other servers that write `#Fields:`. Not here: the loop over fields
 (`tokenize`). The header may occur anywhere in the file, and several times.

@@ -41,7 +41,7 @@ class Keys(NamedTuple):
     is_inner: Flags
     """True for nodes with others beneath."""
     is_value: Flags
-    """True if a field may stand there."""
+    """True for nodes whose value may be a field."""
     bucket: Offsets
     """The first node of each hash, -1 if there is none."""
     following: Offsets

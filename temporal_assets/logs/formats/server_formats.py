@@ -96,7 +96,7 @@ _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATU
 
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
 _STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
-"""Expression for a time in parts: Apache's own milliseconds stand beside what `strftime` knows."""
+"""Expression for a time in parts: `strftime` has no milliseconds, and Apache adds its own."""
 _CLOCK: Final = re.compile(r"%[HIMSTRXcrs]|\{(?:begin:|end:)?(?:sec|msec|usec)")
 """Directives of `strftime` for the time of a day; a field without any is a date."""
 _WITH_PORT: Final = (":$remote_port", ":%{remote}p")
@@ -145,7 +145,7 @@ def layout_of(server: str, directive: str) -> Layout:
     except ColumnsError as error:
         what = str(error).removeprefix("columns: ")
         raise ServerFormatError(f"the log format says too little: {what}") from None
-    # What stands behind the last field that is used may be whatever it likes.
+    # What follows the last field that is used may be anything.
     used = max(i for i, slot in enumerate(slots) if slot is not None) + 1
     if "" in gaps[: used - 1]:
         i = gaps.index("")

@@ -54,7 +54,7 @@ def may_hold_lines(sample: bytes) -> bool:
 
 
 def place_of(path: Path) -> str:
-    """Return where a line stands, in words for people."""
+    """Return the path of a line within its JSON, in words for people."""
     if path == _OBJECT:
         return "a record with its time outside"
     return "a string of JSON" if path == _TEXT else ".".join(path)
@@ -104,7 +104,7 @@ def _texts(line: bytes, path: Path) -> list[bytes] | None:
 
 
 def _record(line: bytes) -> tuple[Any, Any]:
-    """Return the value of a line, and its time where it stands outside; None for what is not there.
+    """Return the value of a line, and its time where that is outside of it; None for neither.
 
     Fluent Bit writes `tag: [time, {…}]` or `[[time, {}], {…}]` into a file, Fluentd the time, the
     tag and the object, with tabs between.

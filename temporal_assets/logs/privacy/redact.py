@@ -193,7 +193,7 @@ _IPV4: Final = re.compile(
     rb"|(?<![0-9])[0-9]++(?:-[0-9]{1,3}+){2}-[0-9]++(?:[.-][0-9]++)*"
 )
 """Digits may touch the outer numbers, but not the inner ones: `Chrome/99.0.4844.51` is none.
-With hyphens addresses stand in names of hosts (`ip-192-0-2-1.example.net`). Nothing is possessive
+With hyphens addresses occur in names of hosts (`ip-192-0-2-1.example.net`). Nothing is possessive
 that may fail in its middle: Python before 3.11.5 does not go back to where that began."""
 
 _IPV6_LIKE: Final = re.compile(rb"[0-9A-Fa-f:]{3,}+")

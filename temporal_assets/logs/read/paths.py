@@ -42,7 +42,7 @@ def expand(path: str) -> list[LogPath]:
 
     Rotated files sort by age: `access.log.10.gz`, `access.log.2.gz`, `access.log.1`, `access.log`.
     Hidden and unfinished files are skipped unless named themselves, and so are state folders (of
-    this program) that lie below what is named. Raises `NoSuchLogError` naming the path.
+    this program) that are below what is named. Raises `NoSuchLogError` naming the path.
     """
     return sorted(set(list_files(path)), key=sort_key)
 
@@ -96,7 +96,7 @@ def _matches(pattern: Path, closed: list[Path]) -> list[Path]:
 
 
 def _in_state(folder: Path, pattern: Path) -> bool:
-    """Return whether a folder lies in a state folder that the glob does not name itself."""
+    """Return True for a folder in a state folder that the glob does not name itself."""
     stem = next(parent for parent in pattern.parents if not glob.has_magic(str(parent)))
     above = (parent for parent in (folder, *folder.parents) if parent.is_relative_to(stem))
     return any((parent / STATE_MARK).is_file() for parent in above)
@@ -141,7 +141,7 @@ def sort_key(path: LogPath) -> SortKey:
 
 @lru_cache(maxsize=256)
 def _folder_key(folder: str) -> SortKey:
-    """Return the sort key of a folder, cached: thousands of files lie in one."""
+    """Return the sort key of a folder, cached: one may have thousands of files."""
     return tuple(_natural(part) for part in Path(folder).parts)
 
 

@@ -1,7 +1,7 @@
 """Order of day and month in dates such as `5/1/2026 7:33 AM`, which spreadsheets write.
 
 Here: finding the order from many dates, and rewriting dates as ISO 8601 in blocks of CSV and TSV.
-Not here: times that can be read as they stand (`formats.times`).
+Not here: times that need no rewriting (`fields.times`).
 """
 
 from __future__ import annotations

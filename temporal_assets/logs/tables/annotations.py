@@ -4,7 +4,7 @@ Here: reading such a file, and problems by line. URLs are made canonical by the 
 for logs. Not here: looking pages up in a window (`windows.labels.annotated_pages`), choosing
 thresholds (`core.labels.calibration`).
 
-A header is optional; with one, the columns may have any order and others may stand beside them.
+A header is optional; with one, the columns may have any order and there may be others.
 Fields are separated by comma, semicolon or tab; blank lines and lines that begin with `#` are
 comments.
 """

@@ -1,6 +1,6 @@
 """The memory that pages of a Parquet file need, computed before any of them is unpacked.
 
-A page of some bytes may unpack to gigabytes, and one value of a dictionary stand in a billion rows.
+A page of some bytes may unpack to gigabytes, and one value of a dictionary occur in a billion rows.
 Headers of pages, which are not compressed, state the sizes, and readers allocate these. Not here:
 reading values (`parquet`).
 """

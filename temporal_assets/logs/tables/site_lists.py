@@ -3,7 +3,7 @@
 Here: what its lines mean, and which mean nothing. Not here: what the list covers
 (`core.lists.list_judgement`).
 
-One entry a line. A line may end in a comment, from `#` that stands at its beginning or after a
+One entry a line. A line may end in a comment, from a `#` at its beginning or after a
 space. An entry is a host (`news.example`, `NEWS.example:8080`) or the URL of a page. In a CSV file
 the last field is the entry; of fields between tabs the first is, as in the seeds of Nutch and
 StormCrawler, unless it is none. Anything else is reported with its line.

@@ -140,7 +140,7 @@ def _plain_path(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bo
 
 @loop
 def _plain_escape(data: Bytes, at: int, stop: int, plain: NDArray[np.bool_]) -> bool:
-    """Return whether `%XX` in upper case stands at `at`, for a byte that must be escaped."""
+    """Return True for `%XX` in upper case at `at`, of a byte that must be escaped."""
     if at + 2 >= stop:
         return False
     high, low = hex_digit(data[at + 1]), hex_digit(data[at + 2])
