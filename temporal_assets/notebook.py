@@ -116,6 +116,7 @@ class Artifacts:
             )
 
     def _asked(self, sql: str, as_table: Callable[[duckdb.DuckDBPyRelation], pa.Table]) -> pa.Table:
+        """Return the answer to a question as a table."""
         refuse_changes(sql)
 
         def ask(connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -201,6 +202,7 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, ask: Callable[[], pa.T
 
 
 def _day(value: Day) -> dt.date:
+    """Return a day that was given as a date, a time or a text."""
     if isinstance(value, dt.datetime):  # as pandas has days
         return value.date()
     if isinstance(value, dt.date):

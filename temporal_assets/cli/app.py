@@ -175,6 +175,7 @@ class _Parts(TyperGroup):
             formatter.write_dl(list(PARTS[str(self.name)].items()))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Pass arguments that name no part of the command to the part that is meant."""
         name = str(self.name)
         asks_help = args[:1] in (["-h"], ["--help"])
         if not asks_help and args[:1] and args[0] in PARTS[name]:

@@ -73,6 +73,7 @@ def expected(rule: Rule) -> str:
 
 
 def _drift(drift: Drift) -> tuple[str, ...]:
+    """Return a drift as a row of the documentation."""
     before = "the weeks before" if drift.weeks else "the days before"
     if drift.least is not None:
         expects = f"at least {drift.least:g}, unless a day with nothing is usual"

@@ -172,6 +172,7 @@ def columns(text: str) -> tuple[ColumnSpec, ...]:
 
 
 def _column(declared: str) -> ColumnSpec:
+    """Return the column that a line `name TYPE NULL from source: text` declares."""
     match = _COLUMN.fullmatch(declared)
     if match is None:
         raise ValueError(f"this declares no column of a contract: {declared}")

@@ -77,6 +77,7 @@ def make_counts(
 
 
 def _latest(engine: Engine, group: Sequence[CountFile], folder: Path) -> list[str]:
+    """Return files with the rows of a group, each from the file that was read last."""
     folder.mkdir()
     read = pa.table(
         {

@@ -188,6 +188,7 @@ def _remember(
 
 
 def _file_result(finding: LogFinding) -> dg.AssetCheckResult:
+    """Return a finding on log files as Dagster's result of a check."""
     rows = [{"file": file, "trouble": trouble} for file, trouble in finding.troubles]
     severe = finding.check.severity is Severity.ERROR
     return dg.AssetCheckResult(

@@ -184,6 +184,7 @@ def _attempts(
     days: Sequence[dt.date],
     rows: Callable[[dt.date], int] | None,
 ) -> Generator[Publications | Exception]:
+    """Yield the publications of each day, or the error, in the order of the days."""
     if rows is None:
         yield from (_attempt(make, installation, day) for day in days)
         return
@@ -247,6 +248,7 @@ def _enter(
 def _result(
     context: dg.AssetExecutionContext, asset: str, parts: Mapping[dt.date, Publication]
 ) -> dg.MaterializeResult[Any]:
+    """Return the result of an asset over all days of a run, with metadata for each day."""
     for day, part in parts.items():
         shown = plottable(part.metadata)
         context.add_asset_metadata(shown, asset_key=asset, partition_key=day.isoformat())
@@ -258,6 +260,7 @@ def _result(
 
 
 def _mark(context: dg.AssetExecutionContext, parts_of_day: Mapping[dt.date, Publications]) -> None:
+    """Record days as materialised in Dagster's history, before their run fails for others."""
     for day, parts in parts_of_day.items():
         for asset, part in parts.items():
             context.log_event(
@@ -274,6 +277,7 @@ def _mark(context: dg.AssetExecutionContext, parts_of_day: Mapping[dt.date, Publ
 
 
 def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
+    """Return the failure of a run, with the reasons of some days."""
     reasons = [f"{day}: {reason}" for day, reason in list(failed.items())[:_LISTED_FAILURES]]
     more = len(failed) - len(reasons)
     if more:

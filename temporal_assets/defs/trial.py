@@ -62,6 +62,7 @@ def what_if_job() -> dg.JobDefinition:
 
 
 def _metadata(trial: Trial) -> dict[str, Any]:
+    """Return the differences of a trial as metadata of the run."""
     rows = [
         {
             "asset": difference.asset,

@@ -172,6 +172,7 @@ class DuckDBEngine:
 
     @contextmanager
     def _session(self, inputs: Inputs) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a cursor of the database with the inputs as views."""
         with self._opening:
             if self._database is None:
                 self._database = self._resources.enter_context(connect(self.settings))

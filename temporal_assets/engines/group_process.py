@@ -193,6 +193,7 @@ class GroupProcess:
             self._running = None
 
     def _start(self) -> _Running:
+        """Start a process, and send it the kernel and the limits."""
         process = subprocess.Popen(  # noqa: S603 - this module
             same_python.command("temporal_assets.engines.group_process"),
             stdin=subprocess.PIPE,
@@ -211,6 +212,7 @@ class GroupProcess:
         return running
 
     def _died(self, process: subprocess.Popen[bytes], group: int) -> Lost:
+        """Return why a process ended while it worked on a group."""
         process.communicate()
         number = -process.returncode
         if number == signal.SIGALRM:

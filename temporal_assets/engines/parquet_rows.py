@@ -180,6 +180,7 @@ class _File:
         return cls(path, metadata, tuple(repeated), tuple(stored))
 
     def read(self, groups: Sequence[int] | None, columns: Sequence[str] | None) -> pa.Table:
+        """Return chosen row groups and columns as a table."""
         names = None if columns is None else list(columns)
         with (
             _opened(self.path) as file,

@@ -48,6 +48,7 @@ def rows_of_sets(inputs: Mapping[str, Files]) -> str:
 
 
 def _rows_of_sets(name: str, files: Files) -> str:
+    """Return a common table expression of a table's rows with the number of their set."""
     listed = ", ".join(sorted({literal(path) for paths in files for path in paths}))
     filed = ", ".join(
         f"({literal(path)}, {number})" for number, paths in enumerate(files) for path in paths

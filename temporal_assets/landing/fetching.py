@@ -74,6 +74,7 @@ def _fetched_unless_known(
 
 
 def _fetched(item: Pending, scratch: Path) -> Pending:
+    """Return a pending file with a local copy, if it is an object."""
     if item.copy is not None or not isinstance(item.path, ObjectFile):
         return item
     copy = scratch / f"{uuid4().hex}.object"

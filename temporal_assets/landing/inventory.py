@@ -345,6 +345,7 @@ class Inventory:
         self._changed()
 
     def _enter(self, file: LandedFile) -> None:
+        """Add a reading to all indices."""
         self._by_id[file.id] = file
         self._last_serial = max(self._last_serial, file.serial)
         if file.error:
@@ -357,6 +358,7 @@ class Inventory:
                 self._by_etag[seen.size, seen.etag, file.options] = file
 
     def _leave(self, file_id: str) -> None:
+        """Remove a reading from all indices."""
         file = self._by_id.pop(file_id, None)
         if file is None or self._failed.pop(file_id, None) is not None:
             return

@@ -77,6 +77,7 @@ class Listings:
         return files
 
     def _ask(self, url: str, known_files: Sequence[ObjectFile], anew: bool) -> list[ObjectFile]:
+        """Return all objects of a source, or the known ones and those in recent folders."""
         watermark = None if anew else self._watermarks.get(url)
         now = self._now.isoformat()
         if watermark and self._now - dt.datetime.fromisoformat(watermark.listed) < _RENEWED:

@@ -109,6 +109,7 @@ def preview(source: LogSource, settings: Settings) -> Preview:
 def _preview_of(
     sample: Sample, path: LogPath, files: int, source: LogSource, settings: Settings
 ) -> Preview:
+    """Return the preview of one file's sample."""
     records = sample.records
     with TemporaryDirectory() as folder:
         keys = KeyRing(Path(folder), settings.privacy.rotation_days)  # nobody sees what it makes

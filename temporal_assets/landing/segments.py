@@ -154,6 +154,7 @@ class SegmentWriter:
         _append(self._writer(day, tables[0].schema), tables)
 
     def _writer(self, day: int, schema: pa.Schema) -> pq.ParquetWriter:
+        """Return the open file of a day; the one that was used longest ago is closed for it."""
         if day not in self._open:
             if len(self._open) >= _OPEN_DAYS:
                 _, oldest = self._open.popitem(last=False)

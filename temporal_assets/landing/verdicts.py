@@ -173,6 +173,7 @@ def _losses(files: Iterable[LandedFile]) -> Counter[tuple[str, str]]:
 
 
 def _nothing(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
+    """Return the sentence on a source of which no line is kept."""
     from temporal_assets.logs.read.records import remedy
 
     (kind, reason), count = losses.most_common(1)[0]
@@ -184,6 +185,7 @@ def _nothing(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) ->
 
 
 def _rejected(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
+    """Return the sentence on a source of which many lines are rejected."""
     from temporal_assets.logs.read.records import remedy
 
     reasons = Counter({reason: n for (kind, reason), n in losses.items() if kind == "rejected"})

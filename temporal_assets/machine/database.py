@@ -49,6 +49,7 @@ def _is_no_attempt(record: logging.LogRecord) -> bool:
 
 
 def _sentence(error: BaseException) -> str | None:
+    """Return what to do about an error of a database driver, or None for other errors."""
     kind = type(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]

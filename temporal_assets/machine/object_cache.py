@@ -102,6 +102,7 @@ class DiskCache:
         return sum(size for _, size, _ in self._files())
 
     def _make_room(self) -> None:
+        """Remove the least recently used files until nine tenths of the limit are left."""
         files = self._files()
         total = sum(size for _, size, _ in files)
         for _, size, path in files:
@@ -179,6 +180,7 @@ class CachedObjects(AbstractFileSystem):  # type: ignore[misc] # fsspec has no t
             return self._fs.open(path, mode, **options)
 
     def _cached(self, path: str, cache: DiskCache) -> IO[bytes]:
+        """Return an open file from the cache, fetching it first if it is not there."""
         while (file := cache.open(path)) is None:
             cache.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             number, name = tempfile.mkstemp(dir=cache.folder, prefix=".")

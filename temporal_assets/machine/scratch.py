@@ -42,6 +42,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _sweep(parent: Path) -> None:
+    """Remove the folders of processes that are gone."""
     for folder in parent.iterdir():
         if not folder.is_dir():
             continue

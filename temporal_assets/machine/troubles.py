@@ -118,6 +118,7 @@ class _WithoutUnwritten:
 
 
 def _sentence_of_one(error: BaseException) -> str | None:
+    """Return what to do about an error of the machine, or None for other errors."""
     if isinstance(error, MemoryError):
         return _NO_MEMORY
     if isinstance(error, OSError):

@@ -129,6 +129,7 @@ def _with_equal_assets(
 
 
 def _names_to_build(assets: Sequence[str]) -> Collection[str]:
+    """Return the assets that a call asks for. Raises `ValueError` for unknown names."""
     known_names = {"log_files", *DAILY_ASSETS, *STEP_NAMES}
     unknown = sorted(set(assets) - known_names)
     if unknown:

@@ -150,6 +150,7 @@ def _published(store: Store) -> Published:
 
 
 def _days(store: Store, name: str) -> Sequence[Manifest] | str:
+    """Return the manifests of a table's days, or the damage that keeps them from being read."""
     manifests: list[Manifest] = []
     while True:
         before = manifests

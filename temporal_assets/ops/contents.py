@@ -76,6 +76,7 @@ def _landing(settings: Settings) -> Iterator[Damage]:
 
 
 def _keys(state: Path) -> Iterator[Damage]:
+    """Yield damage of the pseudonym keys and of the notes on them."""
     secrets, noted = state / "secrets", key_periods.checksums(state / "secrets")
     for trouble in pseudonyms.troubles(secrets):
         file, _, what = trouble.partition(": ")

@@ -157,6 +157,7 @@ def _old_lines(inventory: Inventory, first_kept: dt.date | None) -> Old:
 
 
 def _old_policies(state: Path, first_kept: dt.date | None) -> Old:
+    """Return the policies of days before the first kept one, with their size."""
     days = sorted({dt.date.fromisoformat(path.name[:10]) for path in _policies(state)})
     old = [day for day in days if first_kept and day < first_kept and _policies(state, day)]
     sizes = (

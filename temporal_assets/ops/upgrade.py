@@ -127,6 +127,7 @@ def statement(asset: str, version: int) -> str:
 
 
 def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
+    """Return how to deal with a partition of another version."""
     asset, day = manifest.asset, manifest.day
     if manifest.schema_version > contracts.table(asset).version:
         return Way.NEWER
@@ -140,6 +141,7 @@ def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
 
 
 def _migrated(store: Store, engine: Engine, outdated_asset: Outdated, day: dt.date) -> Manifest:
+    """Publish a partition in its present version, and return its manifest."""
     before = store.stored(outdated_asset.asset, day)
     if before is None or before.schema_version != outdated_asset.version:
         return store.require(outdated_asset.asset, day)  # another process was faster

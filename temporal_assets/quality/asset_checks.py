@@ -75,6 +75,7 @@ def _description(
 def _metadata(
     findings: Mapping[dt.date, Finding], troubled: Mapping[dt.date, Finding]
 ) -> dict[str, Any]:
+    """Return the metadata of a check over some days."""
     metadata: dict[str, Any] = {"days": len(findings), **_partitions(findings)}
     if len(findings) == 1:
         (finding,) = findings.values()
@@ -97,6 +98,7 @@ def _partitions(days: Collection[dt.date]) -> dict[str, str]:
 
 
 def _numbers(finding: Finding) -> dict[str, Any]:
+    """Return the measured number of a finding, its limits and its note as metadata."""
     expected = finding.expected
     numbers = {
         "value": expected.value,
@@ -113,6 +115,7 @@ def _table_of_days(findings: Mapping[dt.date, Finding]) -> dg.TableMetadataValue
 
 
 def _row(finding: Finding) -> dict[str, Any]:
+    """Return a finding as a row of the table of days."""
     expected = finding.expected
     value, low, high = told_apart(expected.value, expected.minimum, expected.maximum)
     return {

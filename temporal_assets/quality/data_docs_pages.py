@@ -56,6 +56,7 @@ def without_network(project: Path, site: Path) -> Path:
 
 
 def _first(project: Path, site: Path) -> Iterator[str]:
+    """Yield the HTML of the first page: links to results and suites."""
     yield html_page.heading("Results")
     names = "<th class=text>day</th><th class=text>table</th><th>passed</th>"
     yield f"<table><thead><tr>{names}</tr></thead>"

@@ -208,6 +208,7 @@ def not_judged(expected: Expected, note: str) -> Expected:
 
 
 def _expected(drift: Drift, measured: Measured, past: Past) -> Expected:
+    """Return the range that a drift expects on this day."""
     value = _weeks(drift, measured, past) if drift.weeks else measured[drift.name]
     nothing = Expected(drift.name, Severity.WARN, value)
     if value is None:
@@ -252,6 +253,7 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
 def _usual_share(
     drift: Drift, earlier: Mapping[int, float], measured: Measured, past: Past
 ) -> Usual:
+    """Return the usual range of a share, given earlier ones and the sizes of their wholes."""
     whole = whole_of(drift.name)
     wholes = [past.measured[age].get(whole) or 1.0 for age in earlier]
     middle = median(earlier.values())
@@ -291,6 +293,7 @@ def _of(limit: float | None) -> float:
 
 
 def _finding(expected: Expected, outcome: Outcome | None) -> Finding:
+    """Return the finding of one number from the comparison of Great Expectations."""
     if not expected.can_be_judged:
         return Finding(expected, Status.NOT_JUDGED, expected.note)
     if outcome is None or isnan(expected.value or 0):

@@ -178,6 +178,7 @@ class Inspector:
         return self._known[key]
 
     def _remembered(self, table: Table, day: dt.date) -> _Day:
+        """Return a day's numbers from its last verdict, measured again if some are missing."""
         manifest = self.store.require(table.name, day)
         judged = [
             judgement
@@ -228,6 +229,7 @@ class Inspector:
         return manifest is None or bool(manifest.extra.get("has_referrers", True))
 
     def _inputs(self, table: Table, checks: Sequence[Rule | Drift], day: dt.date) -> Inputs:
+        """Return the files that the measures of a table read, by name of table."""
         inputs = {name: self.store.files(name, day) for name in sorted(_names(table, checks))}
         whole = {name for check in checks if isinstance(check, Rule) for name in check.reads_window}
         for name in sorted(whole):

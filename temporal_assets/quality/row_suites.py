@@ -40,6 +40,7 @@ def _library() -> Any:
 
 
 def _expectations(table: Table) -> Iterator[Any]:
+    """Yield the expectations that a contract has for each row."""
     gxe = _library()
 
     yield gxe.ExpectTableColumnsToMatchOrderedList(column_list=list(table.column_names))

@@ -165,6 +165,7 @@ def _as_kept(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _message(check: Rule | Drift, finding: Finding) -> str:
+    """Return the result of a check in a sentence, empty if it holds."""
     if finding.status is Status.HELD:
         return ""
     if finding.status is Status.NOT_JUDGED:

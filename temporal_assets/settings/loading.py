@@ -93,6 +93,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _window_fits(self) -> Self:
+        """Raise an error if thresholds of labels do not fit into the window."""
         days, least, m = self.window.days, self.window.min_days, self.labels.m
         if least > days:
             raise ValueError(

@@ -105,6 +105,7 @@ def meanings(models: ModuleType) -> dict[str, dict[str, str]]:
 
 
 def _texts(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each field with the text below it."""
     for field, below in pairwise(body):
         if (
             isinstance(field, ast.AnnAssign)
@@ -143,6 +144,7 @@ def _section(
     fields: Mapping[str, FieldInfo],
     field_texts: Mapping[str, str],
 ) -> str:
+    """Return a section of the settings as Markdown."""
     title = f"[{name}]" if name else "At the top of the file"
     title = f"[{title}]" if model is LogSource else title
     introduction = [_linked(inspect.cleandoc(model.__doc__ or "")), ""] if name else []

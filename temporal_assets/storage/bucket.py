@@ -198,6 +198,7 @@ class Bucket:
             self._enter(path, seen)
 
     def _refresh(self) -> None:
+        """List the bucket again unless the listing is fresh."""
         if time.monotonic() - self._listed < _FRESH_SECONDS:
             return
         self.fs.invalidate_cache()

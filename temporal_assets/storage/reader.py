@@ -212,6 +212,7 @@ class PartitionReader(PartitionFolders):
         ]
 
     def _damaged_of(self, asset: str, day: dt.date, contents: bool) -> Iterator[str]:
+        """Yield the paths of one day that are missing, of another size, or damaged."""
         try:
             manifest = self.stored(asset, day)
         except DamagedPartition:
@@ -302,6 +303,7 @@ class PartitionReader(PartitionFolders):
     def _read(
         self, asset: str, manifests: Sequence[Manifest], columns: Sequence[str] | None
     ) -> pa.Table:
+        """Return the rows of some manifests, after verification of their files."""
         for manifest in manifests:
             self.verify(manifest)
         tables = [

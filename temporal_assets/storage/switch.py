@@ -63,6 +63,7 @@ def switched(folder: Path) -> Iterator[Path]:
 
 
 def _take_place(beside: Path, folder: Path) -> None:
+    """Rename the changed folder to the name of the old one."""
     if not folder.is_dir():
         beside.rename(folder)
     elif not _exchange(beside, folder):

@@ -235,6 +235,7 @@ def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingRe
 def _show_verdicts(
     source_verdicts: Sequence[SourceVerdict], failed: Sequence[SourceVerdict]
 ) -> None:
+    """Show what is wrong with each source, and the files that cannot be read."""
     for verdict in source_verdicts:
         for warning in verdict.warnings:
             console.warn(console.plain(warning))

@@ -126,6 +126,7 @@ def run(
 def _say_nothing_to_build(
     settings: Settings, store: Store, inventory: Inventory, named: Sequence[str]
 ) -> None:
+    """Say why nothing has to be built, and what to do next."""
     absent = [name for name in named if not store.days(name)]
     if not inventory.days():
         name = invocation("ingest PATH", settings.state)
@@ -194,6 +195,7 @@ def _assets(names: list[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _between(inventory: Inventory, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+    """Return the days of the logs between two. Raises `CommandError` if there are none."""
     days = inventory.days()
     if not days:
         raise CommandError("no logs were read yet: temporal-assets ingest PATH")

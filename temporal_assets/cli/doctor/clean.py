@@ -67,6 +67,7 @@ def run(
 
 
 def _warn_of_unmade(clean_plan: Plan, state: Path, removed: bool) -> None:
+    """Warn of days whose log lines are removed although tables of them are missing."""
     if not clean_plan.unmade:
         return
     days = ranges(clean_plan.unmade, limit=3)
@@ -79,6 +80,7 @@ def _warn_of_unmade(clean_plan: Plan, state: Path, removed: bool) -> None:
 
 
 def _show(clean_plan: Plan, runs: list[str]) -> None:
+    """Show what is older than the settings allow."""
     if clean_plan.old:
         console.show_table(
             "Older than `retention` allows",
@@ -99,6 +101,7 @@ def _show(clean_plan: Plan, runs: list[str]) -> None:
 
 
 def _report(clean_plan: Plan, runs: list[str], removed: bool) -> dict[str, Any]:
+    """Return what was or would be removed as JSON values."""
     return {
         "removed": removed,
         "kept_from": {

@@ -105,6 +105,7 @@ def show(outdated: Sequence[Outdated], state: Path) -> None:
 
 
 def _advice(outdated: Outdated, state: Path) -> str:
+    """Return what to do about partitions of another version."""
     from temporal_assets.ops.upgrade import Way
 
     if outdated.way is Way.MIGRATE:

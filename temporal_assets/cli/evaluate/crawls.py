@@ -191,6 +191,7 @@ def _traffic(
     score: list[dt.date],
     clicks: Path | None,
 ) -> tuple[Any, Any]:
+    """Return the visits to learn from and those to judge by."""
     from temporal_assets.crawl.mirror.traffic import clicks_of, learning_of, traffic_of
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.logs.urls.url_rules import UrlRules
@@ -278,6 +279,7 @@ def _gains(result: Evaluation, scenario: str) -> list[dict[str, Any]]:
 
 
 def _numbers(curves: Any) -> dict[str, Any]:
+    """Return the area and some points of each curve as JSON values."""
     from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS, WANTED
 
     return {
@@ -291,6 +293,7 @@ def _numbers(curves: Any) -> dict[str, Any]:
 
 
 def _show(result: Evaluation, period: dict[str, str]) -> None:
+    """Show how much each order has found after parts of the crawl."""
     from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 
     shown = tuple(t for t in THROUGHPUTS if t in (0.01, 0.05, 0.1, 0.2, 0.4))

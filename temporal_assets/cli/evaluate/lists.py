@@ -88,6 +88,7 @@ def run(
 
 
 def _listed(settings: Settings) -> SiteList | None:
+    """Return the list in use, with a warning where there is none."""
     from temporal_assets.windows.evaluation.trials import baseline
 
     listed = baseline(settings)
@@ -144,6 +145,7 @@ def make_earlier(
 def _judged(
     settings: Settings, store: Store, day: dt.date, listed: SiteList | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of both evaluations on a day."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.windows.evaluation import hub_evaluation, seed_evaluation
     from temporal_assets.windows.evaluation.trials import sample_of

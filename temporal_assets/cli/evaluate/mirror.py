@@ -159,6 +159,7 @@ def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
 
 
 def _read(files: list[Path], builder: MirrorBuilder) -> None:
+    """Read all files into the mirror that is being built."""
     from temporal_assets.crawl.mirror.sources import READERS, read_sources, reader_of
     from temporal_assets.logs.tables.parquet_batches import FAULTS
 
@@ -183,6 +184,7 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
 
 
 def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
+    """Add links that visitors followed and that the pages do not show."""
     from temporal_assets.crawl.mirror.mirror import NoMirror
     from temporal_assets.crawl.mirror.traffic import add_transits, traffic_of
     from temporal_assets.days.transits import transit_inputs

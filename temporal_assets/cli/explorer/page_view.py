@@ -89,6 +89,7 @@ def one_page(window: Window, url: str) -> str:
 
 
 def _decided(window: Window, url: str, decision: Decision | None) -> str:
+    """Return the policy's decision on a page, and its reason, as HTML."""
     if decision is None:
         return "<p>No policy is published yet: nothing is known of when it would be fetched.</p>"
     why = _REASONS_OF_DECISIONS.get(decision.reason, decision.reason.replace("_", " "))

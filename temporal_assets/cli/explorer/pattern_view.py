@@ -63,6 +63,7 @@ def pattern(window: Window, name: str, number: int) -> str:
 
 
 def _neighbours(stored: StoredPatterns, name: str, place: int) -> str:
+    """Return the patterns that people come from and go to, as an HTML table."""
     rows = []
     for inward, says in ((True, "from"), (False, "to")):
         for other, transits in stored.partners(place, inward=inward)[:10]:

@@ -112,6 +112,7 @@ def serve(window: Window, port: int) -> ThreadingHTTPServer:
 
 
 def _headers(length: int) -> dict[str, str]:
+    """Return the headers of an answer, which forbid caching, framing and scripts."""
     return {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Length": str(length),

@@ -80,6 +80,7 @@ def _targets(window: Window) -> list[str]:
 
 
 def _left_out(window: Window) -> str:
+    """Return the note on what the file leaves out, as HTML."""
     query = (
         "SELECT count(*) AS sites, CAST(coalesce(sum(pages), 0) AS BIGINT) AS pages"
         " FROM site_scores WHERE clients >= {least}"

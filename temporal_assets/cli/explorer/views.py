@@ -116,6 +116,7 @@ def _hosts(window: Window, name: str) -> list[str]:
 
 
 def _summary_of(row: Row) -> str:
+    """Return rank, share of temporal pages and score of a site in a sentence."""
     rank = "Not ranked" if row["rank"] is None else f"Rank {row['rank']:,}"
     listed = "in the list" if row["is_selected"] else "not in the list"
     if row["score"] is None:
@@ -129,6 +130,7 @@ def _summary_of(row: Row) -> str:
 
 
 def _folders(window: Window, name: str, prefix: str) -> list[str]:
+    """Return the folders of a site below a prefix, as a picture and a table."""
     tree = window.tree(name)
     if tree is None:
         return []
@@ -165,6 +167,7 @@ def _at(section: Section, prefix: str) -> Section | None:
 
 
 def _hubs(window: Window, name: str) -> list[str]:
+    """Return the table of a site's hubs."""
     rows = window.hubs(name)
     if not rows:
         return []
@@ -183,6 +186,7 @@ def _hubs(window: Window, name: str) -> list[str]:
 
 
 def _patterns(window: Window, name: str) -> list[str]:
+    """Return the table of a site's public patterns."""
     stored = window.patterns(name)
     if stored is None:
         return []

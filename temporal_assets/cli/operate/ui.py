@@ -86,6 +86,7 @@ def _await_end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _refuse_taken(port: int) -> None:
+    """Raise `CommandError` if another program listens on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -58,6 +58,7 @@ def run(
 
 
 def _show(document: Document, path: Path) -> None:
+    """Show the numbers of entries of a policy, and the list to watch."""
     summary = _summary(document, path)
     console.show_table(
         f"Crawl policy of {document['day']}{' (provisional)' if document['provisional'] else ''}",
@@ -101,6 +102,7 @@ def _report(document: Document, path: Path) -> dict[str, Any]:
 
 
 def _summary(document: Document, path: Path) -> dict[str, Any]:
+    """Return the numbers of entries of each list by decision, as JSON values."""
     from temporal_assets.policy.document import policy_file, tier_of_action
 
     lists = []
@@ -119,6 +121,7 @@ def _summary(document: Document, path: Path) -> dict[str, Any]:
 
 
 def _show_changes(before: Document, after: Document, as_json: bool) -> None:
+    """Show the entries that differ between two policies."""
     from dataclasses import asdict
 
     from temporal_assets.policy.difference import changes

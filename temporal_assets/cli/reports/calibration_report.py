@@ -82,6 +82,7 @@ def _constant(in_sample: Outcome) -> tuple[str, None, tuple[int, int, int]]:
 def _pair(
     settings: Settings, name: str, what: str, calibration: Calibration
 ) -> list[tuple[Any, ...]]:
+    """Return a row of results in sample and one of cross-validation."""
     cell = (calibration.days, calibration.threshold)
     inside, outside = (
         (accuracy.hit, accuracy.miss, accuracy.false_alarm)
@@ -210,6 +211,7 @@ def report(
 
 
 def _grid(choice: Choice) -> Mapping[str, Any]:
+    """Return the grid of a choice as JSON values."""
     table = choice.best.table
     return {
         "score": choice.score,

@@ -115,6 +115,7 @@ def _title(row: Row) -> str:
 
 
 def _cells(row: Row) -> tuple[Any, ...]:
+    """Return the row of a list in the table of lists."""
     return (
         _METHODS[row["method"], row["rule"]],
         row["found"],
@@ -136,6 +137,7 @@ def _difference(row: Row, name: str) -> tuple[str, str]:
 
 
 def _hub_cells(row: Row) -> tuple[Any, ...]:
+    """Return the row of a number of seeds in the table of hubs."""
     lead = row["lead"]
     return (
         row["k"],

@@ -121,6 +121,7 @@ def _pages(
 
 
 def _words(patterns: StoredPatterns, row: Row) -> list[str]:
+    """Return what is known of a pattern, in lines of text."""
     counts = (
         f"{console.counted(row['volume'], 'page')}, {console.counted(row['visits'], 'visit')},"
         f" {console.counted(row['referrals'], 'referral')}"

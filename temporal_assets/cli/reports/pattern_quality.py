@@ -84,6 +84,7 @@ def _pages(mirror: Path) -> pa.Table:
 
 
 def _show(measured: PatternQuality, has_mirror: bool) -> None:
+    """Show the trees of all methods, and how much of later days they know."""
     console.say(
         f"Learned from {_span(measured.learned)}"
         f" ({console.counted(measured.sites, 'site')}); what is"
@@ -114,6 +115,7 @@ def _show(measured: PatternQuality, has_mirror: bool) -> None:
 
 
 def _cells(name: str, method_quality: MethodQuality, has_mirror: bool) -> list[Any]:
+    """Return the row of a method in the table of trees."""
     divergence = "" if method_quality.divergence is None else f"{method_quality.divergence:.3f}"
     cells: list[Any] = [
         _NAMES[name],
@@ -137,6 +139,7 @@ def _span(days: tuple[dt.date, dt.date]) -> str:
 
 
 def _report(measured: PatternQuality) -> dict[str, Any]:
+    """Return the measurements as JSON values."""
     methods = {}
     for name, method_quality in measured.methods.items():
         layout = None if method_quality.layout is None else asdict(method_quality.layout)

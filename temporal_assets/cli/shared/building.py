@@ -105,6 +105,7 @@ def show_outcome(outcome: Outcome) -> None:
 
 
 def _show_failures(failures: Sequence[Failed]) -> None:
+    """Show the first failures of each asset, and how many more there are."""
     of_asset: dict[str, list[Failed]] = {}
     for failed in failures:
         of_asset.setdefault(failed.asset, []).append(failed)
@@ -119,6 +120,7 @@ def _show_failures(failures: Sequence[Failed]) -> None:
 
 
 def _show_built(outcome: Outcome) -> None:
+    """Show days, rows and size of what was built, by asset."""
     built: dict[str, list[tuple[dt.date, int, int]]] = {}
     for partition in outcome.materialized:
         built.setdefault(partition.asset, []).append(

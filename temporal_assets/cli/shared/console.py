@@ -221,6 +221,7 @@ def progress_bar(what: str, total: float | None, *, in_bytes: bool = False) -> I
 
 
 def _print(kind: str, style: str, message: str) -> None:
+    """Print a message to standard error, broken at words on a terminal."""
     from rich.text import Text
 
     console, text = _messages(), plain_lines(kind + message)

@@ -48,6 +48,7 @@ def ranges(days: Iterable[dt.date], limit: int = 6) -> str:
 
 
 def _runs(days: Iterable[dt.date]) -> Iterator[tuple[dt.date, dt.date]]:
+    """Yield the first and the last day of each run of consecutive days."""
     first = last = None
     for day in days:
         if first is None or last is None:

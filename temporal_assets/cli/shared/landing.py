@@ -173,6 +173,7 @@ def _is_doubtful(file: LandedFile) -> bool:
 
 
 def _warn_of_format(file: LandedFile) -> None:
+    """Warn of a file of which many lines are rejected, with a remedy."""
     if not _is_doubtful(file):
         return
     reasons = losses(file, "rejected")
@@ -201,6 +202,7 @@ def _warn_of_format(file: LandedFile) -> None:
 
 
 def _row(file: LandedFile) -> tuple[Any, ...]:
+    """Return a file as a row of the table of files."""
     return (
         file.name,
         file.format,

@@ -57,6 +57,7 @@ def latest_document(settings: Settings) -> Document | None:
 
 
 def _of_day(settings: Settings, day: dt.date) -> Path:
+    """Return the folder of a day's policy. Raises `CommandError` if there is none."""
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.policy.crawl_policy import files_of
 

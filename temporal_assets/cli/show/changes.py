@@ -46,6 +46,7 @@ def run(state: State = None, day: Day = None, as_json: Json = False) -> None:
 
 
 def _heading(change_report: Report) -> list[str]:
+    """Return the lines above the tables: which lists are compared."""
     listed = console.counted(change_report.listed, "site")
     if change_report.earlier_day is None:
         return [

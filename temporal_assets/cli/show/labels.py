@@ -169,6 +169,7 @@ def _title(labelled: _Labelled) -> str:
 
 
 def _pairs(labelled: _Labelled) -> list[tuple[Any, ...]]:
+    """Return the table of both labels: pages that are temporal, news, both or neither."""
     agreement = labelled.agreement
     temporal, other = (
         agreement.both + agreement.only_first,
@@ -187,6 +188,7 @@ def _pairs(labelled: _Labelled) -> list[tuple[Any, ...]]:
 
 
 def _sentences(labelled: _Labelled) -> list[str]:
+    """Return what decided over labels, and how well the papers' labels agree, in sentences."""
     agreement = labelled.agreement
     decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in labelled.decided.items())
     return [
@@ -201,6 +203,7 @@ def _sentences(labelled: _Labelled) -> list[str]:
 
 
 def _show(labelled: _Labelled) -> None:
+    """Show the labels as tables, sentences and drawings for the terminal."""
     from temporal_assets.reports.distribution import as_text
 
     console.show_table(_title(labelled), _PAIR_COLUMNS, _pairs(labelled))
@@ -212,6 +215,7 @@ def _show(labelled: _Labelled) -> None:
 
 
 def _page(labelled: _Labelled) -> str:
+    """Return the labels as an HTML page."""
     from temporal_assets.reports import html_page
     from temporal_assets.reports.distribution import concentration_chart, interest_chart
 
@@ -229,6 +233,7 @@ def _page(labelled: _Labelled) -> str:
 
 
 def _report(labelled: _Labelled) -> dict[str, Any]:
+    """Return the labels as JSON values."""
     agreement = labelled.agreement
     return {
         "day": labelled.day,

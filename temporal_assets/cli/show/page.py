@@ -96,6 +96,7 @@ def explained(
 def _explained(
     store: Store, settings: Settings, page: str, day: dt.date, row: _Row | None, early: _Row
 ) -> tuple[PageChart, list[str]]:
+    """Return the chart and the reasons of a page, given its rows."""
     crawls = [
         *sentences_of_fetches(fetches_of(store, settings, page)),
         *sentences_of_source(store, settings, page),
@@ -108,6 +109,7 @@ def _explained(
 
 
 def _canonical(url: str, settings: Settings) -> str:
+    """Return the canonical form of a typed URL, and say so if it is another."""
     from temporal_assets.logs.urls.canonical import canonical_url
     from temporal_assets.logs.urls.url_rules import UrlRules
 

@@ -92,6 +92,7 @@ def _of_label(row: dict[str, Any]) -> str:
 
 
 def _of_basis(row: dict[str, Any]) -> str:
+    """Return what decided over the label, with its value and threshold."""
     sure = "sure" if row["is_sure"] else "not sure"
     if row["label_basis"] == "cut_share":
         from temporal_assets.core.labels.labels import cut_of_older

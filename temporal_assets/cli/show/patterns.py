@@ -133,6 +133,7 @@ def _latest(store: Store, settings: Settings) -> dt.date:
 
 
 def _find(store: Store, engine: Any, day: dt.date, site: str) -> StoredPatterns:
+    """Return the patterns of a site. Raises `CommandError` if it has none."""
     from temporal_assets.windows.patterns.stored_patterns import read_patterns, sites_of
 
     stored = read_patterns(store, engine, day, site)
@@ -145,6 +146,7 @@ def _find(store: Store, engine: Any, day: dt.date, site: str) -> StoredPatterns:
 
 
 def _show_sites(store: Store, engine: Any, day: dt.date, limit: int, as_json: bool) -> None:
+    """Show the sites of a window with the sizes of their trees."""
     from temporal_assets.windows.patterns.stored_patterns import sites_of
 
     rows = sites_of(store, engine, day)
@@ -177,6 +179,7 @@ def _status(row: Row) -> str:
 
 
 def _show_site(stored: StoredPatterns, day: dt.date, limit: int) -> None:
+    """Show the trees and the best patterns of a site."""
     root = stored.nodes[0]
     title = (
         f"{stored.site}, window up to {day}: {console.counted(root['volume'], 'page')},"
@@ -213,6 +216,7 @@ def _best_first(stored: StoredPatterns) -> list[Row]:
 
 
 def _cells(row: Row) -> tuple[Any, ...]:
+    """Return the row of a pattern in the table of patterns."""
     share, rate = row["temporal_share"], row["new_pages_per_day"]
     return (
         row["pattern"],
@@ -250,6 +254,7 @@ def _remarks(stored: StoredPatterns) -> Iterable[str]:
 
 
 def _report(stored: StoredPatterns, day: dt.date) -> dict[str, Any]:
+    """Return the patterns of a site as JSON values."""
     root = stored.nodes[0]
     return {
         "site": stored.site,
@@ -320,6 +325,7 @@ def _why_not(url: str | None, node: int | None, pattern: int | None) -> str | No
 
 
 def _draw(stored: StoredPatterns, day: dt.date, file: Path) -> None:
+    """Write the graph of a site's patterns into a file."""
     from temporal_assets.reports.charts.picture import as_png, as_svg
     from temporal_assets.windows.patterns.stored_patterns import graph_of
 

@@ -63,6 +63,7 @@ def _order(row: Mapping[str, Any]) -> tuple[bool, float, str]:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the row of a source in the table of sources."""
     late, rate = row["delay_hours"], row["new_per_day"]
     expected = (
         ""

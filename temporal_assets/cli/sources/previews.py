@@ -77,6 +77,7 @@ def show_previews(previews: Sequence[Preview], *, with_errors: bool = True) -> N
 
 
 def _show(preview: Preview) -> None:
+    """Show the first lines of a source as they are understood, shares and doubts."""
     console.show_table(
         f"{preview.source.path}: {counted(preview.files, 'file')}, the first lines of"
         f" {preview.file.name}",

@@ -53,6 +53,7 @@ def set_values(settings: Settings, values: Mapping[str, Mapping[str, Any]]) -> S
 
 
 def _with_values(text: str, values: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of the settings with other values, comments kept."""
     document = tomlkit.parse(text)
     for section, changed in values.items():
         if section not in document:

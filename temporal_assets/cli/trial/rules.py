@@ -87,6 +87,7 @@ def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.dat
 
 
 def _report(tuned: Tuned) -> dict[str, Any]:
+    """Return the outcome of all rules as JSON values, the best ones named."""
     from dataclasses import asdict
 
     from temporal_assets.core.lists.list_tuning import best_prefixes, best_sites
@@ -99,6 +100,7 @@ def _report(tuned: Tuned) -> dict[str, Any]:
 
 
 def _show(tuned: Tuned) -> None:
+    """Show the best rules for sites and prefixes, and the other ones tried."""
     from temporal_assets.core.lists.list_tuning import best_prefixes, best_sites
 
     console.write(

@@ -66,6 +66,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _show(trial: Trial, wanted: dict[str, str], state: Path) -> None:
+    """Show how many rows other settings would change, and which entries of the policy."""
     wanted_text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
     if not trial.differences:
         console.say(
@@ -113,6 +114,7 @@ def _names(trial: Trial, kind: str, change: str) -> list[str]:
 
 
 def _report(trial: Trial, wanted: dict[str, str]) -> dict[str, Any]:
+    """Return the differences of a trial as JSON values."""
     from dataclasses import asdict
 
     return {

@@ -124,6 +124,7 @@ def _with_options(settings: Settings, **options: Any) -> Settings:
 
 
 def _annotations(settings: Settings) -> Annotations:
+    """Return the annotated pages. Raises `CommandError` if none can be used."""
     from temporal_assets.cli.reports.calibration_report import bad_lines
     from temporal_assets.windows.labels.calibration import annotated
 
@@ -142,6 +143,7 @@ def _annotations(settings: Settings) -> Annotations:
 def _calibrated(
     settings: Settings, annotations: Annotations, day: dt.date | None
 ) -> tuple[list[Choice], Found, dt.date]:
+    """Return the best thresholds on a day, and the annotated pages that it has."""
     from temporal_assets.engines.chosen import engine_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.frame.asset import job_of

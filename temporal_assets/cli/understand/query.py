@@ -78,6 +78,7 @@ def run(
 
 
 def _statement(sql: str | None, file: str | None) -> str:
+    """Return the SQL of an argument or a file."""
     if (sql is None) == (file is None):
         raise CommandError("give the SQL as an argument, or with -f FILE", USAGE)
     if sql is None:
@@ -188,6 +189,7 @@ def _write_csv(result: pa.Table) -> None:
 
 
 def _csv_chunks(result: pa.Table) -> Iterator[str]:
+    """Yield the result as CSV, ten thousand rows at a time."""
     buffer = io.StringIO()
     buffer.write(_line(result.column_names))
     for number, row in enumerate(_rows(result), 1):

@@ -90,6 +90,7 @@ def run(
 
 
 def _day(settings: Settings, store: Store, day: dt.date | None) -> dt.date:
+    """Return the last day of the window to report on. Raises `CommandError` if there is none."""
     from temporal_assets.windows.frame.standing import days_in_words, days_there
     from temporal_assets.windows.frame.window_end import LATEST_OF, window_end
     from temporal_assets.windows.registry import is_short
@@ -140,6 +141,7 @@ def _bring_up_to_date(settings: Settings, store: Store, day: dt.date, *, earlier
 
 
 def _write(target: Path, content: str) -> None:
+    """Write the page into a file as a whole, or into a pipe."""
     if str(target) == "-":
         console.write(content)
         return
@@ -151,6 +153,7 @@ def _write(target: Path, content: str) -> None:
 
 
 def _tell(report: Report, target: Path) -> None:
+    """Say what is in the report, and what is missing and why."""
     missing = [section for section in report.sections if section.missing]
     section_count = len(report.sections) - len(missing)
     size = target.stat().st_size / 1e6

@@ -140,6 +140,7 @@ def _announce_days(
 
 
 def _metadata(report: LandingReport, inventory: Inventory) -> dict[str, Any]:
+    """Return the metadata of a reading: numbers of files and the span of days."""
     days = inventory.days()
     span = {"first_day": str(days[0]), "last_day": str(days[-1])} if days else {}
     return {
@@ -160,6 +161,7 @@ def _rows(files: Iterable[LandedFile]) -> list[dict[str, Any]]:
 
 
 def _row(file: LandedFile) -> dict[str, Any]:
+    """Return a log file as a row of the table in the metadata."""
     days = sorted(file.days)
     return {
         "file": file.name,

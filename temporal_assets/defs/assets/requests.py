@@ -62,6 +62,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
 def _make(
     installation: Installation, inventory: Inventory, day: dt.date, plot: bool
 ) -> Steps[Publications]:
+    """Publish a day, and return both partitions with their metadata."""
     store = installation.store
     try:
         result = yield from daily.requests_steps(

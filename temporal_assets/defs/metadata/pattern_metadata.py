@@ -88,6 +88,7 @@ def of_ranks(installation: Installation, day: dt.date, plots: bool) -> _Metadata
 
 
 def _graph(installation: Installation, day: dt.date) -> _Metadata:
+    """Return a picture of the graph of the most visited public site."""
     sites = sites_of(installation.store, installation.engine, day)
     public = [site["site"] for site in sites if site["is_public"]]
     if not public:

@@ -87,6 +87,7 @@ def _code_version(table: Table, sql: Sequence[str], reader: int) -> str:
 
 
 def _metadata(table: Table, settings: Settings) -> dict[str, Any]:
+    """Return the metadata of a table's definition: documentation, columns and lineage."""
     metadata: dict[str, Any] = {
         "documentation": documentation(table.name, settings),
         "dagster/table_name": table.name,

@@ -96,6 +96,7 @@ def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Metada
 
 
 def _examples(installation: Installation, day: dt.date) -> _Metadata:
+    """Return pictures of pages with a clear curve, without their names."""
     n = installation.settings.labels.n
     missing = installation.store.require("page_histories", day).extra["missing_days"]
     inputs = {

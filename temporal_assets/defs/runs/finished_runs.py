@@ -87,6 +87,7 @@ def _failed_check(evaluation: Any) -> Iterator[FailedCheck]:
 
 
 def _finding_of(evaluation: Any) -> str:
+    """Return the result of a failed check in a sentence."""
     metadata: Mapping[str, Any] = {
         name: getattr(value, "value", None) for name, value in evaluation.metadata.items()
     }

@@ -100,6 +100,7 @@ def _last_failure(instance: dg.DagsterInstance) -> str:
 
 
 def _request(left: Mapping[str, Sequence[dt.date]], looked: str) -> dg.RunRequest:
+    """Return the request of a run that finishes what lost runs have left."""
     state = {name: [str(day) for day in days] for name, days in left.items()}
     released, checks = finishing(left)
     return dg.RunRequest(
@@ -163,6 +164,7 @@ def _intact(installation: Installation, name: str, day: dt.date) -> Manifest | N
 
 
 def _is_known(instance: dg.DagsterInstance, asset: str, manifest: Manifest) -> bool:
+    """Return True if Dagster's last record of a day is of this content."""
     latest = instance.fetch_materializations(
         dg.AssetRecordsFilter(dg.AssetKey(asset), [_key(manifest.day)]), limit=1
     ).records

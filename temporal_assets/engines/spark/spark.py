@@ -191,6 +191,7 @@ class SparkEngine:
     def _by_one_task(
         self, sql: str, inputs: Inputs, parameters: Mapping[str, Any], table: Table, out: Path
     ) -> list[Path]:
+        """Run a statement by DuckDB in one task of an executor, for inputs of one machine."""
         threads = self.settings.spark.task_threads
         limits = self.settings.engine.model_copy(update={"threads": threads})
         # Executors may work in another folder.

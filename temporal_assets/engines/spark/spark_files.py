@@ -151,6 +151,7 @@ def sql_type(kind: Type) -> str:
 
 
 def _type_of(field: pa.Field) -> str:
+    """Return the name that Spark has for an Arrow type."""
     kind = field.type
     if pa.types.is_dictionary(kind):
         return _type_of(field.with_type(kind.value_type))

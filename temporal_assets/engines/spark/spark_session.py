@@ -185,6 +185,7 @@ _SENTENCES: Final = (
 
 
 def _require_pyspark() -> None:
+    """Raise `EngineError` unless a supported PySpark is installed."""
     try:
         installed = version("pyspark")
     except PackageNotFoundError:
@@ -200,6 +201,7 @@ def _require_pyspark() -> None:
 
 
 def _require_java() -> None:
+    """Raise `EngineError` unless there is a Java that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     wanted = f"Spark needs Java {OLDEST_JAVA} or later"
@@ -270,6 +272,7 @@ def _connected(spark: Spark) -> Any:
 
 
 def _started(spark: Spark) -> Any:
+    """Return a new session with the options of the settings."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(spark.master)
@@ -300,6 +303,7 @@ class _own_interrupts:  # noqa: N801 - reads as what it does
 
 
 def _start_options(spark: Spark) -> dict[str, str]:
+    """Return the configuration that a session starts with."""
     options = dict(_START)
     if spark.master.startswith("local"):
         options |= _ON_THIS_MACHINE

@@ -86,6 +86,7 @@ def outcomes(
 
 
 def _of_size(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows again in batches of a number of rows; the last may be smaller."""
     waiting, count = list[pa.RecordBatch](), 0
     for batch in batches:
         waiting.append(batch)

@@ -178,6 +178,7 @@ class ColumnRoles:
         )
 
     def _agent_and_referrer(self) -> None:
+        """Assign the user agent, and the column of URLs nearest to it as the referrer."""
         agents = [column for column in self._free() if column.is_mostly(is_agent, _MAJORITY)]
         quoted = [column for column in agents if column.kind is Delimiter.QUOTES]
         # Words with a slash are many things; agents are written with `+` or `%20` for blanks.
@@ -264,6 +265,7 @@ def _bare(host: bytes) -> bytes:
 
 
 def _hosts_of(urls: Iterable[bytes]) -> Counter[bytes]:
+    """Return how often each host occurs in some URLs."""
     hosts: Counter[bytes] = Counter()
     for url in urls:
         try:

@@ -112,6 +112,7 @@ def _token(line: bytes, at: int, separator: bytes) -> tuple[Delimiter, int, int,
 
 
 def _closing_quote(line: bytes, at: int, separator: bytes) -> int:
+    """Return the position of the quote that closes a field, -1 if none does."""
     while at < len(line):
         if line[at : at + 1] == b"\\":
             at += 2

@@ -119,6 +119,7 @@ def bare_address(data: Bytes, start: int, stop: int) -> tuple[int, int]:
 
 @loop
 def _drop_ports(data: Bytes, start: Offsets, stop: Offsets) -> None:
+    """Shorten each address of several colons by the digits after the last one."""
     for i in range(start.size):
         if start[i] < 0 or (stop[i] < data.size and data[stop[i]] == CLOSE):
             continue

@@ -69,6 +69,7 @@ def _find_lines(
 
 @loop
 def _find_directives(data: Bytes) -> tuple[Offsets, Offsets]:
+    """Return starts and stops of the lines that begin with `#`."""
     starts, stops = np.empty(16, np.int64), np.empty(16, np.int64)
     count = 0
     at = find_byte(data, 0, data.size, HASH)

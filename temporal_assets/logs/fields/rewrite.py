@@ -218,6 +218,7 @@ def _room(start: Offsets, stop: Offsets) -> int:
 def _with_query(
     data: Bytes, start: Offsets, stop: Offsets, other: Bytes, begin: Offsets, end: Offsets
 ) -> tuple[Bytes, Offsets, Offsets]:
+    """Return the values of a column, each followed by `?` and the value of another."""
     out = np.empty(_room(start, stop) + _room(begin, end) + start.size, np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0
@@ -242,6 +243,7 @@ _HTTP: Final = np.frombuffer(b"http://", np.uint8)
 
 @loop
 def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    """Return the values of a column, with `http://` before those that begin with a host."""
     out = np.empty(_room(start, stop) + start.size * _HTTP.size, np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0
@@ -260,6 +262,7 @@ def _with_scheme(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Off
 
 @loop
 def _plus_to_space(data: Bytes, start: Offsets, stop: Offsets) -> tuple[Bytes, Offsets, Offsets]:
+    """Return the values of a column with `+` as a space, unless a value has spaces already."""
     out = np.empty(_room(start, stop), np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0
@@ -324,6 +327,7 @@ def _decode_percent(
 def _halve_quotes(
     data: Bytes, start: Offsets, stop: Offsets, field: Offsets
 ) -> tuple[Bytes, Offsets, Offsets]:
+    """Return the values of a column with each pair of quotes as one, in quoted fields."""
     out = np.empty(_room(start, stop), np.uint8)
     starts, stops = np.full(start.size, -1, np.int64), np.full(start.size, -1, np.int64)
     to = 0

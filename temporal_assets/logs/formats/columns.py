@@ -347,6 +347,7 @@ def _plain(name: str) -> str:
 
 
 def _what_there_is(present: Collection[str]) -> str:
+    """Return the columns that a table has in words, and what to do about it."""
     if present and set(present) == set(numbers(len(present))):
         return f"it has {len(present)}"
     if look_like_names(present):

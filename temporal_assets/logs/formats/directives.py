@@ -214,6 +214,7 @@ def _headers(text: Bytes, header: Header) -> Iterator[tuple[int, Header]]:
 
 
 def _changed(header: Header, line: bytes) -> Header:
+    """Return the header after one more directive."""
     name, _, value = line.partition(b":")
     if name.lower() == b"#fields":
         names = value.decode("latin-1").lower().split()

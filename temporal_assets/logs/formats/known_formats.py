@@ -31,6 +31,7 @@ from temporal_assets.logs.formats.wrapped import EVENT, VISIT
 def _delimited(
     name: str, description: str, notation: str, *, collapse: bool = False, escaped: bool = True
 ) -> Format:
+    """Return a format of words, brackets and quotes, written as in `layouts`."""
     form = layout(notation, collapse=collapse, escaped=escaped)
     return Format(
         name=name,
@@ -54,6 +55,7 @@ def _json(
     has_referrer: bool | None = None,
     encoded: Mapping[str, Decode] = {},
 ) -> Format:
+    """Return a format of JSON lines; a field has paths parted by blanks, the likeliest first."""
     return Format(
         name=name,
         description=description,

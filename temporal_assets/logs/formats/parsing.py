@@ -112,6 +112,7 @@ def _parse_joined(
 
 
 def _parse(block: Block, fmt: Format, source: LogSource, reading: Reading, state: State) -> Records:
+    """Parse a block by the syntax of its format."""
     before = state or BlockState()
     repeated = before.repeated
     if fmt.wrapped is not None:
@@ -178,6 +179,7 @@ def _parse_delimited(
 
 
 def _fields(block: Block, form: Layout, reading: Reading) -> tuple[Fields, Lines]:
+    """Return the fields and lines of a block that is divided by a layout."""
     lines = find_lines(block)
     fields = Fields.empty(block.data, len(lines), set(form.slots))
     check_lines(fields, lines, reading.max_line_bytes)

@@ -230,6 +230,7 @@ def _pick(record: dict[str, Any], options: Sequence[Path]) -> Any:
 
 
 def _follow(path: Path, record: dict[str, Any]) -> Any:
+    """Return the value at a path of a decoded object, or None."""
     value: Any = record
     for key in path:
         if isinstance(value, dict):

@@ -172,6 +172,7 @@ def _halved(values: Column | None) -> Column | None:
 def _layout(
     names: Names, separator: bytes, columns: Mapping[str, str], *, is_dated: bool
 ) -> Layout:
+    """Return the layout of a table's lines: quoted fields, of which some are ours."""
     wanted = slots_of(mapped(columns, names), names, is_dated=is_dated)
     slot_of = {name: slot for slot, name in with_dates_apart(wanted).items()}
     return Layout(

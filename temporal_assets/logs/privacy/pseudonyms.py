@@ -88,6 +88,7 @@ class KeyRing:
         return self.folder / self._periods.file(period)
 
     def _load(self, period: int) -> bytes:
+        """Return the key of a period from its file, which is made if it is missing."""
         file = self.file(period)
         try:
             self._prepare_folder()
@@ -148,6 +149,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _read_key(file: Path) -> bytes:
+    """Return the key in a file. Raises `KeyFileError` if it is damaged or others can read it."""
     _require_private(file, "600")
     match = _KEY_FILE.fullmatch(file.read_bytes())
     key = bytes.fromhex(match[1].decode()) if match else b""
@@ -296,6 +298,7 @@ def packed_address(value: bytes) -> bytes | None:
 
 
 def _unusual_address(text: str) -> bytes | None:
+    """Return the bytes of an address in any valid notation, or None."""
     ipv4 = _IPV4.fullmatch(text)
     if ipv4:
         parts = [int(part) for part in ipv4.groups()]

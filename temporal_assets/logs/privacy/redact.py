@@ -131,6 +131,7 @@ def _decoded(raw: bytes, escapes: Iterable[re.Match[bytes]]) -> tuple[bytes, lis
 
 
 def _private(text: bytes, private_values: Sequence[bytes]) -> Iterator[_Span]:
+    """Yield the ranges of a line that look private, of each kind in turn."""
     for line in _LINE.finditer(text):
         yield from _clients(line[0], line.start())
     yield from _private_spans(text, private_values)

@@ -42,6 +42,7 @@ class Memo(Generic[Key, Value]):
             return self._learn(key)
 
     def _learn(self, key: Key) -> Value:
+        """Compute the value of a key, and keep it unless it is too long."""
         value = self._function(key)
         size = _bytes_of(key)
         if size > _LONGEST:

@@ -225,6 +225,7 @@ def _nanoseconds(moment: Any) -> int:
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL. Raises `ObjectStoreError` if its package is missing."""
     try:
         fs, path = filesystem_of(url)
     except ImportError as error:
@@ -257,6 +258,7 @@ def asked(url: str, *, is_listing: bool = True) -> Iterator[tuple[Any, str]]:
 
 
 def _error_of(url: str, error: Exception) -> Exception:
+    """Return the error to raise for a fault of a store: a sentence on what to do, if known."""
     if _is_local(error):
         return error
     if {kind.__name__ for kind in type(error).__mro__} & _NO_CREDENTIALS:

@@ -124,6 +124,7 @@ def _written_out(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
 
 
 def _cut(column: pa.Array, most: int) -> pa.Array:
+    """Return a column with its texts cut, so that those too long are still rejected."""
     if pa.types.is_dictionary(column.type):
         values = _cut(column.dictionary, most)
         return pa.DictionaryArray.from_arrays(column.indices, values)

@@ -134,6 +134,7 @@ def _header(data: bytes) -> tuple[_Page, int]:
 
 
 def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
+    """Return the fields of a Thrift structure by number, and where it ends."""
     fields: dict[int, Any] = {}
     number = 0
     while (head := data[at]) != _STOP:
@@ -147,6 +148,7 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
 
 
 def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    """Return a Thrift value of a kind, and where it ends."""
     if kind in (_TRUE, _FALSE):
         return kind == _TRUE, at
     if kind == _BYTE:
@@ -169,6 +171,7 @@ def _integer(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _unsigned(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of variable length (LEB128), and where it ends."""
     value = shift = 0
     while True:
         byte = data[at]

@@ -70,6 +70,7 @@ def _entry(text: str, rules: UrlRules) -> str:
 
 
 def _url(entry: str, rules: UrlRules) -> str | None:
+    """Return the canonical URL of an entry, of a bare host too; None if it is neither."""
     if entry.startswith("//"):
         return canonical_url(f"https:{entry}", rules)
     if "://" in entry:
