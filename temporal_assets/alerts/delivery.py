@@ -146,8 +146,8 @@ class Mail:
         if self._server.security == "none" and not self._server.is_here:
             raise Undelivered(f"{self.where}: no password is sent without encryption")
         file = self.secrets / PASSWORD_FILE
-        if given := os.environ.get(PASSWORD_VARIABLE):
-            return given
+        if password := os.environ.get(PASSWORD_VARIABLE):
+            return password
         try:
             if stat.S_IMODE(file.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
                 raise Undelivered(f"others can read {file}: chmod 600 it")

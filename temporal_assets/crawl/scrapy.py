@@ -235,9 +235,9 @@ class PolicyMiddleware(BaseSpiderMiddleware):
             return None
         facts = self._facts(request.url, decision) | {START: is_start, HOPS: _hops(request)}
         facts[SHOWN_BY] = _shower(response)
-        given = self._given_priority(request, response)
+        own_priority = self._given_priority(request, response)
         return request.replace(
-            priority=given + self._priority(decision.tier), meta=request.meta | facts
+            priority=own_priority + self._priority(decision.tier), meta=request.meta | facts
         )
 
     def _given_priority(self, request: Request, response: Response | None) -> int:

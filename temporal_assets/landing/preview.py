@@ -194,8 +194,8 @@ def _doubts(
     if "referrer" in shares and shares["referrer"].is_useless:
         share = shares["referrer"]
         yield (
-            f"{share.given - share.usable:,} of {share.given:,} referrers are no URLs and would be"
-            f" left out. {USELESS_REFERRERS}"
+            f"{share.present - share.usable:,} of {share.present:,} referrers are no URLs and would"
+            f" be left out. {USELESS_REFERRERS}"
         )
     rows = np.flatnonzero(cleaned.verdict == 0).tolist()
     addresses = {records.address.value(row) for row in rows}

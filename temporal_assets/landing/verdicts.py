@@ -52,13 +52,13 @@ def several_sites(host: str, sites: Mapping[str, str]) -> str:
 class Share:
     """Numbers of lines with a value of a field, and with a usable one."""
 
-    given: int
+    present: int
     usable: int
 
     @property
     def is_useless(self) -> bool:
         """True if most values cannot be used."""
-        return self.given >= _ENOUGH and self.usable < _USEFUL * self.given
+        return self.present >= _ENOUGH and self.usable < _USEFUL * self.present
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,9 @@ def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
         sum(file.referrers_given for file in whole), sum(file.referrers_usable for file in whole)
     )
     if referrers.is_useless:
-        lost = referrers.given - referrers.usable
+        lost = referrers.present - referrers.usable
         faults.append(
-            f"{source.path}: {lost:,} of {referrers.given:,} referrers are no URLs and were left"
+            f"{source.path}: {lost:,} of {referrers.present:,} referrers are no URLs and were left"
             f" out. {USELESS_REFERRERS}"
         )
     return SourceVerdict(

@@ -50,13 +50,13 @@ def run(
         loaded = Policy.load(policy_path(policy, state))
     except PolicyError as error:
         raise CommandError(str(error)) from None
-    given = [list(map(written, urls))] if urls and urls != ["-"] else arrivals()
+    batches = [list(map(written, urls))] if urls and urls != ["-"] else arrivals()
     if as_tsv:
         sys.stdout.write("\t".join(_COLUMNS) + "\n")
         sys.stdout.flush()
     # A file gets what is there; a terminal would obey the escapes in it.
     write = (_as_shown_tsv if sys.stdout.isatty() else _as_tsv) if as_tsv else _as_json
-    for together in given:
+    for together in batches:
         for text in _written(loaded, together, write):
             sys.stdout.write(text)
         sys.stdout.flush()  # a crawler in a pipe waits for it before it asks again

@@ -50,7 +50,7 @@ def preview_report(preview: Preview) -> dict[str, Any]:
             for line in preview.lines
         ],
         "fields": {
-            name: {"given": share.given, "usable": share.usable}
+            name: {"given": share.present, "usable": share.usable}
             for name, share in preview.shares.items()
         },
         "doubts": list(preview.doubts),
@@ -88,7 +88,7 @@ def _show(preview: Preview) -> None:
     others = "".join(f"; others as {name} ({file})" for name, file in preview.other_formats)
     console.say(f"Read as: {preview.format}{others}")
     parts = [
-        f"{name} {_share(usable_share.usable, usable_share.given)}"
+        f"{name} {_share(usable_share.usable, usable_share.present)}"
         for name, usable_share in preview.shares.items()
     ]
     logged = ("referrer",) if preview.missing else ("referrer", "agent")

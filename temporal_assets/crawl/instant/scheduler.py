@@ -157,8 +157,8 @@ class HostScheduler(BaseScheduler):
     def _next(self) -> Request | None:
         """Return the next request whose host is free, or None."""
         self._spider.explore()
-        while (taken := self._queues.pop(time.time())) is not None:
-            host, number = taken
+        while (ready := self._queues.pop(time.time())) is not None:
+            host, number = ready
             row = self._memory.row(number)
             if row is None or row.host != host:
                 self._queues.release(host, 0.0)

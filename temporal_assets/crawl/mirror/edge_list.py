@@ -115,21 +115,21 @@ def _csv(path: Path) -> Iterator[Row]:
 
 def _rows(stream: LogStream, delimiter: str) -> Iterator[list[str]]:
     """Yield rows of CSV. Raises `csv.Error` for one that does not end, as an odd quote makes."""
-    taken = 0
+    row_lines = 0
 
     def lines() -> Iterator[str]:
         """Yield lines of text, and refuse a row that does not end."""
-        nonlocal taken
+        nonlocal row_lines
         for block in stream:
             # Split at newlines alone: a URL may hold other characters that end lines.
             pieces = block.data.tobytes().decode("utf-8", "replace").split("\n")
             for line in pieces if pieces[-1] else pieces[:-1]:
-                if (taken := taken + 1) > _MOST_LINES:
+                if (row_lines := row_lines + 1) > _MOST_LINES:
                     raise csv.Error(f"a row of more than {_MOST_LINES:,} lines")
                 yield f"{line}\n"
 
     for row in csv.reader(lines(), delimiter=delimiter):
-        taken = 0
+        row_lines = 0
         yield row
 
 

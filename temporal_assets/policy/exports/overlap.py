@@ -37,8 +37,8 @@ def _read(steps: Iterable[Any], text: str, places: Places) -> Places | None:
     None if the end of the text was reached, which decides for a match.
     """
     reached: Places | None = places
-    for name, given in steps:
-        reached = _STEPS[str(name)](given, text, places)
+    for name, argument in steps:
+        reached = _STEPS[str(name)](argument, text, places)
         if not reached:
             return reached
         places = reached
@@ -51,26 +51,26 @@ def _after(text: str, places: Iterable[int], takes: Callable[[int], bool]) -> Pl
     return None if len(text) in reached else reached
 
 
-def _class(given: Sequence[tuple[Any, Any]], text: str, places: Places) -> Places | None:
-    return _after(text, places, lambda code: _is_in(given, code))
+def _class(argument: Sequence[tuple[Any, Any]], text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: _is_in(argument, code))
 
 
-def _is_in(given: Sequence[tuple[Any, Any]], code: int) -> bool:
-    negated = str(given[0][0]) == "NEGATE"
+def _is_in(argument: Sequence[tuple[Any, Any]], code: int) -> bool:
+    negated = str(argument[0][0]) == "NEGATE"
     ranges = (
-        (value, value) if str(name) == "LITERAL" else value for name, value in given[negated:]
+        (value, value) if str(name) == "LITERAL" else value for name, value in argument[negated:]
     )
     return negated != any(first <= code <= last for first, last in ranges)
 
 
-def _branch(given: tuple[Any, Sequence[Any]], text: str, places: Places) -> Places | None:
-    reached = [_read(steps, text, places) for steps in given[1]]
+def _branch(argument: tuple[Any, Sequence[Any]], text: str, places: Places) -> Places | None:
+    reached = [_read(steps, text, places) for steps in argument[1]]
     return None if None in reached else frozenset().union(*filter(None, reached))
 
 
-def _repeat(given: tuple[int, int, Any], text: str, places: Places) -> Places | None:
+def _repeat(argument: tuple[int, int, Any], text: str, places: Places) -> Places | None:
     """Return the places in a text that a repeated part can reach, or None if any goes on."""
-    least, most, steps = given
+    least, most, steps = argument
     reached: set[int] = set() if least else set(places)
     turn, turns = places, 0
     while turn and turns < most:
@@ -84,33 +84,33 @@ def _repeat(given: tuple[int, int, Any], text: str, places: Places) -> Places | 
     return frozenset(reached)
 
 
-def _one(given: int, text: str, places: Places) -> Places | None:
-    return _after(text, places, lambda code: code == given)
+def _literal(argument: int, text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: code == argument)
 
 
-def _other(given: int, text: str, places: Places) -> Places | None:
-    return _after(text, places, lambda code: code != given)
+def _not_literal(argument: int, text: str, places: Places) -> Places | None:
+    return _after(text, places, lambda code: code != argument)
 
 
 def _any(_: None, text: str, places: Places) -> Places | None:
     return _after(text, places, bool)
 
 
-def _at(given: Any, _: str, places: Places) -> Places | None:
+def _at(argument: Any, _: str, places: Places) -> Places | None:
     """Return all positions for the anchor of the beginning, none for one of an end.
 
     The text has not come to an end yet.
     """
-    return places if "BEGINNING" in str(given) else frozenset()
+    return places if "BEGINNING" in str(argument) else frozenset()
 
 
-def _group(given: Sequence[Any], text: str, places: Places) -> Places | None:
-    return _read(given[-1], text, places)
+def _group(argument: Sequence[Any], text: str, places: Places) -> Places | None:
+    return _read(argument[-1], text, places)
 
 
 _STEPS: Final[dict[str, Callable[[Any, str, Places], Places | None]]] = {
-    "LITERAL": _one,
-    "NOT_LITERAL": _other,
+    "LITERAL": _literal,
+    "NOT_LITERAL": _not_literal,
     "ANY": _any,
     "IN": _class,
     "BRANCH": _branch,

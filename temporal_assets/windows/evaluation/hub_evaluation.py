@@ -134,12 +134,12 @@ def _baselines(job: Job, trial: Trial) -> dict[str, list[str]]:
     if not days:
         return {"clicks": [], "recent": []}
     inputs = {**job.followed(days), "page_totals": job.files("page_totals")}
-    given = {
+    parameters = {
         "last_day": trial.learned_until,
         "born_after": job.first,  # on the first day of the window everything is new
         "most": job.settings.hubs.top_k,
     }
-    written = job.engine.query("hub_baselines", inputs, given, _HUB_BASELINES, job.out)
+    written = job.engine.query("hub_baselines", inputs, parameters, _HUB_BASELINES, job.out)
     rows = whole_table(written).sort_by("place")
     return {
         name: rows.filter(pc.equal(rows["list"], name))["url"].to_pylist()

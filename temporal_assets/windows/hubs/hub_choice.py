@@ -77,22 +77,22 @@ def hubs_by_statements(job: Job, visits: VisitFiles, most_links: int) -> ChosenH
 
 
 def _query(
-    job: Job, name: str, inputs: dict[str, list[str]], given: dict[str, Any], table: Any
+    job: Job, name: str, inputs: dict[str, list[str]], parameters: dict[str, Any], table: Any
 ) -> list[str]:
-    return paths(job.engine.query(name, inputs, given, table, job.out))
+    return paths(job.engine.query(name, inputs, parameters, table, job.out))
 
 
 def _learned(job: Job, links: LinkTables, wanted: list[str], most_links: int) -> HubYield:
     """Return the model of hub yields, learned from all hubs or a sample that fits into memory."""
     count = len(ParquetRows(links.numbers))
     inputs = {"link_numbers": links.numbers, "link_pages": links.pages, "wanted_numbers": wanted}
-    given = {"one_in": max(1, -(-count // max(most_links, 1)))}
-    if given["one_in"] > 1:
+    parameters = {"one_in": max(1, -(-count // max(most_links, 1)))}
+    if parameters["one_in"] > 1:
         job.cut(
-            f"what hubs lead to day by day is learned from one hub in {given['one_in']}: all have"
-            f" {count:,} links, and {most_links:,} fit"
+            f"what hubs lead to day by day is learned from one hub in {parameters['one_in']}: all"
+            f" have {count:,} links, and {most_links:,} fit"
         )
-    births = whole_table(_query(job, "hub_births", inputs, given, _HUB_BIRTHS))
+    births = whole_table(_query(job, "hub_births", inputs, parameters, _HUB_BIRTHS))
     rows = NewLinks(*(births[name].to_numpy() for name in ("page", "day", "new")))
     return learn(rows, observed_days(job))
 
@@ -113,12 +113,14 @@ def _order(
     folder.mkdir()
     facts = paths(job.engine.apply(kernel, {"hub_facts": facts}, _HUB_FACTS, folder, _ROWS))
     clients = count_clients(job.engine, job.settings, visits, facts, job.out)
-    given = {
+    parameters = {
         "min_clients": job.settings.privacy.min_clients,
         "most_hubs": most_hubs(job.settings.hubs),
         "site": SITE,
     }
-    return _query(job, "hub_order", {"hub_facts": facts, "link_visits": clients}, given, _HUB_ORDER)
+    return _query(
+        job, "hub_order", {"hub_facts": facts, "link_visits": clients}, parameters, _HUB_ORDER
+    )
 
 
 def _covered(

@@ -204,7 +204,7 @@ def _walk(
         return block["url"], by_text.find(text_numbers(from_arrow(block["url"])))
 
     first, size = 0, 0
-    taken: list[pa.Array] = [pa.array([], pa.string())]
+    texts: list[pa.Array] = [pa.array([], pa.string())]
     for urls, text in pages.blocks(("url",), looked_up):
         at = np.flatnonzero(text >= 0)
         page_of_text[text[at]] = first + at
@@ -213,6 +213,6 @@ def _walk(
         size += linking.nbytes
         if size > most_bytes:
             raise TooManyLinks
-        taken += linking.chunks
+        texts += linking.chunks
         first += len(urls)
-    return pa.concat_arrays(taken), page_of_text
+    return pa.concat_arrays(texts), page_of_text

@@ -97,14 +97,14 @@ class _Ahead:
 
     def up_to(self, last: Keys) -> pa.Table:
         """Return the changes up to and including a page."""
-        taken = []
+        changes = []
         while True:
             stop = count_up_to(self._keys, self._at, last)
-            taken.append(self._rows.slice(self._at, stop - self._at))
+            changes.append(self._rows.slice(self._at, stop - self._at))
             self._at = stop
             following = next(self._groups, None) if stop == len(self._rows) else None
             if following is None:
-                return pa.concat_tables(taken).combine_chunks()
+                return pa.concat_tables(changes).combine_chunks()
             self._hold(following)
 
     def rest(self) -> Iterator[pa.Table]:
@@ -125,10 +125,10 @@ class _Rows:
         """Return the rows of a part's pages that are still in the window."""
         before, changes = part
         old, new = merged(_keys(before), _keys(changes))
-        total = _taken(before["total"], old) + _taken(changes["views"], new)
+        total = _at_places(before["total"], old) + _at_places(changes["views"], new)
         there = total > 0
         old, new, total = old[there], new[there], total[there]
-        seen = (_taken(before["seen"], old) >> self.moved) | _taken(changes["seen"], new)
+        seen = (_at_places(before["seen"], old) >> self.moved) | _at_places(changes["seen"], new)
         birth = np.bitwise_count((seen & -seen) - 1).astype(np.int32)
         birth += (self.first - dt.date(1970, 1, 1)).days
         place = pa.array(np.where(old < 0, len(before) + new, old))
@@ -151,8 +151,8 @@ def _after(first: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
     return pa.chunked_array([*first.chunks, *other.chunks], first.type).combine_chunks()
 
 
-def _taken(column: pa.ChunkedArray, places: Int64s) -> Int64s:
+def _at_places(column: pa.ChunkedArray, places: Int64s) -> Int64s:
     """Return the values at some positions, 0 for the position -1."""
     values = np.concatenate((column.to_numpy(), [0]))
-    taken: Int64s = values[places]
-    return taken
+    chosen: Int64s = values[places]
+    return chosen

@@ -320,7 +320,7 @@ def _provenance(job: Job) -> Provenance:
         first_day=job.first.isoformat(),
         window_days=settings.window.days,
         missing_days=tuple(sorted(missing)),
-        inputs=tuple((given.name, given.digest) for given in job.sources.inputs),
+        inputs=tuple((item.name, item.digest) for item in job.sources.inputs),
         thresholds=thresholds,
     )
 

@@ -234,8 +234,8 @@ def _make(job: Job) -> Sequence[Path]:
     rows = job.engine.query("provisional_rows", inputs, parameters, _ROWS, job.out)
     observed = [(day - job.first).days for day in present]
     kernel = partial(judge_sites, day=job.day, observed=observed)
-    given = {_ROWS.name: [str(path) for path in rows]}
-    return job.engine.apply_groups(kernel, given, "site", job.asset.table, job.out, None)
+    groups = {_ROWS.name: [str(path) for path in rows]}
+    return job.engine.apply_groups(kernel, groups, "site", job.asset.table, job.out, None)
 
 
 _TABLES: Final = ("page_totals", "page_labels", "page_traffic", "url_patterns")

@@ -95,16 +95,16 @@ def tallies(
 ) -> dict[str, Tally]:
     """Count the visits to each source, and credit each page to the source that showed it first."""
     tally_by_url = {url: Tally(kind, is_listed=True) for url, kind in listed.items()}
-    taken: set[str] = set()
+    credited: set[str] = set()
     for fetch in sorted(fetches, key=lambda visit: visit.time):
         if fetch.kind not in _OF_PAGES:
             url = fetch.source or fetch.url
             tally_by_url.setdefault(url, Tally(fetch.kind)).visited(fetch)
             continue
         page = canonical_url(fetch.url, rules)
-        if page is None or page in taken or fetch.status is None or fetch.status >= _FAILED:
+        if page is None or page in credited or fetch.status is None or fetch.status >= _FAILED:
             continue
-        taken.add(page)
+        credited.add(page)
         if fetch.source in tally_by_url:
             tally_by_url[fetch.source].pages[page] = fetch.time
     return tally_by_url

@@ -160,10 +160,10 @@ def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:
         "counts": followed["counts"],
         "urls": followed["urls"],
     }
-    given = {"views_per_client": VIEWS_PER_CLIENT}
+    parameters = {"views_per_client": VIEWS_PER_CLIENT}
     folder = job.out / "counted"
     folder.mkdir()
-    return job.engine.query("counted_traffic", inputs, given, job.asset.table.stored, folder)
+    return job.engine.query("counted_traffic", inputs, parameters, job.asset.table.stored, folder)
 
 
 PAGE_TRAFFIC: Final = WindowAsset(

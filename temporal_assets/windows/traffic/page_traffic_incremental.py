@@ -133,8 +133,8 @@ class _Rows:
         both = pa.concat_tables(
             [before.select(COUNTED), changed.cast(before.select(COUNTED).schema)]
         )
-        taken = both.combine_chunks().take(pa.array(place))
-        return {name: taken[name] for name in COUNTED}
+        chosen = both.combine_chunks().take(pa.array(place))
+        return {name: chosen[name] for name in COUNTED}
 
     def _links(
         self, before: pa.ChunkedArray, row: Int64s, sites: pa.ChunkedArray, first: int, stop: int
