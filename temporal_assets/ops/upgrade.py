@@ -43,8 +43,8 @@ _EARLIER_REQUESTS: Final = passing(
 )
 
 
-class Way(Enum):
-    """Ways to deal with partitions of another version."""
+class Remedy(Enum):
+    """What to do about partitions of another version."""
 
     MIGRATE = "migrate"
     REBUILD = "rebuild"
@@ -60,16 +60,16 @@ class Outdated:
 
     asset: str
     version: int
-    way: Way
+    remedy: Remedy
     days: tuple[dt.date, ...]
 
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
     """Return all partitions of other versions, in the order in which assets are computed."""
     held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
-    outdated_days: dict[tuple[str, int, Way], list[dt.date]] = {}
+    outdated_days: dict[tuple[str, int, Remedy], list[dt.date]] = {}
     for manifest in store.outdated():
-        remedy = _way(store, manifest, held)
+        remedy = _remedy_of(store, manifest, held)
         outdated_days.setdefault((manifest.asset, manifest.schema_version, remedy), []).append(
             manifest.day
         )
@@ -86,7 +86,7 @@ def migrate(
     judged: list[Judgement] = []
     inspector = Inspector(store, engine, settings)
     for outdated_asset in outdated:
-        if outdated_asset.way is not Way.MIGRATE:
+        if outdated_asset.remedy is not Remedy.MIGRATE:
             continue
         table = contracts.table(outdated_asset.asset)
         manifests = [_migrated(store, engine, outdated_asset, day) for day in outdated_asset.days]
@@ -126,18 +126,18 @@ def statement(asset: str, version: int) -> str:
     return f"migrate_{asset}_from_{version}"
 
 
-def _way(store: Store, manifest: Manifest, held: set[dt.date]) -> Way:
-    """Return how to deal with a partition of another version."""
+def _remedy_of(store: Store, manifest: Manifest, held: set[dt.date]) -> Remedy:
+    """Return what to do about a partition of another version."""
     asset, day = manifest.asset, manifest.day
     if manifest.schema_version > contracts.table(asset).version:
-        return Way.NEWER
+        return Remedy.NEWER
     is_known = statement(asset, manifest.schema_version) in sql_names()
     if is_known and (asset != TRANSITS.name or _views(store, day)):
-        return Way.MIGRATE
+        return Remedy.MIGRATE
     if asset not in DAILY_ASSETS or day in held:
-        return Way.REBUILD
+        return Remedy.REBUILD
     is_derivable = asset in DERIVED and store.manifest("requests", day) is not None
-    return Way.REBUILD if is_derivable else Way.LOST
+    return Remedy.REBUILD if is_derivable else Remedy.LOST
 
 
 def _migrated(store: Store, engine: Engine, outdated_asset: Outdated, day: dt.date) -> Manifest:

@@ -25,7 +25,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.landing.source_files import pending_files
 from temporal_assets.operate.materializing import materialize
-from temporal_assets.ops.upgrade import Way, migrate, plan
+from temporal_assets.ops.upgrade import Remedy, migrate, plan
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.manifest import Input
 from temporal_assets.storage.partition_errors import MissingPartition, ShortWindow
@@ -76,9 +76,9 @@ def store(settings: Settings) -> Store:
     return Store.open(settings)
 
 
-def ways(settings: Settings) -> dict[str, tuple[Way, int]]:
+def ways(settings: Settings) -> dict[str, tuple[Remedy, int]]:
     steps = plan(Store.open(settings), Inventory.load(settings), settings)
-    return {step.asset: (step.way, len(step.days)) for step in steps}
+    return {step.asset: (step.remedy, len(step.days)) for step in steps}
 
 
 def cli(settings: Settings, *arguments: str) -> Any:
@@ -109,7 +109,7 @@ def test_an_older_schema_is_never_read_as_this_one(settings: Settings, store: St
 def test_what_can_be_made_again_is_named_and_made(settings: Settings, store: Store) -> None:
     for day in DAYS[:2]:
         written_in(store, "page_views", day, 0)
-    assert ways(settings) == {"page_views": (Way.REBUILD, 2)}
+    assert ways(settings) == {"page_views": (Remedy.REBUILD, 2)}
     (text,) = cli(settings, "status")["outdated"]
     assert (text["asset"], text["way"], text["days"]) == (
         "page_views",
@@ -134,7 +134,7 @@ def test_windows_of_an_earlier_version_are_made_again(settings: Settings, store:
     engine = DuckDBEngine(settings)
     build(store, engine, settings, PAGE_TOTALS, DAYS[2])
     written_in(store, "page_totals", DAYS[2], 2)
-    assert ways(settings) == {"page_totals": (Way.REBUILD, 1)}
+    assert ways(settings) == {"page_totals": (Remedy.REBUILD, 1)}
     build(store, engine, settings, PAGE_TOTALS, DAYS[2])
     assert ways(settings) == {}
 
@@ -145,19 +145,19 @@ def test_days_whose_logs_are_gone(settings: Settings, store: Store) -> None:
         written_in(store, asset, DAYS[0], 0)
     written_in(store, "page_views", DAYS[1], 0)
     steps = plan(store, Inventory.load(settings), settings)
-    assert [(step.asset, step.way, step.days) for step in steps] == [
-        ("requests", Way.LOST, (DAYS[0],)),
-        ("page_views", Way.LOST, (DAYS[0],)),
-        ("page_views", Way.REBUILD, (DAYS[1],)),
+    assert [(step.asset, step.remedy, step.days) for step in steps] == [
+        ("requests", Remedy.LOST, (DAYS[0],)),
+        ("page_views", Remedy.LOST, (DAYS[0],)),
+        ("page_views", Remedy.REBUILD, (DAYS[1],)),
     ]
     assert store.stored("requests", DAYS[0])  # nothing is removed
 
 
 def test_a_later_release_is_told_from_an_earlier_one(settings: Settings, store: Store) -> None:
     written_in(store, "transits", DAYS[2], 99)
-    assert ways(settings) == {"transits": (Way.NEWER, 1)}
+    assert ways(settings) == {"transits": (Remedy.NEWER, 1)}
     assert migrate(store, DuckDBEngine(settings), settings, plan_of(settings)) == ()
-    assert ways(settings) == {"transits": (Way.NEWER, 1)}
+    assert ways(settings) == {"transits": (Remedy.NEWER, 1)}
 
 
 def plan_of(settings: Settings) -> Any:
@@ -198,7 +198,7 @@ def test_labels_of_earlier_versions_are_migrated(
             extra={"window_days": 60, "missing_days": []},
         )
     written_in(store, "page_labels", DAY, version)
-    assert ways(settings) == {"page_labels": (Way.MIGRATE, 1)}
+    assert ways(settings) == {"page_labels": (Remedy.MIGRATE, 1)}
     done = CliRunner().invoke(
         app, ["doctor", "upgrade", "--yes", "--json", "--state", str(settings.state)]
     )
@@ -244,9 +244,9 @@ def test_transits_that_named_urls_get_numbers(settings: Settings, store: Store) 
         store.remove("requests", day)
     actual = plan(store, Inventory.load(settings), settings)
     # Without its pages, nobody knows which URLs of a day were opened.
-    assert [(one.way, one.days) for one in actual] == [
-        (Way.MIGRATE, (DAYS[0],)),
-        (Way.LOST, (DAYS[1],)),
+    assert [(one.remedy, one.days) for one in actual] == [
+        (Remedy.MIGRATE, (DAYS[0],)),
+        (Remedy.LOST, (DAYS[1],)),
     ]
     CliRunner().invoke(app, ["doctor", "upgrade", "--yes", "--state", str(settings.state)])
     assert store.require("transits", DAYS[0]) == manifest

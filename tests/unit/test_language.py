@@ -80,7 +80,7 @@ LOOPS = {"exact", "inlined", "kernel", "leaf", "loop", "making", "making_part", 
 WEAK_NAMES = {"found", "given", "known", "made", "one", "ones", "said", "taken", "told"}
 """Names of variables that say nothing of what they hold."""
 
-MOST_WEAK_NAMES = 40
+MOST_WEAK_NAMES = 31
 """Variables and parameters of the package that still have such a name."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -76,7 +76,7 @@ def report(outdated: Outdated) -> dict[str, Any]:
     return {
         "asset": outdated.asset,
         "version": outdated.version,
-        "way": outdated.way.value,
+        "way": outdated.remedy.value,
         "days": list(outdated.days),
     }
 
@@ -106,13 +106,13 @@ def show(outdated: Sequence[Outdated], state: Path) -> None:
 
 def _advice(outdated: Outdated, state: Path) -> str:
     """Return what to do about partitions of another version."""
-    from temporal_assets.ops.upgrade import Way
+    from temporal_assets.ops.upgrade import Remedy
 
-    if outdated.way is Way.MIGRATE:
+    if outdated.remedy is Remedy.MIGRATE:
         return invocation("doctor upgrade --yes", state)
-    if outdated.way is Way.REBUILD:
+    if outdated.remedy is Remedy.REBUILD:
         days = f"--from {outdated.days[0]} --to {outdated.days[-1]}"
         return invocation(f"materialize {outdated.asset} {days}", state)
-    if outdated.way is Way.NEWER:
+    if outdated.remedy is Remedy.NEWER:
         return "use the later release that wrote it, or make it again"
     return "its log lines are gone: ingest the logs again, or read it with the release before"

@@ -125,7 +125,7 @@ def show_troubles(report: LandingReport) -> None:
         console.say(_of_counts(report.landed))
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
-        advice = " or ".join(sorted({_way_to_referrers(file) for file in without}))
+        advice = " or ".join(sorted({_option_for_referrers(file) for file in without}))
         console.warn(
             f"{counted(len(without), 'file')} in a format without referrers ({formats}): the "
             "visits count as views, but nothing is known of the links that led there, so hubs and "
@@ -148,7 +148,7 @@ def _of_counts(files: Sequence[LandedFile]) -> str:
     )
 
 
-def _way_to_referrers(file: LandedFile) -> str:
+def _option_for_referrers(file: LandedFile) -> str:
     """Return advice for lines that name referrers in a field that was not recognised."""
     from temporal_assets.logs.formats.format import Syntax
     from temporal_assets.logs.formats.known_formats import FORMATS, NAMED
