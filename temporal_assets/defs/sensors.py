@@ -48,8 +48,10 @@ _UNFINISHED: Final = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+"""Statuses of runs that have not ended."""
 
 _READING_JOBS: Final = frozenset({"ingest", "nightly"})
+"""Jobs that read log files."""
 
 
 @dataclass(frozen=True, slots=True)

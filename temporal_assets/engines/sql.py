@@ -27,7 +27,9 @@ from pathlib import Path
 from typing import Any
 
 _HEADER = re.compile(r"^-- (inputs|parameters|output|grain|engine):\s*(.*)$", re.MULTILINE)
+"""Expression for a line of the header of a statement."""
 _PARAMETER = re.compile(r"\$([a-z_]+)")
+"""Expression for a parameter in a statement."""
 
 
 class SqlError(ValueError):

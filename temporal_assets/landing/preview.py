@@ -208,3 +208,4 @@ def _doubts(
 
 
 _REJECTS: Final = frozenset(reject.label for reject in Reject) - {Reject.NONE.label}
+"""Reasons of rejection, as people see them."""

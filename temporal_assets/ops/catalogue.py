@@ -29,6 +29,7 @@ from temporal_assets.storage.store import Store
 Answer = TypeVar("Answer")
 
 CATALOGUE: Final = "catalogue.duckdb"
+"""Name of the file in the state folder."""
 
 _RECORD: Final = "catalogue.json"
 """Name of the file with the catalogue's digest and what was published when it was written."""

@@ -30,6 +30,7 @@ from temporal_assets.windows.report.evaluation_report import FOLDER as REPORTS
 from temporal_assets.windows.report.evaluation_report import day_of, page_of_day, remove_page
 
 REQUESTS: Final = ("requests", "rejects")
+"""Tables that are kept as long as log lines."""
 
 
 _ONE: Final = dt.timedelta(days=1)

@@ -37,6 +37,7 @@ Sections = Mapping[str, Any]
 """Settings by section and name; those of a file without section are on the top level."""
 
 FOLDER: Final = "what_if"
+"""Folder of the state folder with the trials."""
 
 OF_READING: Final = frozenset(
     {"state", "storage", "sources", "reading", "cleaning", "privacy", "orchestration", "retention"}

@@ -17,7 +17,9 @@ from temporal_assets.contracts import Rule, Table
 from temporal_assets.quality.expectations import great_expectations
 
 _COMPARED: Final = re.compile(r"(\w+) (<|<=|>|>=) (-?\d+(?:\.\d+)?)")
+"""Expression for a comparison of a column with a number, in the condition of a rule."""
 _AMONG: Final = re.compile(r"(\w+) NOT IN \(((?:'[^']*'(?:, )?)+)\)")
+"""Expression for a set of values of a column, in the condition of a rule."""
 
 
 def name_of(table: Table) -> str:

@@ -20,6 +20,7 @@ from temporal_assets.machine.troubles import sentence_of
 _LONGEST: Final = 20_000
 """Most characters of an address; URLs of logs are shorter."""
 _MOST_PAGES: Final = 1_000_000
+"""Largest number of a page of rows, or of a pattern."""
 
 Query = Mapping[str, str]
 View = Callable[[Window, Query], str]

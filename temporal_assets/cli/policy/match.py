@@ -26,6 +26,7 @@ _LINES: Final = 16_384
 _COLUMNS: Final = (
     "url", "decision", "tier", "reason", "site", "hub", "prefix", "pattern", "interval_seconds",
 )  # fmt: skip
+"""Columns of the answer as a table."""
 
 
 @command

@@ -19,6 +19,7 @@ TREES: Final[tuple[tuple[str, Cut], ...]] = (
     ("visits", "visit"),
     ("links", "transit"),
 )
+"""Trees of patterns, as shown and as stored."""
 
 _MOST_PAGES: Final = 10_000_000
 

@@ -11,6 +11,7 @@ from temporal_assets.days.asset_names import DAILY_ASSETS
 from temporal_assets.defs.partitions import ranges
 
 _MADE_WITH: Final = {"rejects": "requests"}
+"""Assets that are built by the step of another."""
 
 Stale = Mapping[str, Collection[dt.date]]
 """For each asset, the days on which it is missing or stale, as `daily.stale` returns them."""

@@ -36,6 +36,7 @@ _INTERVAL_SECONDS: Final = 30
 """Seconds between two looks: a lost run keeps a place in the queue until it is found."""
 
 _VERSION: Final = "dagster/data_version"
+"""Tag with the digest of a materialisation's content."""
 
 _BEFORE: Final = "Published before this history of Dagster began."
 

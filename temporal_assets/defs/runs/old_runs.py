@@ -17,6 +17,7 @@ _OVER: Final = [
     dg.DagsterRunStatus.FAILURE,
     dg.DagsterRunStatus.CANCELED,
 ]
+"""Statuses of runs that have ended."""
 
 _PAGE: Final = 1000
 """Events that are read at a time."""

@@ -39,8 +39,10 @@ _LIBRARIES: Final = re.compile(
 more than `Mozilla/5.0`."""
 
 _NO_AGENT: Final = (b"", b"-")
+"""Values that servers log where a request names no agent."""
 
 _alone: Final = Lock()
+"""Lock of the expression's compilation, which one thread does for all."""
 
 _PATTERN_PART: Final = re.compile(r"(?:\\.|\[[^\]]*\]|[^\\(])[*+?]?|\(.*", re.DOTALL)
 """A step of a pattern: a character or class with its quantifier, or all from a group on."""

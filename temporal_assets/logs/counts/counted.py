@@ -28,8 +28,11 @@ NOON: Final = dt.time(12)
 _DATE: Final = re.compile(
     r"(\d{4})[-/]?(\d\d)[-/]?(\d\d)(?:[T _]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?"
 )
+"""Expression for a day, with or without an hour, in the notations of exports."""
 _ZONE: Final = re.compile(r"(?:\.\d+)?\s*(Z|UTC|[+-]\d\d:?\d\d)?", re.IGNORECASE)
+"""Expression for what may follow a time: a fraction and a zone."""
 _NUMBER: Final = re.compile(r"\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d{1,18}(?:\.0+)?")
+"""Expression for a whole number, with or without separators of thousands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,10 @@ _HOUR: Final = re.compile(r"page(?:views|counts)-(\d{4})(\d\d)(\d\d)-(\d\d)\d{4}
 """Name of an hour of Wikipedia's dumps: the end of the hour, not its beginning."""
 
 _CLICKSTREAM: Final = re.compile(r"clickstream-([a-z_]+?)wiki-(\d{4})-(\d\d)(?!\d)")
+"""Expression for the wiki and the month in the name of a clickstream."""
 
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d\d)\2(\d\d)(?!\d)")
+"""Expression for a day in the name of a file."""
 
 _MONTHS: Final = tuple(calendar.month_name)
 _NAMED_DAY: Final = re.compile(rf"\b({'|'.join(_MONTHS[1:])}) (\d{{1,2}}),? (\d{{4}})\b")

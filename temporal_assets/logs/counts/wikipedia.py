@@ -30,6 +30,7 @@ _PROJECTS: Final = {
     "wd": "wikidata.org",
     "f": "wikimediafoundation.org",
 }
+"""Domain of each project, by the letter behind a dot in a domain code."""
 _NAMED: Final = {domain.removesuffix(".org"): domain for domain in _PROJECTS.values()} | {
     "wikipedia": "wikipedia.org"
 }
@@ -41,8 +42,10 @@ _WIKIMEDIA: Final = frozenset(
 """Names behind which `.m` stands for wikimedia.org; behind others it stands for a phone."""
 
 _MOBILE: Final = ("m", "zero")
+"""Parts of a domain code that stand for the mobile site."""
 
 _NO_PAGES: Final = (b"-", b"", b"Special:", b"404.php")
+"""Titles in the dumps that are no pages."""
 
 _PATH: Final = b"/wiki/"
 

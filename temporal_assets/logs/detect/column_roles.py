@@ -35,6 +35,7 @@ from temporal_assets.logs.detect.value_kinds import (
 from temporal_assets.logs.fields.layouts import Slot
 
 _MAJORITY: Final = 0.5
+"""Share of values from which on most of them pass a test."""
 
 
 class ColumnRoles:

@@ -96,6 +96,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 _NO_CONTROLS: Final = bytes(b for b in range(256) if b >= ord(" ") or b in b"\t\r\n\x1b")
+"""Bytes that text has: all but control characters, which tell binary files."""
 
 
 _UNDATED: Final = (
@@ -169,7 +170,9 @@ def _keys(record: dict[str, Any], above: str = "") -> Iterator[str]:
 _YEARLESS: Final = re.compile(
     rb"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: +\d{1,2} +|:)\d\d:\d\d"
 )
+"""Expression for a month, a day and a clock without a year, as in syslog."""
 _WITH_YEAR: Final = re.compile(rb"[-/ ](?:19|20)\d\d[:\s\]]|\b(?:19|20)\d\d-\d\d")
+"""Expression for a year in a date."""
 _NO_YEAR: Final = (
     "their times have no year, so that no line can be given to its day: have the server write it"
     " (nginx: $time_iso8601; Apache: %t)"

@@ -23,6 +23,7 @@ _HAPROXY_BEFORE: Final = (
     r"(?:.* )?(?P<address>\S+):\d+ \[(?P<time>[^\]]+)\] \S+ \S+ \S+ (?P<status>-?\d+)"
     r" \S+ \S+ \S+ \S+ \S+ \S+"
 )
+"""Beginning of the pattern: what HAProxy logs before the captured headers."""
 
 
 def captured(lines: bytes, host: str) -> str | None:

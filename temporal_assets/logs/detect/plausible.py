@@ -23,6 +23,7 @@ from temporal_assets.logs.read.records import Block, Column, Records, Reject
 from temporal_assets.settings import LogSource, Reading
 
 DEFAULT_READING: Final = Reading()
+"""Settings of reading for samples: whatever users set, detection is the same."""
 
 _UNREADABLE: Final = (
     Reject.NOT_THE_FORMAT,
@@ -37,6 +38,7 @@ _EPOCH: Final = 20 * 365 * DAY
 """Earliest time of a log, 1990: a smaller number is a counter."""
 
 ANY_TIME: Final = -(2**63)
+"""Earliest time, for lines whose times are not judged."""
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
 """Expression for addresses of which a part was masked."""

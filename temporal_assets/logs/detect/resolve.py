@@ -43,7 +43,9 @@ from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS, NAMED
 from temporal_assets.settings import LogSource
 
 _REGEX: Final = "regex:"
+"""Beginning of a `format` in the settings that is a regular expression."""
 _SERVERS: Final = ("nginx", "apache")
+"""Servers whose own log format a `format` in the settings may hold, after a colon."""
 
 
 def resolve(source: LogSource, head: bytes, name: str = "") -> Format:
@@ -126,6 +128,7 @@ _OF_VECTOR: Final = "source_type"
 """Key that Vector puts beside those of a line, as it does `host`, the name of the machine."""
 
 _MACHINE: Final = re.compile(rb'"host": ?"[^".]*"')
+"""Expression for a `host` without a dot, which is a machine and no site."""
 
 
 def _without_machine(fmt: Format) -> Format:

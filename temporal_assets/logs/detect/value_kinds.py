@@ -25,11 +25,15 @@ _NEWEST: Final = 150 * 365 * DAY
 """Range of times, 1990 to 2120: other numbers are counters."""
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
+"""Expression for addresses of which a part was masked."""
 PORT: Final = re.compile(rb"(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([0-9A-Fa-f:.]+)\]|(.+:.*:.+)):\d{1,5}")
+"""Expression for an address of either kind with a port."""
 REQUEST: Final = re.compile(rb"[A-Za-z]{3,32} +\S.* +HTTP/[0-9.]+ *", re.DOTALL)
+"""Expression for a request line: method, target and protocol."""
 METHOD: Final = re.compile(
     rb"GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PURGE|PROPFIND|REPORT|MKCOL|COPY|MOVE"
 )
+"""Expression for a method of HTTP or WebDAV."""
 _PATH: Final = re.compile(rb"/.*", re.DOTALL)
 _URL: Final = re.compile(rb"(?:https?|HTTPS?)://[^/ ]+.*", re.DOTALL)
 _HOST: Final = re.compile(
@@ -45,10 +49,14 @@ _FILE: Final = re.compile(
 _AGENT: Final = re.compile(
     rb"Mozilla/\d|Opera/\d|[A-Za-z][\w .+-]*/v?\d[\w.+-]*(?:[ +(;]|$)|.*https?://"
 )
+"""Expression for the beginning of a user agent: a product with a version, or a link."""
 BARE_AGENT: Final = re.compile(rb"Mozilla/.*|.*[a-z].*(?:\+|%20).*", re.DOTALL)
+"""Expression for a user agent whose blanks are written as `+` or `%20`."""
 _NO_AGENT: Final = re.compile(rb"HTTPS?/|TCP_|[a-z]+/[a-z.+-]+$|https?://")
+"""Expression for values that look like a product and are none: protocols, media types."""
 SCHEME: Final = re.compile(rb"https?", re.IGNORECASE)
 STATUS: Final = re.compile(rb"(?:[A-Z_]+/)?(\d{3})")
+"""Expression for a status code, also behind a word of a cache."""
 DAY_TEXT: Final = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d")
 CLOCK_TEXT: Final = re.compile(rb"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 NUMBER: Final = re.compile(rb"\d+(?:\.\d+)?")
@@ -57,8 +65,10 @@ _STATUSES: Final = frozenset(int(status) for status in HTTPStatus) | {444, 460, 
 """Status codes of servers, and those that nginx and load balancers write for their own purposes."""
 
 _FIRST_PORT_OF_CLIENTS: Final = 32_768
+"""Lowest port that Linux gives to clients."""
 
 _NO_ANSWER: Final = (b"0", b"000", b"-1")
+"""Statuses that servers log for requests whose client left before an answer."""
 
 
 def is_url(value: bytes) -> bool:

@@ -50,6 +50,7 @@ class Slot(IntEnum):
 
 
 SLOTS: Final = len(Slot)
+"""Number of slots, and so of rows in the arrays of fields."""
 
 COUNTS: Final = frozenset({Slot.VIEWS, Slot.VISITORS, Slot.TRANSITS})
 """Fields of rows that stand for many requests."""
@@ -71,6 +72,7 @@ class Kind(IntEnum):
 
 
 SKIP: Final = -1
+"""Slot of a field that is not used."""
 
 Codes = NDArray[np.int64]
 
@@ -104,6 +106,7 @@ class Layout:
 
 _DELIMITERS: Final = {'"': Kind.QUOTED, "[": Kind.BRACKETED}
 _PORT: Final = ":port"
+"""Ending of a word of the notation whose field has a port."""
 
 
 def layout(notation: str, *, collapse: bool = False, escaped: bool = False) -> Layout:

@@ -39,9 +39,11 @@ BAD: Final = -(1 << 62)
 """Number that stands for an unreadable time."""
 
 NO_DAY: Final = -(1 << 40)
+"""Number for no day: of a text that is no date, or of times with a date of their own."""
 
 MICROSECONDS: Final = 1_000_000
 DAY: Final = 86_400 * MICROSECONDS
+"""Microseconds of a day."""
 
 _MINUTE: Final = 60 * MICROSECONDS
 """A minute: zones change their offset at whole minutes, mostly at full hours, but Newfoundland and
@@ -52,9 +54,12 @@ _LATIN_Z: Final = 0x7A
 _UNDERSCORE: Final = 0x5F
 _COMMA: Final = 0x2C
 _LOWER: Final = 0x20
+"""Bit by which lower case differs from upper case."""
 
 _MILLIS_FROM: Final = 100_000_000_000
+"""Smallest number that counts milliseconds rather than seconds."""
 _MICROS_FROM: Final = _MILLIS_FROM * 1000
+"""Smallest number that counts microseconds rather than milliseconds."""
 _NANOS_FROM: Final = _MICROS_FROM * 1000
 """10^11 seconds is the year 5138 and 10^11 milliseconds is 1973: no log time is ambiguous."""
 

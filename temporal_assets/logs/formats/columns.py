@@ -65,6 +65,7 @@ _COUNTED: Final[Mapping[Slot, str]] = {
 _SHOWN_FIELDS: Final = (Slot.TIME, Slot.ADDRESS, Slot.TARGET, Slot.REFERRER, *sorted(COUNTS))
 
 _PART: Final = re.compile(r"\{([^{}]+)\}")
+"""Expression for a column in a template, in braces."""
 _JOINED: Final = (Slot.TARGET, Slot.REFERRER, Slot.HOST, Slot.AGENT)
 """Fields that may be joined from several columns."""
 

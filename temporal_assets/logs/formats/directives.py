@@ -60,6 +60,7 @@ _SLOT_OF: Final = {
     "cs(x-forwarded-for)": Slot.FORWARDED,
     "s-xff": Slot.FORWARDED,
 }
+"""Slot of each field that a `#Fields:` header may name."""
 
 _CLOUDFRONT: Final = "x-edge-location"
 """The field that only CloudFront has."""

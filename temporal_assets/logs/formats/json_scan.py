@@ -44,6 +44,7 @@ from temporal_assets.logs.read.kernels import (
 from temporal_assets.logs.read.records import Bytes, Offsets, Reject
 
 _OUTERMOST: Final = constant(0)
+"""Depth of the object that is the line."""
 _DEEPEST: Final = 16
 """Levels of nesting that are followed; logs have four."""
 _NONE: Final = int(Reject.NONE)

@@ -46,6 +46,7 @@ _U: Final = np.int64(ord("u"))
 _D: Final = 13
 
 _AFTER_BACKSLASH: Final = np.zeros(256, np.bool_)
+"""Flags of the bytes that may follow a backslash in JSON, apart from `u`."""
 _AFTER_BACKSLASH[np.frombuffer(b'"\\/bfnrt', np.uint8)] = True
 
 

@@ -71,6 +71,7 @@ def _json(
 
 
 _TAIL: Final = '[time] "request" status -'
+"""End of the common log format, in the notation of `layouts`."""
 _AGENT: Final = '"referrer" "agent" ? ... "forwarded"'
 
 _NGINX: Final = {
@@ -204,6 +205,7 @@ _SNOWPLOW_COLUMNS: Final = {
 there is one, the id in the site's cookie; and others."""
 
 SNOWPLOW_FIELDS: Final = 131
+"""Number of columns of an enriched event."""
 
 _SNOWPLOW: Final = Layout(
     kinds=(int(Kind.CSV),) * SNOWPLOW_FIELDS,
@@ -329,6 +331,7 @@ _ALL: Final = (
     Format("tsv", "tab-separated; its first line names columns", Syntax.TABLE, separator=b"\t"),
     Format("parquet", "Parquet", Syntax.PARQUET),
 )
+"""All formats, more specific ones first."""
 
 FORMATS: Final[Mapping[str, Format]] = {fmt.name: fmt for fmt in _ALL}
 """Formats by name, in the order in which detection tries them: more specific ones first."""

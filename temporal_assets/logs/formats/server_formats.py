@@ -87,6 +87,7 @@ _APACHE: Final = {
 _VARIABLES: Final = {"nginx": _NGINX, "apache": _APACHE}
 
 _USERS: Final = ("$remote_user", "%u")
+"""Variables for the user, which may hold spaces."""
 _BLANK_WITHIN: Final = ("$time_local", "%t")
 _IN_BRACKETS: Final = "%t"
 """Variable that Apache writes with brackets of its own."""
@@ -95,12 +96,14 @@ _NEEDED: Final = (Slot.TIME, Slot.ADDRESS, Slot.REQUEST, Slot.TARGET, Slot.STATU
 """Fields that lines must have; of what follows these, lines may have less."""
 
 _FIELD: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|(?:%[^{%\s]*\{[^}]*\}|[^\s"\[\]])+')
+"""Expression for a field of a directive: quoted, in brackets, or a word."""
 _STRFTIME: Final = re.compile(r"%\{[^}]*%[^}]*\}t(?:[., ]?%\{[^}]*\}t)*")
 """Expression for a time in parts: `strftime` has no milliseconds, and Apache adds its own."""
 _CLOCK: Final = re.compile(r"%[HIMSTRXcrs]|\{(?:begin:|end:)?(?:sec|msec|usec)")
 """Directives of `strftime` for the time of a day; a field without any is a date."""
 _WITH_PORT: Final = (":$remote_port", ":%{remote}p")
 _CONDITION: Final = re.compile(r"%[<>!0-9,]+(?=[{a-zA-Z])")
+"""Expression for Apache's conditions on the status, which change no field."""
 _HEADER: Final = re.compile(r"%\{[A-Za-z-]+\}i")
 _BRACES: Final = re.compile(r"\$\{(\w+)\}")
 
@@ -114,6 +117,7 @@ _SEAMS: Final = {quote: re.compile(rf"(?<!\\){quote}\s+{quote}") for quote in ("
 quotes."""
 
 _NICKNAME: Final = re.compile(r"[\w-]+")
+"""Expression for the name of a format instead of the format."""
 
 _INSTEAD: Final = "describe the lines with `regex:` instead (docs/log-formats.md)"
 

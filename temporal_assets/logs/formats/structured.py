@@ -48,6 +48,7 @@ _RAW_ESCAPE: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 r"""nginx without `escape=json` writes `\xHH`, which is no JSON."""
 
 _ALWAYS: Final = frozenset({Slot.TIME, Slot.TARGET, Slot.ADDRESS})
+"""Fields that every format has."""
 
 _EMPTY: Final = (None, "", "-")
 """Values after which a later path is tried."""

@@ -131,6 +131,7 @@ def _record(line: bytes) -> tuple[Any, Any]:
 
 
 _FLUENTD: Final = re.compile(rb"(\d{4}-\d\d-\d\d[T ][^\t]+)\t[^\t{]*\t\{")
+"""Expression for the time and the tag that Fluentd writes before the object."""
 
 
 def _line_of(value: Any) -> bytes | None:

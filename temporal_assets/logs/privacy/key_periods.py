@@ -38,6 +38,7 @@ _BEFORE: Final = -1
 
 _CHECKSUM: Final = re.compile(rf"[0-9a-f]{{{CHECK_DIGITS}}}")
 _KEY_NAME: Final = re.compile(r"clients(?:-([0-9]{4}-[0-9]{2}-[0-9]{2})-([0-9]+)d)?\.key")
+"""Expression for the name of a key: the only one, or that of a period."""
 _EPOCH: Final = dt.date(1970, 1, 1)
 
 

@@ -50,6 +50,7 @@ _KEY_FILE: Final = re.compile(rb"([0-9a-f]{%d}) ([0-9a-f]{%d})\n" % (2 * KEY_BYT
 with one wrong bit would silently make every client a new one."""
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+"""Rights of the group and of everybody."""
 
 
 class KeyRing:
@@ -265,6 +266,7 @@ UNKNOWN_CLIENT: Final = b"-"
 """Text for all clients whose address is not in the log; they count as one."""
 
 _UNKNOWN: Final = (b"", b"-", b"unknown")
+"""Values that servers log where the client is not known."""
 
 _IPV4_BYTES: Final = 4
 _IPV6_BYTES: Final = 16

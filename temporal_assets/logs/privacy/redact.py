@@ -91,6 +91,7 @@ _ESCAPE: Final = re.compile(
 
 
 _SEPARATORS: Final = b".:-@"
+"""Characters that join the parts of an address."""
 
 
 def _readings(raw: bytes) -> Iterator[Sequence[re.Match[bytes]]]:
@@ -198,6 +199,7 @@ With hyphens addresses occur in names of hosts (`ip-192-0-2-1.example.net`). Not
 that may fail in its middle: Python before 3.11.5 does not go back to where that began."""
 
 _IPV6_LIKE: Final = re.compile(rb"[0-9A-Fa-f:]{3,}+")
+"""Expression for runs of hexadecimal digits and colons."""
 _HEX_DIGIT: Final = re.compile(rb"[0-9A-Fa-f]")
 _IPV6_COLONS: Final = 6
 """An address without `::` has 7 colons, or 6 before an IPv4 address; times have up to 3."""
@@ -225,8 +227,10 @@ _LOCAL_PART: Final = rb"\w.!#$%&'*+/=?^`{|}~\x80-\xff-"
 _EMAIL: Final = re.compile(
     rb"(?<![" + _LOCAL_PART + rb"])[" + _LOCAL_PART + rb"]++@[\w.\x80-\xff-]+"
 )
+"""Expression for an e-mail address."""
 
 _PAIR: Final = rb"[\w.!$*~%-]++=[^;\"\s]*+"
+"""Expression for a name and a value of a cookie."""
 _COOKIES: Final = re.compile(
     rb"(?<![\w.!$*~%=-])" + _PAIR + rb"(?:;(?:[ +]|%20)*+" + _PAIR + rb")+" + rb"|(?<=\")" + _PAIR
 )

@@ -22,6 +22,7 @@ from temporal_assets.machine.filesystems import filesystem_of
 from temporal_assets.machine.transient import is_transient
 
 _MAGIC: Final = re.compile(r"[*?\[]")
+"""Expression for the characters that make a glob of a path."""
 
 _TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".swp", "~")
 """Endings of files that somebody is still writing or editing."""
@@ -48,6 +49,7 @@ _ONE_ANSWER: Final = 32 << 20
 _NO_CREDENTIALS: Final = frozenset(
     {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError", "ProfileNotFound"}
 )
+"""Names of the errors of stores' libraries for missing credentials."""
 
 
 class ObjectStoreError(OSError):

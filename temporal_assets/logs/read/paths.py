@@ -18,11 +18,13 @@ from temporal_assets.logs.read.objects import LogPath, ObjectStoreError
 from temporal_assets.settings.sources import is_url
 
 _PACKED: Final = re.compile(r"\.(gz|zst|zstd|bz2|xz|z)$", re.IGNORECASE)
+"""Expression for the ending of a compressed file."""
 
 _NUMBERED: Final = re.compile(r"^(?P<base>.+)\.(?P<number>\d{1,4})$")
 """`access.log.12`: the twelfth rotation. Longer numbers are dates."""
 
 _DATED: Final = re.compile(r"^(?P<base>.+?)[.\-_](?P<date>\d{4}-?\d{2}-?\d{2}\S*)$")
+"""Expression for the name of a rotated file with a date."""
 
 STATE_MARK: Final = Path("landing", "landing.lock")
 """Path that a state folder has from its first reading on: its files were made from logs, and would

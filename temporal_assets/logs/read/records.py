@@ -18,6 +18,7 @@ from temporal_assets.core.numerics.compiled import readonly
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
+"""Positions in an array of bytes, or other 64-bit numbers of rows."""
 
 
 class Reject(IntEnum):
@@ -62,6 +63,7 @@ _REMEDIES: Final = {
         " (--column request=NAME)"
     ),
 }
+"""What to do about lines that are rejected, by reason."""
 
 
 def remedy(reason: str) -> str:

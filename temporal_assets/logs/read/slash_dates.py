@@ -21,6 +21,7 @@ MONTH_FIRST: Final = "month-first"
 _BEFORE: Final = rb'(^|[",;\t|])'
 _BEHIND: Final = rb'(?=[",;\t|]|\r?$)'
 _CLOCK: Final = rb"(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d+)?(?: ?([AaPp])\.?[Mm]\.?)?"
+"""Expression for a time of day, of twelve hours or of twenty-four."""
 _DATE: Final = re.compile(
     _BEFORE + rb"(\d{1,2})/(\d{1,2})/(\d{4})(?:,? +" + _CLOCK + rb")?" + _BEHIND, re.MULTILINE
 )

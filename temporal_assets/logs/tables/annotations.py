@@ -21,6 +21,7 @@ from temporal_assets.logs.urls.canonical import canonical_url
 from temporal_assets.logs.urls.url_rules import UrlRules
 
 TEMPORAL: Final = frozenset({"temporal", "news", "1", "1.0", "true", "yes", "t", "y"})
+"""Labels, in lower case, that say that a page is temporal."""
 UNTEMPORAL: Final = frozenset(
     {"untemporal", "non-temporal", "not temporal", "not news", "0", "0.0", "false", "no", "f", "n"}
 )

@@ -37,6 +37,7 @@ _NUMBER_BYTES: Final = 16
 _TEXT: Final = frozenset(("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"))
 
 _BOMB: Final = f"it unpacks to more than {MAX_EXPANSION} times its size: refused"
+"""Reason to refuse a file."""
 
 FAULTS: Final = (pa.ArrowException, OSError, UnicodeDecodeError, PageError)
 """Errors of reading a file that is damaged, or holds what may not be unpacked."""

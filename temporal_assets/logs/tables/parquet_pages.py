@@ -21,6 +21,7 @@ _HEADER_BYTES: Final = 1 << 20
 """Bytes that are read for a header: it may quote the least and the greatest value."""
 
 _DICTIONARY_PAGE: Final = 2
+"""Number of the page type in the header of a page."""
 _INDEXED: Final = frozenset((2, 8))
 """Encodings whose values are indices into a dictionary."""
 _FRONT_CODED: Final = 7

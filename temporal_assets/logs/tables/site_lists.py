@@ -22,6 +22,7 @@ from temporal_assets.logs.urls.url_rules import DEFAULT, UrlRules
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST: Final = re.compile(r"[^\s/?#@,;'\"<>]+\.[^\s/?#@,;'\"<>]+", re.ASCII)
+"""Expression for an entry that is a host."""
 _FILE: Final = re.compile(r"^[^/:]*\.(?:[sx]?html?|php|aspx?|jspx?|cfm)[\"']?$", re.IGNORECASE)
 """Endings of URLs of pages that would look like a host; no host ends so."""
 _MAX_HOST: Final = 260

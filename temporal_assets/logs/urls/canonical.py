@@ -35,6 +35,7 @@ MAX_HOST: Final = 253
 """Characters of a host name without its final dot (RFC 1035: 255 bytes in its wire form)."""
 
 _DEFAULT_PORT: Final = {"http": "80", "https": "443"}
+"""Port of each scheme that no URL needs to name."""
 _DOT_SEGMENT: Final = re.compile(r"/\.\.?(?:/|$)")
 
 

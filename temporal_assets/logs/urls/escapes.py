@@ -37,9 +37,11 @@ def normalise(text: str) -> str:
 
 
 _LOG_ESCAPE: Final = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|([\"\\nrtbv]))")
+"""Expression for an escape that a server has written into the log."""
 _LOG_CHARACTER: Final = {
     b'"': b'"', b"\\": b"\\", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"v": b"\v",
 }  # fmt: skip
+"""Byte that each short escape stands for."""
 
 
 def decode_escapes(raw: bytes) -> bytes:

@@ -161,3 +161,4 @@ class UrlRules:
 
 
 DEFAULT: Final = UrlRules()
+"""Rules without any setting of a user."""
