@@ -294,11 +294,11 @@ def _failure(failed: Mapping[dt.date, str], days: int) -> dg.Failure:
 
 def _reason(error: Exception) -> str:
     cause = error.__cause__ if isinstance(error, UnfinishedDay) else error
-    why = (cause and sentence_of(cause)) or _in_words(cause or error)
+    why = (cause and sentence_of(cause)) or _message_of(cause or error)
     return shown(why, _MESSAGE_CHARACTERS)
 
 
-def _in_words(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     """Return the message of an error; for errors of libraries with the type's name."""
     kind = type(error)
     is_ours = kind.__module__.split(".")[0] == __name__.split(".")[0]

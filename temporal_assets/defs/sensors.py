@@ -141,7 +141,7 @@ def _tick(
     settings = installation.settings
     unfinished = instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED))
     if any(run.job_name in _READING_JOBS for run in unfinished):
-        return _nothing(asked, "Log files are being read.")
+        return _no_requests(asked, "Log files are being read.")
     inventory = Inventory.load(settings)
     # Part of every state: what was lost with its process is asked for again.
     lost = lifelines.lost_lately(instance, now)
@@ -170,7 +170,7 @@ def _tick(
     requests += windows
     if requests:
         return _result(asked, requests)
-    return _nothing(asked, _reason(outside, sorted(asked_before - busy)))
+    return _no_requests(asked, _reason(outside, sorted(asked_before - busy)))
 
 
 def _unread(inventory: Inventory, settings: Settings) -> _Unread:
@@ -262,5 +262,5 @@ def _result(asked: Asked, requests: list[dg.RunRequest]) -> dg.SensorResult:
     return dg.SensorResult(run_requests=requests, cursor=asked.cursor)
 
 
-def _nothing(asked: Asked, reason: str) -> dg.SensorResult:
+def _no_requests(asked: Asked, reason: str) -> dg.SensorResult:
     return dg.SensorResult(skip_reason=reason, cursor=asked.cursor)

@@ -190,12 +190,12 @@ def _results(outcomes: Iterable[Outcome], parcel: Parcel, lost: LostGroup) -> pa
     """Return the results of all groups of a parcel, in one batch."""
     with parcel.rows() as rows:
         batches = [
-            _stands_for(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome
+            _result_of_lost(outcome, parcel, rows, lost) if isinstance(outcome, Lost) else outcome
             for outcome in outcomes
         ]
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-def _stands_for(what: Lost, parcel: Parcel, rows: pa.Table, lost: LostGroup) -> pa.RecordBatch:
+def _result_of_lost(what: Lost, parcel: Parcel, rows: pa.Table, lost: LostGroup) -> pa.RecordBatch:
     (part,) = parcel.cut(rows, range(what.group, what.group + 1))
     return lost(part, what.status, what.reason)

@@ -133,9 +133,9 @@ def _verdict(source: LogSource, files: Sequence[LandedFile]) -> SourceVerdict:
         )
         (warnings if whole else faults).append(sentence)
     if lines and not kept:
-        faults.append(_nothing(source, lines, losses))
+        faults.append(_nothing_kept(source, lines, losses))
     elif rejected > _DOUBTFUL * lines:
-        warnings.append(_rejected(source, lines, losses))
+        warnings.append(_many_rejected(source, lines, losses))
     sites = {site: file.sightings[0].path for file in whole for site in file.server_sites}
     if source.host is not None and len(sites) > 1:
         warnings.append(f"{source.path}: {several_sites(source.host, sites)}")
@@ -172,7 +172,7 @@ def _losses(files: Iterable[LandedFile]) -> Counter[tuple[str, str]]:
     return losses
 
 
-def _nothing(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
+def _nothing_kept(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
     """Return the sentence on a source of which no line is kept."""
     from temporal_assets.logs.read.records import remedy
 
@@ -184,7 +184,7 @@ def _nothing(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) ->
     ).rstrip()
 
 
-def _rejected(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
+def _many_rejected(source: LogSource, lines: int, losses: Counter[tuple[str, str]]) -> str:
     """Return the sentence on a source of which many lines are rejected."""
     from temporal_assets.logs.read.records import remedy
 

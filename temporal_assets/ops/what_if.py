@@ -280,7 +280,7 @@ def _difference(
         " sum(CASE WHEN new.day IS NULL THEN 1 ELSE 0 END) AS removed,"
         " sum(CASE WHEN old.day IS NOT NULL AND new.day IS NOT NULL"
         f" AND ({other}) THEN 1 ELSE 0 END) AS changed"
-        f" FROM {_shown('old', table)} FULL JOIN {_shown('new', table)} ON {same}"
+        f" FROM {_rows_with_urls('old', table)} FULL JOIN {_rows_with_urls('new', table)} ON {same}"
     )
     inputs = dict(_both(store, own, asset, day))
     if table.numbered:
@@ -290,7 +290,7 @@ def _difference(
     return Difference(asset, **{name: int(number or 0) for name, number in row.items()})
 
 
-def _shown(side: str, table: contracts.Table) -> str:
+def _rows_with_urls(side: str, table: contracts.Table) -> str:
     """Return SQL for the rows of a side, with URLs in place of their numbers."""
     if not table.numbered:
         return side

@@ -84,7 +84,7 @@ def _validate(
     numbers: Mapping[dt.date, Sequence[Expected]],
 ) -> None:
     """Write the suite of a table, and a result for each day."""
-    checks = _by_check(numbers)
+    checks = _numbers_by_check(numbers)
     expectations = [each for check, days in checks.items() for each in _expectations(check, days)]
     expected = context.suites.add_or_update(
         package.ExpectationSuite(name=table.name, expectations=expectations)
@@ -103,7 +103,7 @@ def _validate(
         )
 
 
-def _by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
+def _numbers_by_check(days: Days) -> dict[str, dict[dt.date, Expected]]:
     """Return the numbers of each check by day."""
     checks: dict[str, dict[dt.date, Expected]] = {}
     for day, numbers in days.items():

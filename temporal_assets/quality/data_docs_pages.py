@@ -61,7 +61,7 @@ def _first(project: Path, site: Path) -> Iterator[str]:
     names = "<th class=text>day</th><th class=text>table</th><th>passed</th>"
     yield f"<table><thead><tr>{names}</tr></thead>"
     results = project / "gx" / "uncommitted" / "validations"
-    for file in sorted(results.rglob("*.json"), key=_by_day):
+    for file in sorted(results.rglob("*.json"), key=_newest_first):
         result = json.loads(file.read_text("utf-8"))["statistics"]
         passed = f"{result['successful_expectations']} of {result['evaluated_expectations']}"
         page = Path("validations") / file.relative_to(results).with_suffix(".html")
@@ -74,7 +74,7 @@ def _first(project: Path, site: Path) -> Iterator[str]:
         yield f"<p>{_link(page.relative_to(site), page.stem)}</p>"
 
 
-def _by_day(file: Path) -> tuple[int, str]:
+def _newest_first(file: Path) -> tuple[int, str]:
     """Return the sort key of a file: the newest day first, then by table."""
     table, day = file.parts[-4:-2]
     return -int(day.replace("-", "")) if day.replace("-", "").isdigit() else 0, table

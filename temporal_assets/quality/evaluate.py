@@ -233,7 +233,7 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
         weeks = [total for total in sums if total is not None]
         if len(weeks) < max(LEAST_WEEKS, 2 * drift.weeks):
             return f"only {len(weeks)} of the weeks before can be compared"
-        return usual_weeks(weeks, drift.weeks, _of(drift.largest_factor))
+        return usual_weeks(weeks, drift.weeks, _factor_of(drift.largest_factor))
     earlier = past.usual_numbers(drift.name)
     numbers = [*earlier.values()]
     if drift.needs_past and not numbers:
@@ -247,7 +247,7 @@ def _usual(drift: Drift, measured: Measured, past: Past) -> Usual | str:
         return _usual_share(drift, earlier, measured, past)
     if not any(numbers):
         return "the days before are empty"
-    return usual_count(numbers, [*earlier], _of(drift.largest_factor))
+    return usual_count(numbers, [*earlier], _factor_of(drift.largest_factor))
 
 
 def _usual_share(
@@ -260,7 +260,7 @@ def _usual_share(
     if drift.largest_difference is not None:
         band = Usual(middle - drift.largest_difference, middle + drift.largest_difference)
     else:
-        factor = _of(drift.largest_factor)
+        factor = _factor_of(drift.largest_factor)
         band = Usual(middle / factor, middle * factor)
     return usual_share([*earlier.values()], wholes, measured[whole] or 1.0, band)
 
@@ -287,7 +287,7 @@ def _week(drift: Drift, measured: Measured, past: Past, number: int) -> float | 
     return None if None in days else sum(day for day in days if day is not None)
 
 
-def _of(limit: float | None) -> float:
+def _factor_of(limit: float | None) -> float:
     """Return the factor of a drift, 1 for drifts that state none."""
     return 1.0 if limit is None else limit
 

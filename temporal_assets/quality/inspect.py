@@ -104,7 +104,7 @@ class Inspector:
         self, table: Table, checks: Sequence[Rule | Drift], days: Sequence[dt.date]
     ) -> dict[dt.date, Measured]:
         """Measure small days in one statement. If it fails, each is measured alone later."""
-        asked = _asked(table, checks)
+        asked = _checks_to_measure(table, checks)
         is_together = self.engine.name == "duckdb" and self.store.is_local
         reads_window = any(isinstance(check, Rule) and check.reads_window for check in asked)
         if not asked or not is_together or reads_window:
@@ -135,7 +135,7 @@ class Inspector:
         values = parameters(day, self.settings)
         numbers = self._together.pop(day, None)
         if numbers is None:
-            asked = _asked(table, checks)
+            asked = _checks_to_measure(table, checks)
             numbers = measure(self.engine, table, asked, self._inputs(table, asked, day), values)
         expected = (
             *evaluate_rules(rules, numbers, values),
@@ -276,7 +276,7 @@ class Inspector:
         )
 
 
-def _asked(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:
+def _checks_to_measure(table: Table, checks: Sequence[Rule | Drift]) -> list[Rule | Drift]:
     """Return the rules, and all drifts if any is among them: later days need all their numbers."""
     rules = [check for check in checks if isinstance(check, Rule)]
     return [*rules, *(table.drifts if len(rules) < len(checks) else ())]

@@ -51,7 +51,7 @@ def measure(
     """Return the number of every check by name. `inputs`: the table and others that rules read."""
     if not checks:
         return {}
-    asked = _asked(checks)
+    asked = _measures_by_name(checks)
     numbers = ", ".join(f"{measure} AS {name}" for name, measure in asked.items())
     # An aggregate of its own makes one row of it, whatever the measures are.
     query = _fill(f"SELECT {numbers}, count(*) AS {_ALL} FROM {table.name}", values)  # noqa: S608 - names and measures are the contract's
@@ -71,7 +71,7 @@ def measure_days(
 
     Only for DuckDB, and for days whose rows all fit into memory.
     """
-    asked = _asked(checks)
+    asked = _measures_by_name(checks)
     used = sorted({name for measure in asked.values() for name in _PARAMETER.findall(measure)})
     names = sorted(inputs[0])
     tables = rows_of_sets({name: [of_day[name] for of_day in inputs] for name in names})
@@ -81,7 +81,8 @@ def measure_days(
     )
     columns = ", ".join((SET, *(f"parameter_{name}" for name in used)))
     numbers = ", ".join(
-        f"({_of_one_day(measure, table.name, names)}) AS {name}" for name, measure in asked.items()
+        f"({_measure_of_one_day(measure, table.name, names)}) AS {name}"
+        for name, measure in asked.items()
     )
     query = (
         f"WITH {tables}, sets ({columns}) AS (VALUES {days})"  # noqa: S608 - names and measures are the contract's
@@ -94,14 +95,14 @@ def measure_days(
     ]
 
 
-def _of_one_day(measure: str, table: str, names: Sequence[str]) -> str:
+def _measure_of_one_day(measure: str, table: str, names: Sequence[str]) -> str:
     """Return SQL of a measure as a subquery over the day of the outer row of `sets`."""
     text = _PARAMETER.sub(lambda match: f"sets.parameter_{match[1]}", measure)
     query = f"SELECT {text} AS number, count(*) AS {_ALL} FROM {table}"  # noqa: S608 - names and measures are the contract's
     return f"SELECT number FROM ({of_one_set(query, names)}) AS measured"  # noqa: S608 - as above
 
 
-def _asked(checks: Sequence[Rule | Drift]) -> dict[str, str]:
+def _measures_by_name(checks: Sequence[Rule | Drift]) -> dict[str, str]:
     """Return the SQL measures by name, including the totals that drifts are shares of."""
     wholes = {
         whole_of(check.name): check.whole

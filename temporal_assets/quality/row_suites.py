@@ -55,10 +55,10 @@ def _expectations(table: Table) -> Iterator[Any]:
     elif table.key:
         yield gxe.ExpectCompoundColumnsToBeUnique(column_list=list(table.key), notes=notes)
     for rule in table.rules:
-        yield from _of_rule(table, rule)
+        yield from _expectations_of_rule(table, rule)
 
 
-def _of_rule(table: Table, rule: Rule) -> Iterator[Any]:
+def _expectations_of_rule(table: Table, rule: Rule) -> Iterator[Any]:
     """Yield expectations on single values that follow from a rule; checks hold the rest."""
     gxe = _library()
 

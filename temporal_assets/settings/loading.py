@@ -139,7 +139,7 @@ def load_settings(state: str | os.PathLike[str] | None = None, **overrides: Any)
     try:
         return Loaded(state=folder, **overrides)
     except ValidationError as error:
-        raise SettingsError(_in_words(error, file)) from error
+        raise SettingsError(_errors_as_text(error, file)) from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{file}: this is no UTF-8: save it as UTF-8") from error
     except ValueError as error:  # no TOML
@@ -181,7 +181,7 @@ def _variables() -> set[str]:
 _UNKNOWN = "there is no such setting (docs/settings.md lists them)"
 
 
-def _in_words(error: ValidationError, file: Path) -> str:
+def _errors_as_text(error: ValidationError, file: Path) -> str:
     """Return a message with every wrong field; values are repeated unless they may be secret."""
     problems_of_place: dict[str, list[str]] = {}
     for problem in error.errors():

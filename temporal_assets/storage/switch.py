@@ -56,13 +56,13 @@ def switched(folder: Path) -> Iterator[Path]:
         for path in [beside, *beside.rglob("*")]:
             if path.is_dir() and not path.is_symlink():
                 sync(path)
-        _take_place(beside, folder)
+        _replace_folder(beside, folder)
         sync(folder.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _take_place(beside: Path, folder: Path) -> None:
+def _replace_folder(beside: Path, folder: Path) -> None:
     """Rename the changed folder to the name of the old one."""
     if not folder.is_dir():
         beside.rename(folder)

@@ -62,7 +62,7 @@ class BatchStore(Store):
         """Publish everything held back, asset by asset in the order of their first day."""
         waiting, self._waiting = self._waiting, {}
         every = [partition for days in waiting.values() for partition in days.values()]
-        _each(
+        _each_in_parallel(
             sync,
             [
                 path
@@ -85,10 +85,10 @@ class BatchStore(Store):
         for partition, folder in zip(waiting, folders, strict=True):
             for path, part in partition.parts:
                 path.replace(folder / part.name)
-        _each(sync, folders)  # no pointer may outlive what it points to
+        _each_in_parallel(sync, folders)  # no pointer may outlive what it points to
         for partition, folder in zip(waiting, folders, strict=True):
             partition.text.replace(folder / MANIFEST)
-        _each(sync, folders)
+        _each_in_parallel(sync, folders)
         for partition, old in zip(waiting, before, strict=True):
             self._drop_replaced(partition.manifest, old)
 
@@ -108,7 +108,7 @@ def together(store: Store) -> Iterator[Store]:
         batch.flush()
 
 
-def _each(act: Callable[[Path], None], paths: Sequence[Path]) -> None:
+def _each_in_parallel(act: Callable[[Path], None], paths: Sequence[Path]) -> None:
     def act_on(share: Sequence[Path]) -> None:
         for path in share:
             act(path)

@@ -173,7 +173,7 @@ def _die_at(moment: int) -> None:
     places: list[tuple[Any, str]] = [
         (Store, "_replace_text"), (verdicts, "record"), (released_policy, "release"),
         (crawl_policy, "publish"), (catalogue, "refresh"),
-        (together, "_each"), (together.BatchStore, "_flush_asset"),
+        (together, "_each_in_parallel"), (together.BatchStore, "_flush_asset"),
     ]  # fmt: skip
     for place, name in places:
         setattr(place, name, around(getattr(place, name)))

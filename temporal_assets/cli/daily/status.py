@@ -66,8 +66,8 @@ def run(
         return
     store, inventory = LookingStore.open(settings), Inventory.load(settings)
     damages: list[str] = []
-    late = _asked(lambda: stale(store, inventory, settings), damages) or {}
-    windows = _asked(lambda: due(store, settings), damages)
+    late = _answer_or_none(lambda: stale(store, inventory, settings), damages) or {}
+    windows = _answer_or_none(lambda: due(store, settings), damages)
     if windows:
         late |= {asset: [windows.day] for asset in windows.assets}
     assets = {
@@ -79,7 +79,8 @@ def run(
     left = unfinished(settings, store)
     latest = assets["page_views"]["last"]
     recency = _recency(settings, latest, _switched_on(settings, damages))
-    outdated = _asked(lambda: plan(store, inventory, settings), []) or ()  # reads what `stale` did
+    # It reads the same manifests as `stale`, which has noted their damage.
+    outdated = _answer_or_none(lambda: plan(store, inventory, settings), []) or ()
     damages += store.damages.values()
     if as_json:
         report = {
@@ -111,7 +112,7 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def _asked(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
+def _answer_or_none(ask: Callable[[], Answer], damages: list[str]) -> Answer | None:
     """Return an answer, or None (and note the damage) if a record it needs is damaged."""
     from temporal_assets.storage.integrity import DamagedFile
 

@@ -116,7 +116,7 @@ def make(
     with scratch_folder(settings.state / "tmp") as scratch:
         try:
             if files and not transits and all(is_link_table(path) for path in files):
-                mirror = _of_tables(files, settings, scratch)
+                mirror = _mirror_of_tables(files, settings, scratch)
                 save(mirror, settings.state)
                 return mirror
             keeper = None if html is None else HtmlKeeper(scratch / FILE, html << 20)
@@ -133,7 +133,7 @@ def make(
         return mirror
 
 
-def _of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
+def _mirror_of_tables(files: list[Path], settings: Settings, scratch: Path) -> Mirror:
     """Return a mirror of large tables of links, made within the engine's memory limit.
 
     A table that cannot be read is left out, and reported as an error.

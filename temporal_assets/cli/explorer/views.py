@@ -134,7 +134,7 @@ def _folders(window: Window, name: str, prefix: str) -> list[str]:
     tree = window.tree(name)
     if tree is None:
         return []
-    here = _at(tree, prefix) if prefix else tree
+    here = _section_at(tree, prefix) if prefix else tree
     if here is None:
         raise NotKnown(f"{prefix} is no folder of {name} that enough clients know")
     columns = {"folder or program": False, "pages": True, "temporal": True, "news": True}
@@ -159,11 +159,11 @@ def _folders(window: Window, name: str, prefix: str) -> list[str]:
     ]
 
 
-def _at(section: Section, prefix: str) -> Section | None:
+def _section_at(section: Section, prefix: str) -> Section | None:
     if section.prefix == prefix:
         return section
     below = (child for child in section.beneath if prefix.startswith(child.prefix))
-    return next((node for child in below if (node := _at(child, prefix)) is not None), None)
+    return next((node for child in below if (node := _section_at(child, prefix)) is not None), None)
 
 
 def _hubs(window: Window, name: str) -> list[str]:

@@ -108,7 +108,7 @@ def run(
         settings = existing_settings(state)
         full_paths = [_listed_source(path, settings).path for path in paths]
         sources = named_sources(full_paths, host, options, settings.sources)
-        _store(settings, [_without(source, reset or []) for source in sources], yes, as_json)
+        _store(settings, [_with_defaults(source, reset or []) for source in sources], yes, as_json)
     else:
         settings = existing_settings(state)
         _remove(settings, [_listed_source(path, settings) for path in paths], forget, as_json)
@@ -200,7 +200,7 @@ def _listed_source(path: str, settings: Settings) -> LogSource:
     raise CommandError(f"no source {path}; there are {there}", USAGE)
 
 
-def _without(source: LogSource, reset: Sequence[str]) -> LogSource:
+def _with_defaults(source: LogSource, reset: Sequence[str]) -> LogSource:
     """Return a source with some options reset to their defaults."""
     names = {"column": "columns", "url-prefix": "url_prefix"}
     options = options_of(source)

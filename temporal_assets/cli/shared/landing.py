@@ -122,7 +122,7 @@ def show_troubles(report: LandingReport) -> None:
         if file.lines and not file.has_referrers and not file.is_counted
     ]
     if any(file.is_counted for file in report.landed):
-        console.say(_of_counts(report.landed))
+        console.say(_sentence_on_counts(report.landed))
     if without:
         formats = ", ".join(sorted({file.format for file in without}))
         advice = " or ".join(sorted({_option_for_referrers(file) for file in without}))
@@ -138,7 +138,7 @@ def show_troubles(report: LandingReport) -> None:
     _say_how_many_more(failed, "that cannot be read: `ingest --json` names them")
 
 
-def _of_counts(files: Sequence[LandedFile]) -> str:
+def _sentence_on_counts(files: Sequence[LandedFile]) -> str:
     """Return a sentence on what counts of views leave out: who opened a page, and where from."""
     counts = [file for file in files if file.is_counted]
     links = "" if any(file.has_referrers for file in counts) else ", nor where they came from"
@@ -208,13 +208,13 @@ def _row(file: LandedFile) -> tuple[Any, ...]:
         file.format,
         file.lines,
         page_requests(file),
-        _by_reason(losses(file, "dropped")),
-        _by_reason(losses(file, "rejected")),
+        _reasons_as_text(losses(file, "dropped")),
+        _reasons_as_text(losses(file, "rejected")),
         ranges(sorted(file.days), limit=3),
     )
 
 
-def _by_reason(reasons: dict[str, int]) -> str:
+def _reasons_as_text(reasons: dict[str, int]) -> str:
     return ", ".join(f"{reason} {lines:,}" for reason, lines in reasons.items())
 
 

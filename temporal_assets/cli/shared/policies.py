@@ -43,7 +43,7 @@ def policy_path(policy: Path | None, state: Path | None, day: dt.date | None = N
         return policy
     settings = existing_settings(state)
     if day is not None:
-        return _of_day(settings, day)
+        return _policy_folder_of(settings, day)
     latest = settings.state / "policy" / "latest"
     if not latest.exists():
         raise CommandError(_absence(settings, latest.parent))
@@ -56,7 +56,7 @@ def latest_document(settings: Settings) -> Document | None:
     return read_policy(latest) if latest.exists() else None
 
 
-def _of_day(settings: Settings, day: dt.date) -> Path:
+def _policy_folder_of(settings: Settings, day: dt.date) -> Path:
     """Return the folder of a day's policy. Raises `CommandError` if there is none."""
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.policy.crawl_policy import files_of

@@ -115,7 +115,9 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
     chosen = day or days[-1]
 
     def rows(query: str, table: str) -> list[dict[str, Any]]:
-        return engine.rows(_of_site(query, table, site), {table: store.files(table, chosen)})
+        return engine.rows(
+            _restricted_to_site(query, table, site), {table: store.files(table, chosen)}
+        )
 
     pairs = rows(_PAIRS, "page_labels")
     if not pairs:
@@ -140,7 +142,7 @@ def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Lab
     )
 
 
-def _of_site(query: str, table: str, site: str | None) -> str:
+def _restricted_to_site(query: str, table: str, site: str | None) -> str:
     """Return the query restricted to the rows of one site, or unchanged."""
     from temporal_assets.engines.sql import literal
 

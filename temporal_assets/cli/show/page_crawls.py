@@ -69,11 +69,13 @@ def sentences_of_source(store: Store, settings: Settings, page: str) -> list[str
     query = f"SELECT * FROM sources WHERE visits > 0 AND url = {literal(page)}"  # noqa: S608 - the URL is a literal
     rows = engine_of(settings).rows(query, {"sources": store.files("sources", days[-1])}, limit=1)
     return [
-        sentence for row in rows for sentence in (_brought(row), *_interval(store, settings, row))
+        sentence
+        for row in rows
+        for sentence in (_yield_of_source(row), *_interval(store, settings, row))
     ]
 
 
-def _brought(source: Row) -> str:
+def _yield_of_source(source: Row) -> str:
     pages = console.counted(source["pages"], "page")
     return (
         f"{pages} that it showed first, {source['temporal_pages']} of them temporal;"

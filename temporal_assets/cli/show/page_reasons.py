@@ -70,28 +70,28 @@ def reasons_of_labels(row: dict[str, Any]) -> list[str]:
     before = " or before" if row["is_born_before"] else ""
     return [
         f"born {row['birth']}{before}, {console.counted(row['total'], 'view')}",
-        _of_curve(row),
-        _of_label(row),
-        f"{_is(row['is_temporal_by_curve'])} temporal by curve: {_of_interest(row)}",
-        f"{_is(row['is_news'])} news: {_of_concentration(row)}",
-        *_of_thresholds(row),
+        _curve_sentence(row),
+        _label_sentence(row),
+        f"{_is(row['is_temporal_by_curve'])} temporal by curve: {_interest_sentence(row)}",
+        f"{_is(row['is_news'])} news: {_concentration_sentence(row)}",
+        *_threshold_sentences(row),
     ]
 
 
-def _of_curve(row: dict[str, Any]) -> str:
+def _curve_sentence(row: dict[str, Any]) -> str:
     if not row["is_converged"]:
         return f"no curve: {_WITHOUT_CURVE[row['reason']]}"
     edge = ", at the edge of what is possible" if row["reason"] == "at_bound" else ""
     return f"a curve explains {row['goodness']:.0%} of its views by day{edge}"
 
 
-def _of_label(row: dict[str, Any]) -> str:
+def _label_sentence(row: dict[str, Any]) -> str:
     if row["label_basis"] == "none":
         return "counts as not temporal for now: nothing decides yet"
-    return f"{_is(row['is_temporal'])} temporal: {_of_basis(row)}"
+    return f"{_is(row['is_temporal'])} temporal: {_basis_sentence(row)}"
 
 
-def _of_basis(row: dict[str, Any]) -> str:
+def _basis_sentence(row: dict[str, Any]) -> str:
     """Return what decided over the label, with its value and threshold."""
     sure = "sure" if row["is_sure"] else "not sure"
     if row["label_basis"] == "cut_share":
@@ -112,7 +112,7 @@ def _of_basis(row: dict[str, Any]) -> str:
     return f"{_DECIDED[row['label_basis']]} ({sure})"
 
 
-def _of_interest(row: dict[str, Any]) -> str:
+def _interest_sentence(row: dict[str, Any]) -> str:
     if row["phi_n"] is None:
         return "nothing is known of its interest"
     sign = ">" if row["is_temporal_by_curve"] else "≤"
@@ -122,14 +122,14 @@ def _of_interest(row: dict[str, Any]) -> str:
     )
 
 
-def _of_concentration(row: dict[str, Any]) -> str:
+def _concentration_sentence(row: dict[str, Any]) -> str:
     if not row["has_concentration"]:
         return f"observed for no more than {row['m']} days"
     sign = ">" if row["is_news"] else "≤"
     return f"concentration over {row['m']} days {row['concentration']:.2f} {sign} {row['p']:g}"
 
 
-def _of_thresholds(row: dict[str, Any]) -> list[str]:
+def _threshold_sentences(row: dict[str, Any]) -> list[str]:
     if row["thresholds"] == "settings":
         return []
     whose = {"all": "all annotated pages", "site": "its site", "section": "its section"}

@@ -102,7 +102,7 @@ def given_options(
         "timezone": timezone,
         "dates": dates,
         "address": address,
-        "columns": _columns(column) if column else None,
+        "columns": _column_options(column) if column else None,
         "url_prefix": url_prefix,
     }
     return {name: value for name, value in options.items() if value is not None}
@@ -218,7 +218,7 @@ def refuse_mixing(settings: Settings, sources: Sequence[LogSource]) -> None:
         )
 
 
-def _columns(pairs: list[str]) -> dict[str, str]:
+def _column_options(pairs: list[str]) -> dict[str, str]:
     columns = {}
     for pair in pairs:
         field, equals, name = pair.partition("=")

@@ -34,14 +34,15 @@ def store_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     """Add sources as `add_sources` does, and remove those that they take over."""
     replaced = [source.path for source in _taken_over(settings.sources, sources)]
     return change(
-        settings, lambda text: _without(_with_sources(text, sources), replaced, settings.state)
+        settings,
+        lambda text: _without_sources(_with_sources(text, sources), replaced, settings.state),
     )
 
 
 def remove_sources(settings: Settings, sources: Sequence[LogSource]) -> Settings:
     """Remove sources from settings.toml; return the new settings."""
     paths = [source.path for source in sources]
-    return change(settings, lambda text: _without(text, paths, settings.state))
+    return change(settings, lambda text: _without_sources(text, paths, settings.state))
 
 
 def with_sources(
@@ -87,7 +88,7 @@ def _taken_over(listed: Sequence[LogSource], new: Sequence[LogSource]) -> list[L
     ]
 
 
-def _without(text: str, paths: Sequence[str], state: Path) -> str:
+def _without_sources(text: str, paths: Sequence[str], state: Path) -> str:
     """Return the text without the sources of these paths, which may be relative to `state`."""
     from temporal_assets.settings.sources import full_path
 

@@ -51,7 +51,9 @@ def _asset(
         def make(installation: Installation, day: dt.date) -> Steps[Publications]:
             part = yield from _make(installation, asset, day)
             if day in plotted:
-                part = replace(part, metadata={**part.metadata, **_shown(installation, asset, day)})
+                part = replace(
+                    part, metadata={**part.metadata, **_picture_and_rows(installation, asset, day)}
+                )
             return {asset: part}
 
         rows = partial(staleness.published_rows, installation.store)
@@ -67,7 +69,7 @@ def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Publica
     return Publication(result.manifest, metadata.of_derived(result))
 
 
-def _shown(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
+def _picture_and_rows(installation: Installation, asset: str, day: dt.date) -> dict[str, Any]:
     """Return a picture and some rows of a day."""
     if asset == "page_views":
         drawn = metadata.views_plot(installation, day)

@@ -76,7 +76,7 @@ def details(installation: Installation, asset: str, day: dt.date, *, plots: bool
     return shown | picture(installation, asset, day) | sample(installation, asset, day)
 
 
-def _of_curves(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
+def _curves_metadata(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return numbers of pages by the outcome of their fit, and plots of curves."""
     rows = _rows(installation, "interest_curves", day, _REASONS)
     pages = sum(row["pages"] for row in rows)
@@ -112,7 +112,7 @@ def _examples(installation: Installation, day: dt.date) -> _Metadata:
     }
 
 
-def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
+def _labels_metadata(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return shares of labels, their agreement, and a plot of concentration."""
     rows = _rows(installation, "page_labels", day, _PAIRS)
     pages = sum(row["pages"] for row in rows)
@@ -148,7 +148,7 @@ def _of_labels(installation: Installation, day: dt.date, plots: bool) -> _Metada
     return shown | {"pages_by_concentration": dg.MetadataValue.md(drawn(chart))}
 
 
-def _of_policy(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
+def _policy_metadata(installation: Installation, day: dt.date, plots: bool) -> _Metadata:
     """Return the numbers of entries in the policy by kind, and its size."""
     del plots  # numbers say it all
     rows = _rows(installation, "crawl_policy", day, _ENTRIES)
@@ -165,23 +165,23 @@ def _rows(installation: Installation, asset: str, day: dt.date, query: str) -> l
     return installation.engine.rows(query, {asset: installation.store.files(asset, day)})
 
 
-def _of_lists(asset: str) -> Callable[[Installation, dt.date, bool], _Metadata]:
+def _lists_metadata(asset: str) -> Callable[[Installation, dt.date, bool], _Metadata]:
     return lambda installation, day, _plots: site_metadata.details(installation, asset, day)
 
 
 _DETAILS: Final[Mapping[str, Callable[[Installation, dt.date, bool], _Metadata]]] = {
-    "interest_curves": _of_curves,
+    "interest_curves": _curves_metadata,
     "calibration": calibration_metadata.details,
-    "page_labels": _of_labels,
-    "crawl_policy": _of_policy,
+    "page_labels": _labels_metadata,
+    "crawl_policy": _policy_metadata,
     "early_labels": early_metadata.details,
     "page_traffic": pattern_metadata.of_traffic,
     "url_patterns": pattern_metadata.of_patterns,
     "pattern_ranks": pattern_metadata.of_ranks,
-    "site_scores": _of_lists("site_scores"),
-    "section_scores": _of_lists("section_scores"),
-    "news_prefixes": _of_lists("news_prefixes"),
-    "site_changes": _of_lists("site_changes"),
+    "site_scores": _lists_metadata("site_scores"),
+    "section_scores": _lists_metadata("section_scores"),
+    "news_prefixes": _lists_metadata("news_prefixes"),
+    "site_changes": _lists_metadata("site_changes"),
     "crawl_simulation": simulation_metadata.of_orders,
     "timely_simulation": simulation_metadata.of_strategies,
     "seed_evaluation": evaluation_metadata.of_lists,

@@ -57,10 +57,10 @@ def with_counts(
 
     `moment` is the time of the whole file, for rows without one.
     """
-    time = _each(columns.date, lambda text: _moment(text, zone))
+    time = _numbers_of(columns.date, lambda text: _moment(text, zone))
     if moment is not None:
         time[columns.date.start < 0] = moment
-    views, visitors, transits = (_each(column, _number) for column in columns.numbers)
+    views, visitors, transits = (_numbers_of(column, _number) for column in columns.numbers)
     wrong = np.zeros(len(records), np.bool_)
     for column, values in zip(columns.numbers, (views, visitors, transits), strict=True):
         wrong |= (values == UNKNOWN) & _is_given(column)
@@ -84,7 +84,7 @@ def _is_given(column: Column) -> NDArray[np.bool_]:
     return np.asarray(column.stop > column.start) & (column.start >= 0)
 
 
-def _each(column: Column, read: Callable[[bytes], int]) -> Offsets:
+def _numbers_of(column: Column, read: Callable[[bytes], int]) -> Offsets:
     """Return the numbers of a column, each distinct text read once; UNKNOWN for empty rows."""
     encoded = encode(column, np.arange(len(column)))
     values = [UNKNOWN, *map(read, to_list(encoded.distinct))]

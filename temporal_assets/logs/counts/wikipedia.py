@@ -70,11 +70,11 @@ def host_of(code: bytes) -> bytes:
 
 def as_pageviews(records: Records) -> Records:
     """Return records of pageviews with hosts for domain codes and URL paths for titles."""
-    host = _each(records.host, host_of, len(records))
+    host = _changed_column(records.host, host_of, len(records))
     reason = records.reason.copy()
     # A code that is not known, and `-` where no title could be read.
     reason[(reason == Reject.NONE) & (host.stop <= host.start)] = Reject.NO_HOST
-    target = _each(records.target, _path_of, len(records))
+    target = _changed_column(records.target, _path_of, len(records))
     reason[(reason == Reject.NONE) & (target.start < 0)] = Reject.BAD_URL
     return replace(records, host=host, target=target, reason=reason)
 
@@ -93,9 +93,9 @@ def as_clickstream(records: Records, host: str) -> Records:
     every = len(records)
     return replace(
         records,
-        host=_each(records.target, lambda _: host.encode(), every),
-        target=_each(records.target, _path_of, every),
-        referrer=_each(records.referrer, referrer, every),
+        host=_changed_column(records.target, lambda _: host.encode(), every),
+        target=_changed_column(records.target, _path_of, every),
+        referrer=_changed_column(records.referrer, referrer, every),
     )
 
 
@@ -108,7 +108,7 @@ def _path_of(title: bytes) -> bytes:
     return _PATH + text.encode("utf-8", "surrogateescape")
 
 
-def _each(column: Column | None, change: Callable[[bytes], bytes], rows: int) -> Column:
+def _changed_column(column: Column | None, change: Callable[[bytes], bytes], rows: int) -> Column:
     """Return a column with each distinct value changed; what becomes empty has no value."""
     if column is None:
         nothing = np.full(rows, -1, np.int64)

@@ -65,7 +65,7 @@ class ColumnRoles:
         if column is not None:
             self.of[column.index] = slot
 
-    def _at(self, *slots: Slot) -> int:
+    def _first_column_of(self, *slots: Slot) -> int:
         """Return the first column that has one of some fields, or 0."""
         return min((i for i, slot in self.of.items() if slot in slots), default=0)
 
@@ -113,7 +113,7 @@ class ColumnRoles:
 
         A column of zeros is no status.
         """
-        place = self._at(Slot.REQUEST, Slot.TARGET)
+        place = self._first_column_of(Slot.REQUEST, Slot.TARGET)
         columns = [
             column
             for column in self._free()
@@ -203,7 +203,7 @@ class ColumnRoles:
 
     def _forwarded_of_nobody(self) -> None:
         """Assign an empty quoted field behind the agent to X-Forwarded-For."""
-        place = self._at(Slot.AGENT)
+        place = self._first_column_of(Slot.AGENT)
         if Slot.FORWARDED in self.of.values() or not place:
             return
         behind = self.columns[place + 1 : place + 2]
@@ -251,7 +251,7 @@ class ColumnRoles:
 
     def _is_machine(self, column: SampleColumn) -> bool:
         """Return True if a host column is a log shipper's machine, by a time or tag beside it."""
-        if column.index > self._at(Slot.ADDRESS):
+        if column.index > self._first_column_of(Slot.ADDRESS):
             return False
         before, behind = self.columns[: column.index][-1:], self.columns[column.index + 1 :][:1]
         is_dated = any(sum(are_times(c.values)) or c.is_mostly(fully(CLOCK_TEXT)) for c in before)

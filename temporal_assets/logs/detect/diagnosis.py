@@ -208,7 +208,7 @@ def why_unknown(source: LogSource, head: bytes) -> str:
     tried = ", ".join(FORMATS)
     sample = without_comments(first_lines(head, INFERRED_LINES))
     if first.startswith(b"{"):
-        return _why_unknown_json(first) + _by_values(_values_of_json(sample))
+        return _why_unknown_json(first) + _options_by_values(_values_of_json(sample))
     if _ARRAY.match(first):
         return f"a JSON array: {_ONE_A_LINE.format('.[]')}"
     for fmt in table_formats(first):
@@ -216,18 +216,20 @@ def why_unknown(source: LogSource, head: bytes) -> str:
             why = _why_no_table(source, first, fmt.separator)
             values = tables.values_of(sample, fmt.separator)
             names = tables.columns_of(first, fmt.separator, source.columns)
-            hint = why and (_by_values(values) or _by_names(source, names, values))
+            hint = why and (_options_by_values(values) or _options_by_names(source, names, values))
             return f"{why}{hint}" if why else f"{what}; {_UNNAMED}. {_ADVICE}"
     return f"{what}; tried {tried}. {_ADVICE}"
 
 
-def _by_values(values: Mapping[str, Sequence[str]]) -> str:
+def _options_by_values(values: Mapping[str, Sequence[str]]) -> str:
     """Return options to try, inferred from the values of columns, or an empty text."""
     options = suggested(values)
     return f". By their values: {options} (--dry-run shows what comes of it)" if options else ""
 
 
-def _by_names(source: LogSource, names: Sequence[str], values: Mapping[str, Sequence[str]]) -> str:
+def _options_by_names(
+    source: LogSource, names: Sequence[str], values: Mapping[str, Sequence[str]]
+) -> str:
     """Return options to try, inferred from the names of columns, or an empty text."""
     if by_number(source.columns):
         return ""

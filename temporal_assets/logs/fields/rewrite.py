@@ -88,7 +88,7 @@ def with_hosts(records: Records, scheme: str) -> Records:
     """Put the scheme before pages that begin with their host, as in reports about many sites."""
     target = records.target
     hosted = _begin_with_host(target.data, target.start, target.stop)
-    return replace(records, target=_behind(f"{scheme}://", target, hosted))
+    return replace(records, target=_with_prefix(f"{scheme}://", target, hosted))
 
 
 @loop
@@ -107,10 +107,10 @@ def _begin_with_host(data: Bytes, start: Offsets, stop: Offsets) -> NDArray[np.i
 
 
 def _prefixed(column: Column, prefix: str, *, dotted: bool) -> Column:
-    return _behind(prefix, column, _bare(column.data, column.start, column.stop, dotted))
+    return _with_prefix(prefix, column, _bare(column.data, column.start, column.stop, dotted))
 
 
-def _behind(prefix: str, column: Column, bare: NDArray[np.int32]) -> Column:
+def _with_prefix(prefix: str, column: Column, bare: NDArray[np.int32]) -> Column:
     """Return the values of a column, with the prefix before those that are marked."""
     rest = Column(column.data, np.maximum(column.start, 0), np.maximum(column.stop, 0))
     joined = concatenate(from_values([b"", prefix.encode()]), bare, rest)

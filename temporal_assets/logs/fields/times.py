@@ -298,7 +298,7 @@ def localise(times: Offsets, naive: NDArray[np.bool_], zone: ZoneInfo, before: i
     rows = np.flatnonzero(naive & (times != BAD))
     if zone.key == "UTC" or not rows.size:
         return
-    first, second = _of_each(times[rows], partial(_offsets, zone=zone))
+    first, second = _offsets_of_times(times[rows], partial(_offsets, zone=zone))
     chosen = first.copy()
     repeated = np.flatnonzero(first > second)
     if repeated.size:
@@ -314,7 +314,7 @@ def last_repeated(times: Offsets, zone: ZoneInfo) -> int:
     """Return the last UTC time that lies in an hour that the zone's clocks repeat, or BAD."""
     if zone.key == "UTC":
         return BAD
-    first, second = _of_each(times, lambda time: _offsets(_local(time, zone)[0], zone))
+    first, second = _offsets_of_times(times, lambda time: _offsets(_local(time, zone)[0], zone))
     rows = np.flatnonzero(first > second)
     return int(times[rows[-1]]) if rows.size else BAD
 
@@ -323,11 +323,13 @@ def clocks(times: Offsets, zone: ZoneInfo) -> Offsets:
     """Return what a zone's clocks show at UTC times, in microseconds since they showed 1970."""
     if zone.key == "UTC":
         return times
-    offset, _ = _of_each(times, lambda time: (_local(time, zone)[0] - time, 0))
+    offset, _ = _offsets_of_times(times, lambda time: (_local(time, zone)[0] - time, 0))
     return times + offset
 
 
-def _of_each(times: Offsets, offsets: Callable[[int], tuple[int, int]]) -> tuple[Offsets, Offsets]:
+def _offsets_of_times(
+    times: Offsets, offsets: Callable[[int], tuple[int, int]]
+) -> tuple[Offsets, Offsets]:
     """Return both results of `offsets` for every time.
 
     Offsets change at whole minutes, and not twice within a day, so that the function is called once

@@ -44,7 +44,7 @@ class Clients:
         for period in distinct_numbers(periods).tolist():
             chosen = periods == period
             codes, present = encode_keys(who[chosen].astype(np.int64))
-            client[chosen] = self._of_values(period, distinct, agent, present)[codes]
+            client[chosen] = self._pseudonyms_of(period, distinct, agent, present)[codes]
         return client
 
     @staticmethod
@@ -59,7 +59,7 @@ class Clients:
         address_of, agent_of = (keys >> _AGENT_BITS) - 1, (keys & (2**_AGENT_BITS - 1)) - 1
         return pair, take(address, address_of), take(agent.distinct, agent_of)
 
-    def _of_values(
+    def _pseudonyms_of(
         self, period: int, address: Column, agent: Column | None, present: Offsets
     ) -> Offsets:
         """Return pseudonyms of the distinct clients in `present`; -1 is a line without address."""

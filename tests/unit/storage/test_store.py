@@ -379,14 +379,14 @@ def test_a_batch_that_is_cut_short_leaves_whole_days(
     days = [DAY - dt.timedelta(n) for n in range(3)]
     for day in days:
         publish(store, day, views(day, x=1))
-    calls, real = iter(range(100)), storage_together._each
+    calls, real = iter(range(100)), storage_together._each_in_parallel
 
     def cut(*given: object) -> None:
         if next(calls) == moment:
             raise OSError("cut")
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(storage_together, "_each", cut)
+    monkeypatch.setattr(storage_together, "_each_in_parallel", cut)
     with suppress(OSError), together(store) as batch:
         for day in days:
             publish(batch, day, views(day, x=2))
