@@ -205,9 +205,8 @@ def test_a_beginning_stays_superseded_under_other_settings(state: Path, folder: 
 def test_files_still_being_written_wait(state: Path, folder: Path) -> None:
     logs.write(folder / "settled.log", logs.day_of_lines(DAY), minutes_old=10)
     logs.write(folder / "growing.log", logs.day_of_lines(DAY), minutes_old=0)
-    pending = Inventory.load(settings_of(state, folder)).pending(
-        settings_of(state, folder), settled=dt.timedelta(minutes=1)
-    )
+    settings = settings_of(state, folder)
+    pending = pending_files(Inventory.load(settings), settings, settled=dt.timedelta(minutes=1))
     assert [item.path.name for item in pending] == ["settled.log"]
 
 
