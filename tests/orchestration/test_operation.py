@@ -17,7 +17,7 @@ import yaml
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.read.paths import STATE_MARK
-from temporal_assets.operate.home import prepare_home
+from temporal_assets.operate.home import prepare_home, template
 from temporal_assets.settings import SettingsError, load_settings
 from tests import logs
 from tests.orchestration.conftest import Project
@@ -50,7 +50,7 @@ def test_the_home_holds_everything_of_dagster(state: Path) -> None:
 
 def _as_released_before(home: Path) -> str:
     """`dagster.yaml` as it was written once: with the place of its own folder."""
-    text = (Path(home.__file__).parents[2] / "dagster.yaml").read_text("utf-8")
+    text = template().read_text("utf-8")
     return text.replace("temporal_state/dagster", str(home))
 
 
