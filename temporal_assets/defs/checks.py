@@ -1,9 +1,9 @@
 """Asset checks: the rules of the contracts, and the state of the log files.
 
 Invariants block: what is downstream is not built in the same run, and crawlers go on with the
-policy before. Drifts warn. A run over
-several days judges each of them; Dagster keeps one result per check and run, which lists the days
-that did not pass. Executed on their own, from the UI, the checks judge the newest days.
+policy before. Drifts warn. A run over several days judges each of them; Dagster keeps one result
+per check and run, which lists the days that did not pass. Executed on their own, from the UI, the
+checks judge the newest days. Not here: measuring and judging (`quality`).
 """
 
 # No `from __future__ import annotations`: Dagster evaluates the annotations of its functions.
