@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from temporal_assets.days.daily import DERIVED, build_derived, build_requests
+from temporal_assets.days.asset_names import DERIVED
+from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.settings import load_settings
