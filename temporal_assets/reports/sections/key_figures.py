@@ -15,7 +15,7 @@ from temporal_assets.core.numerics.proportions import lower_bound, upper_bound
 from temporal_assets.reports.document import Figure, Tone
 from temporal_assets.reports.sections.front_facts import Front
 from temporal_assets.reports.sections.lists import METHODS
-from temporal_assets.reports.sections.timely import delay_span, hours
+from temporal_assets.reports.sections.timely import STRATEGIES, delay_span, hours
 from temporal_assets.reports.sections.wording import Row, counted, percent
 
 _WEEK: Final = 7
@@ -155,7 +155,7 @@ def _fetched(row: Row) -> str:
 
 
 def _interest_left(facts: Front) -> Figure:
-    """Return the key figure: share of interest that is still to come at the fetch."""
+    """Return the key figure: share of interest still to come, beside the best other strategy."""
     title = "Interest left at fetch"
     rows = {row["strategy"]: row for row in _latest_crawl(facts.timely)}
     ours = rows.get("ours")
@@ -165,11 +165,14 @@ def _interest_left(facts: Front) -> Figure:
     note, few = _bounds(mine), ours["temporal"] < _FEW_BORN
     if few:
         note += f", with {_born(ours)}: too few to compare"
-    if "baseline" not in rows:
+    others = [row for name, row in rows.items() if name not in ("ours", "split")]
+    if not others:
         return Figure(title, percent(mine[0]), note)
-    theirs = _remaining(rows["baseline"])
+    best = max(others, key=lambda row: row["remaining"])
+    theirs = _remaining(best)
     tone = PLAIN if few else _tone(mine, theirs)
-    return Figure(title, percent(mine[0]), f"{note}; list in use {_share_and_bounds(theirs)}", tone)
+    name = STRATEGIES[best["strategy"]][0]
+    return Figure(title, percent(mine[0]), f"{note}; {name} {_share_and_bounds(theirs)}", tone)
 
 
 def _born(row: Row) -> str:

@@ -352,14 +352,14 @@ def _best(own: Sequence[Row]) -> str:
     """Return a sentence on the list with the largest F of a trial, and on that as used."""
     best = max(own, key=lambda row: row["f"])
     used = max((row for row in own if row["is_used"]), key=lambda row: row["f"])
-    beside = f"{_named(used)} is the best, {used['f']:.3f} ({_interval(used, 'f')})"
+    beside = f"{_named(used)} have the largest F, {used['f']:.3f} ({_interval(used, 'f')})"
     head = f"{best['label'].capitalize()} pages, {trial_in_words(best)}"
     says = f"{head}: of the lists as they are {beside}."
     if best["f"] <= used["f"]:
         return says
     what = "threshold" if best["method"] == "prefixes" else "length"
     return (
-        f"{says} {_named(best)} at {what} {best['setting']:g} would have had {best['f']:.3f}, which"
+        f"{says} At {what} {best['setting']:g} {_named(best)} would have had {best['f']:.3f}, which"
         " only hindsight says."
     )
 

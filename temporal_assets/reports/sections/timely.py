@@ -57,7 +57,7 @@ def timely_crawls(rows: Sequence[Row], missing: Missing | None = None) -> Sectio
     )
 
 
-_STRATEGIES: Final = {
+STRATEGIES: Final = {
     "baseline": ("list in use", 5),
     "breadth_first": ("breadth first", 4),
     "page_rank": ("PageRank", 0),
@@ -92,7 +92,7 @@ def _least_budget_sentence(trial_rows: Sequence[Row]) -> str:
     return (
         f"{beginning} ours still finds {percent(few['ours']['temporal_remaining'])}"
         f" of the interest in"
-        f" the {counted(head['temporal'], 'temporal page')} to come, {_STRATEGIES[best][0]}"
+        f" the {counted(head['temporal'], 'temporal page')} to come, {STRATEGIES[best][0]}"
         f" {percent(others[best])}.{_lead_sentence(few)}"
     )
 
@@ -108,7 +108,7 @@ def _lead_sentence(few: Mapping[str, Row]) -> str:
     verdict = "ahead of" if low > 0 else "it LOSES to" if high < 0 else "level with"
     lead = -100 * best["remaining_less_ours"]
     return (
-        f" By all pages {verdict} {_STRATEGIES[best['strategy']][0]}: {signed(lead)} points (95 %:"
+        f" By all pages {verdict} {STRATEGIES[best['strategy']][0]}: {signed(lead)} points (95 %:"
         f" {signed(100 * low)} to {signed(100 * high)})."
     )
 
@@ -116,7 +116,7 @@ def _lead_sentence(few: Mapping[str, Row]) -> str:
 def budgets(trial_rows: Sequence[Row]) -> Chart:
     """Return a chart of the interest in temporal pages still to come at the fetch, by budget."""
     series = []
-    for name, (title, colour) in _STRATEGIES.items():
+    for name, (title, colour) in STRATEGIES.items():
         points = sorted(
             (row for row in trial_rows if row["strategy"] == name),
             key=lambda row: row["fetches_per_hour"],
@@ -159,7 +159,7 @@ def _strategies(trial_rows: Sequence[Row]) -> Table:
         ),
         tuple(
             (
-                _STRATEGIES[row["strategy"]][0],
+                STRATEGIES[row["strategy"]][0],
                 *(row[n] for n in ("fetches_per_hour", "remaining")),
                 _less_ours(row),
                 *(row[n] for n in ("temporal_remaining", "temporal_fetched")),
