@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,20 @@ def test_a_command_that_is_ended_says_so_with_130(state: Path, ending: str) -> N
     assert process.stderr
     assert process.stderr.readline().startswith("Writing 60 days")
     _end(process, number)
+
+
+def test_a_command_ends_after_what_was_left_to_do_at_its_end() -> None:
+    """Objects are not freed one by one, but output is written and exit functions are called."""
+    program = (
+        "import atexit, sys\n"
+        "from temporal_assets.cli import app, main\n"
+        "app.app = lambda: (atexit.register(print, 'last words'), sys.exit(3))\n"
+        "main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("last words\n", "", 3)
 
 
 @pytest.mark.slow
