@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.days.counts import DayCounts
 from temporal_assets.days.requests import DayRequests
+from temporal_assets.engines.batches import write_empty
 from temporal_assets.landing.landed_files import LandedFile
 from temporal_assets.logs.read.records import remedy
 from temporal_assets.settings import Settings
@@ -66,6 +67,10 @@ def losses_of_day(day_requests: DayRequests, counts: DayCounts | None) -> list[L
 
 def write_rejects(day: dt.date, losses: Sequence[Loss], scratch: Path) -> Path:
     """Write the rows of `rejects` as Parquet and return the path."""
+    path = scratch / "rejects.parquet"
+    schema = contracts.table("rejects").arrow_schema
+    if not losses:
+        return write_empty(schema, path, "zstd")
     ordered = sorted(losses, key=lambda loss: (loss.file, loss.kind, loss.reason, loss.lines))
     rows = [
         {
@@ -79,8 +84,6 @@ def write_rejects(day: dt.date, losses: Sequence[Loss], scratch: Path) -> Path:
         }
         for loss in ordered
     ]
-    path = scratch / "rejects.parquet"
-    schema = contracts.table("rejects").arrow_schema
     pq.write_table(pa.Table.from_pylist(rows, schema), path, compression="zstd", store_schema=False)
     return path
 

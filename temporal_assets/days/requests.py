@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from temporal_assets import contracts
 from temporal_assets.contracts import Table, passing
 from temporal_assets.engines.base import Inputs, Statement
+from temporal_assets.engines.batches import write_empty
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.engines.statements import Steps
 from temporal_assets.landing.segments import SCHEMA
@@ -48,6 +49,8 @@ class DayRequests:
     def robots(self) -> Mapping[str, int]:
         """Number of pages left out, by reason, sorted by reason."""
         clients = whole_table(self.bots, ["reason", "pages"])
+        if not len(clients):
+            return {}
         pages = clients.group_by("reason").aggregate([("pages", "sum")]).to_pylist()
         return dict(sorted((row["reason"], row["pages_sum"]) for row in pages))
 
@@ -80,9 +83,7 @@ def _segments(groups: Sequence[Sequence[str]], scratch: Path) -> Steps[tuple[lis
     Only files whose times overlap can share lines, so only they are compared.
     """
     if not groups:
-        empty = scratch / "empty.parquet"
-        pq.write_table(SCHEMA.empty_table(), empty, store_schema=False)
-        return [str(empty)], 0
+        return [str(write_empty(SCHEMA, scratch / "empty.parquet"))], 0
     paths: list[str] = []
     for n, group in enumerate(groups):
         is_alone = len(group) == 1

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from temporal_assets.contracts import COUNTS, NUMBERED_COUNTS, TRANSITS, URLS, Table
 from temporal_assets.engines.base import Statement
+from temporal_assets.engines.batches import write_empty
 from temporal_assets.engines.statements import Steps
 from temporal_assets.logs.urls.canonical import SITE
 from temporal_assets.storage.manifest import Manifest
@@ -65,6 +64,4 @@ def count_inputs(store: Store, days: Iterable[Manifest], out: Path) -> dict[str,
 
 def no_counts(table: Table, out: Path) -> list[str]:
     """Write an empty file of a table into `out`, for statements that read the table."""
-    path = out / f"no_{table.name}.parquet"
-    pq.write_table(table.arrow_schema.empty_table(), path, store_schema=False)
-    return [str(path)]
+    return [str(write_empty(table.arrow_schema, out / f"no_{table.name}.parquet"))]

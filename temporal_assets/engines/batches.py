@@ -10,6 +10,7 @@ import datetime as dt
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -120,6 +121,20 @@ def spill(
     ) as writer:
         for group in even(batches, schema, group_rows):
             writer.write_table(group, row_group_size=group_rows)
+
+
+def write_empty(schema: pa.Schema, path: Path, compression: str = "snappy") -> Path:
+    """Write a Parquet file without rows, and return its path; small days need several each."""
+    path.write_bytes(_without_rows(schema, compression))
+    return path
+
+
+@cache
+def _without_rows(schema: pa.Schema, compression: str) -> bytes:
+    file = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), file, compression=compression, store_schema=False)
+    written: bytes = file.getvalue().to_pybytes()
+    return written
 
 
 def even(

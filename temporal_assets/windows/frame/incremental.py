@@ -12,15 +12,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Int64s
+from temporal_assets.engines.batches import write_empty
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.partition_errors import DamagedPartition
@@ -152,10 +151,5 @@ def days_seen(pages: ParquetRows) -> Int64s:
 def _files(job: Job, daily: str, name: str, manifests: list[Manifest]) -> list[str]:
     """Return the files of the manifests, or one empty file: engines need at least one."""
     files = [path for manifest in manifests for path in job.store.paths(manifest)]
-    return files or [str(_empty(job.out / f"{name}.parquet", daily))]
-
-
-def _empty(path: Path, asset: str) -> Path:
-    schema = contracts.table(asset).arrow_schema
-    pq.write_table(schema.empty_table(), path, store_schema=False)
-    return path
+    schema = contracts.table(daily).arrow_schema
+    return files or [str(write_empty(schema, job.out / f"{name}.parquet"))]

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import pyarrow.parquet as pq
-
 from temporal_assets import contracts
+from temporal_assets.engines.batches import write_empty
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
@@ -44,10 +43,7 @@ def compared_day(manifest: Manifest) -> dt.date | None:
 
 
 def _empty(folder: Path) -> Path:
-    path = folder / "no_earlier_list.parquet"
-    schema = contracts.SITE_SCORES.arrow_schema
-    pq.write_table(schema.empty_table(), path, store_schema=False)
-    return path
+    return write_empty(contracts.SITE_SCORES.arrow_schema, folder / "no_earlier_list.parquet")
 
 
 SITE_CHANGES: Final = WindowAsset(
