@@ -14,9 +14,9 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from temporal_assets import contracts
 from temporal_assets.contracts import Drift, Rule, Severity
@@ -27,6 +27,9 @@ from temporal_assets.quality.wording import compared
 from temporal_assets.reports.text import shown
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of, is_as_written, sealed, unsealed
+
+_REMEMBERED: Final = 1 << 11
+"""Number of files kept parsed in memory, each of a few kB: every step reads those of its days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def record(
 def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
     """Return the judgements of exactly this content; none if it has not been judged."""
     try:
-        fields = unsealed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
+        fields = _parsed(_path(state, manifest.asset, manifest.day).read_text("utf-8"))
         if fields["digest"] != manifest.digest:
             return ()
         rules = _rules(manifest.asset)
@@ -105,6 +108,12 @@ def read(state: Path, manifest: Manifest) -> tuple[Judgement, ...]:
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return ()  # one that cannot be read is no verdict
+
+
+@lru_cache(_REMEMBERED)
+def _parsed(text: str) -> Mapping[str, Any]:
+    """Return the fields of a file of judgements. Raises `ValueError` if it is damaged."""
+    return unsealed(text)
 
 
 def missing(state: Path, manifest: Manifest) -> frozenset[str]:
@@ -145,11 +154,11 @@ def _question(check: Rule | Drift) -> str:
     return digest_of(repr(replace(check, protects="", remedy="")))  # whatever is said about it
 
 
-def _is_asked(fields: dict[str, Any], rules: Mapping[str, str]) -> bool:
-    """Return True if a judgement is of its check's present definition; pops the digest of it."""
+def _is_asked(fields: Mapping[str, Any], rules: Mapping[str, str]) -> bool:
+    """Return True if a judgement is of its check's present definition."""
     if "rule" not in fields:  # of a release that did not keep it
         return bool(fields["passed"])
-    return bool(fields.pop("rule") == rules.get(fields["check"]))
+    return bool(fields["rule"] == rules.get(fields["check"]))
 
 
 def _fields(judgement: Judgement) -> Mapping[str, Any]:
@@ -161,7 +170,8 @@ def _fields(judgement: Judgement) -> Mapping[str, Any]:
 
 def _as_kept(fields: Mapping[str, Any]) -> dict[str, Any]:
     measured = tuple((str(name), number) for name, number in fields.get("measured", ()))
-    return {**fields, "measured": measured}
+    kept = {name: value for name, value in fields.items() if name != "rule"}
+    return {**kept, "measured": measured}
 
 
 def _message(check: Rule | Drift, finding: Finding) -> str:
