@@ -297,7 +297,9 @@ def _as_agreed(text: str, table: Table) -> str:
 def _copy(text: str, table: Table, target: Path) -> str:
     return (
         f"COPY ({text}) TO {literal(str(target))} "  # SQL: a statement of ours, numbers
-        f"(FORMAT parquet, {_packing(table)}, ROW_GROUP_SIZE {_group_rows(table)})"
+        # Nobody sees the file before it is whole: no other name is needed while it is written.
+        f"(FORMAT parquet, {_packing(table)}, ROW_GROUP_SIZE {_group_rows(table)},"
+        " USE_TMP_FILE false)"
     )
 
 
