@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import chain, groupby
 from typing import Any, Final
 
 import dagster as dg
@@ -26,7 +27,7 @@ from temporal_assets.defs.partitions import days_of, in_words
 from temporal_assets.defs.publications import Attempts, Publication, Publications
 from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
-from temporal_assets.engines.batches import SMALL_ROWS, small_batches
+from temporal_assets.engines.batches import SMALL_ROWS, in_order, small_batches
 from temporal_assets.engines.statements import Steps, run, run_together
 from temporal_assets.machine.troubles import sentence_of
 from temporal_assets.ops import catalogue
@@ -184,21 +185,29 @@ def _attempts(
     days: Sequence[dt.date],
     rows: Callable[[dt.date], int] | None,
 ) -> Generator[Publications | Exception]:
-    """Yield the publications of each day, or the error, in the order of the days."""
+    """Yield the publications of each day, or the error, in the order of the days.
+
+    Several batches of small days are built at once.
+    """
     if rows is None:
         yield from (_attempt(make, installation, day) for day in days)
         return
-    for batch in small_batches(days, rows):
-        if len(batch) == 1:
-            yield _attempt(make, installation, batch[0])
+    of_batch = partial(_attempt_together, installation, make)
+    threads = installation.settings.engine.used_threads
+    for is_alone, batches in groupby(small_batches(days, rows), lambda batch: len(batch) == 1):
+        if is_alone:
+            yield from (_attempt(make, installation, day) for (day,) in batches)
         else:
-            yield from _attempt_together(installation, make, batch)
+            yield from chain.from_iterable(in_order(of_batch, batches, threads))
 
 
 def _attempt_together(
     installation: Installation, make: Make, days: Sequence[dt.date]
 ) -> Sequence[Publications | Exception]:
-    """Build small days and publish them at once; each is published completely or not at all."""
+    """Build small days and publish them at once; each is published completely or not at all.
+
+    Threads may build several such batches side by side.
+    """
     attempts: list[Publications | Exception] = []
     try:
         with together(installation.store) as store:
