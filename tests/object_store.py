@@ -43,6 +43,8 @@ class ObjectStore:
         """Number of requests by kind: LIST, GET, HEAD, PUT, DELETE, POST."""
         self.keys_read: list[str] = []
         """Keys of GET requests, in their order."""
+        self.bytes_read = 0
+        """Bytes of objects in answers."""
         self.fault: Fault = lambda _method, _path: None
         self.after: Callable[[str, str], None] = lambda _method, _path: None
         """Called behind the answer to a request, before the client has it; may hang up."""
@@ -86,6 +88,9 @@ class ObjectStore:
             start(f"{status} {code}", [("Content-Type", "application/xml")])
             return [f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()]
         answer: Iterable[bytes] = self._app(environ, start)
+        if method == "GET" and not is_listing:
+            answer = list(answer)
+            self.bytes_read += sum(map(len, answer))
         try:
             self.after(method, path)
         except ConnectionError:

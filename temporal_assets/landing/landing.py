@@ -54,6 +54,7 @@ from temporal_assets.landing.source_files import (
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
 from temporal_assets.logs.read.paths import STATE_MARK, is_packed
+from temporal_assets.logs.read.streams import can_be_divided
 from temporal_assets.machine.durable import make_folder, sync
 from temporal_assets.machine.locks import held
 from temporal_assets.machine.scratch import scratch_folder
@@ -413,14 +414,22 @@ def _large(items: Sequence[Pending]) -> int:
 def _shares(item: Pending, spread: Spread, large: int) -> list[Share]:
     """Return the shares of a file, each worth a task, so that all cores have work.
 
-    An object is one share: each task would download all of it.
+    An object that cannot be divided is one share: each task would download all of it.
     """
-    if isinstance(item.path, ObjectFile):
-        return [WHOLE]
     cores = getattr(spread, "cores", 1)
     count = max(1, min(_text_bytes(item) // _SHARE, -(-cores // max(1, large)), _MOST_SHARES))
     size = item.sighting.size
-    return [WHOLE] if count == 1 else [Share(n, count, size) for n in range(count)]
+    if count == 1 or (isinstance(item.path, ObjectFile) and not _is_divisible(item)):
+        return [WHOLE]
+    return [Share(n, count, size) for n in range(count)]
+
+
+def _is_divisible(item: Pending) -> bool:
+    """Return True if an object can be divided; who reads it says why it cannot be opened."""
+    try:
+        return item.source.format != "parquet" and can_be_divided(item.path)
+    except OSError:
+        return False
 
 
 def _is_still_there(item: Pending) -> bool:

@@ -40,7 +40,7 @@ from temporal_assets.logs.read.bzip2_blocks import DoubtError
 from temporal_assets.logs.read.fingerprint import TextDigest
 from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.memo import Memo
-from temporal_assets.logs.read.objects import LogPath, ObjectStoreError
+from temporal_assets.logs.read.objects import LogPath, ObjectFile, ObjectStoreError
 from temporal_assets.logs.read.records import Block, Records, Reject, remedy
 from temporal_assets.logs.read.splits import Edges, Range
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
@@ -327,6 +327,8 @@ class LogReader:
         """
 
         def read() -> Part | Unfit:
+            if self._same_object(item):
+                return Unfit.UNFIT
             head = self._head(item)
             if self.inventory.beginning_like(head) or self.lost:
                 return Unfit.UNFIT
@@ -465,6 +467,8 @@ class LogReader:
                 and stream.compressed_bytes < item.sighting.size
             ):
                 raise _ReplacedError  # it was copied away and emptied
+            if isinstance(item.opened, ObjectFile) and item.opened.is_replaced():
+                raise _ReplacedError
             content.close(pool)
             facts = _Facts.of(stream, fmt) if share.is_last or stream.part else None
             return Part(content, head, stream.version[0], facts, _Seam.of(stream, walk))

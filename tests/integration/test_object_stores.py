@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import random
 import re
 import shlex
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from temporal_assets.engines.base import Item, Result
 from temporal_assets.landing import landing, listings
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
+from temporal_assets.logs.read import fingerprint, objects, packed, streams
 from temporal_assets.logs.read.objects import ObjectFile, forget_listings
 from temporal_assets.machine import filesystems
 from temporal_assets.settings import load_settings
@@ -32,6 +35,7 @@ from tests.command_line import call
 from tests.integration.test_landing_spread import elsewhere
 from tests.logs import line
 from tests.object_store import BUCKET, ObjectStore, forget_connections, object_store
+from tests.packing import PACKERS
 
 URL = f"s3://{BUCKET}/site"
 
@@ -441,6 +445,94 @@ def test_other_processes_and_executors_fetch_objects(
     assert sorted(file.lines for file in report.landed) == [40] * 4
     assert sorted(store.keys_read) == [f"/{BUCKET}/site/{day}.log" for day in (1, 2, 3, 4)]
     assert not list(state.glob("tmp/**/*.object"))
+
+
+class Counting:
+    """`elsewhere` with room for several tasks, noting the bytes that each has fetched."""
+
+    cores = 4
+
+    def __init__(self, store: ObjectStore) -> None:
+        self.store = store
+        self.fetched: list[int] = []
+
+    def __call__(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        for item in items:
+            before = self.store.bytes_read
+            yield from elsewhere(function, [item])
+            self.fetched.append(self.store.bytes_read - before)
+
+
+@pytest.mark.parametrize("kind", ["plain", "bzip2", "zstd", "bgzf", "gzip"])
+def test_a_task_fetches_its_range_of_a_large_object(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(landing, "_SHARE", 1000)
+    monkeypatch.setattr(fingerprint, "BEGINNING", 1000)
+    monkeypatch.setattr(packed, "READ", 8 << 10)
+    monkeypatch.setattr(objects, "_OPEN_BYTES", 8 << 10)
+    monkeypatch.setattr(objects, "RANGE_BYTES", 16 << 10)
+    monkeypatch.setattr(streams, "HEAD_BYTES", 8 << 10)
+    noise = random.Random(1)
+    start = dt.datetime(2026, 1, 2, 8, tzinfo=dt.UTC)
+    texts = [
+        line(
+            start + dt.timedelta(seconds=n), f"/page/{noise.random()}", address=f"192.0.2.{n % 99}"
+        )
+        for n in range(12_000)
+    ]
+    text = "\n".join([*texts[:9000], "no line of a log", *texts[9000:], ""]).encode()
+    pieces = [text[at : at + 20_000] for at in range(0, len(text), 20_000)]
+    data = gzip.compress(text) if kind == "gzip" else PACKERS[kind](pieces)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.log").write_bytes(data)
+    store.put("site/a.log", data)
+    reports = {}
+    counting = Counting(store)
+    for name, place, spread in (
+        ("here", str(tmp_path / "logs"), None),
+        ("there", URL, counting),
+    ):
+        settings = load_settings(
+            tmp_path / name, sources=[{"path": place, "host": "www.example.com"}]
+        )
+        reports[name] = refresh(settings, spread=spread)
+    ours, theirs = (report.landed[0] for report in reports.values())
+    assert theirs.lines == 12_001
+    assert (theirs.id.partition("-")[0], theirs.size) == (ours.id.partition("-")[0], ours.size)
+    losses = [file.days[dt.date(2026, 1, 2)].losses for file in (ours, theirs)]
+    assert losses[0] == losses[1]
+    if kind == "gzip":
+        assert counting.fetched == [len(data)]
+    else:
+        assert len(counting.fetched) == 4
+        # Its range, the log's beginning twice, and what is asked for ahead.
+        assert max(counting.fetched) < len(data) / 4 + 120_000
+        assert sum(counting.fetched) < 2 * len(data)
+    assert not list((tmp_path / "there").glob("tmp/**/*.object"))
+
+
+def test_an_object_that_is_replaced_between_two_ranges_is_left_for_the_next_time(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "_SHARE", 1000)
+    monkeypatch.setattr(fingerprint, "BEGINNING", 1000)
+    store.put("site/a.log", day_of_log(1, 400))
+    settings = load_settings(tmp_path, sources=[{"path": URL, "host": "example.com"}])
+
+    class Replacing(Counting):
+        def __call__(
+            self, function: Callable[[Item], Result], items: Sequence[Item]
+        ) -> Iterator[Result]:
+            yield from elsewhere(function, items[:2])
+            store.put("site/a.log", day_of_log(2, 400))
+            yield from elsewhere(function, items[2:])
+
+    assert refresh(settings, spread=Replacing(store)).landed == ()
+    (file,) = refresh(settings, spread=Counting(store)).landed
+    assert list(file.days) == [dt.date(2026, 1, 2)]
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(50_000, marks=pytest.mark.long)])

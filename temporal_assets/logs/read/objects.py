@@ -43,6 +43,9 @@ _REMEMBERED_SECONDS: Final = 60
 _OPEN_BYTES: Final = 1 << 20
 """Bytes that are asked for at once where only the beginning of an object is wanted."""
 
+RANGE_BYTES: Final = 8 << 20
+"""Bytes that are asked for at once where a range of an object is wanted."""
+
 _ONE_ANSWER: Final = 32 << 20
 """Objects up to so many bytes come in one answer, and are of one version."""
 
@@ -95,10 +98,12 @@ class ObjectFile:
         """Return what the listing said."""
         return ObjectStat(0, self.size, self.mtime_ns)
 
-    def open(self, _mode: str = "rb") -> IO[bytes]:
-        """Open the object for reading parts of it."""
+    def open(self, _mode: str = "rb", ahead: int | None = None) -> IO[bytes]:
+        """Open the object for reading parts of it, with each of which `ahead` bytes are fetched."""
         with asked(self.url) as (fs, path):
-            return cast("IO[bytes]", fs.open(path, "rb", block_size=_OPEN_BYTES))
+            ahead = ahead or _OPEN_BYTES
+            file = fs.open(path, "rb", block_size=ahead, cache_type="readahead")
+        return cast("IO[bytes]", _OpenObject(self.url, file))
 
     def fetch(self, target: Path) -> None:
         """Copy the bytes into a local file.
@@ -108,15 +113,41 @@ class ObjectFile:
         """
         with asked(self.url, is_listing=False) as (fs, path):
             fs.get_file(path, str(target))
-            size = target.stat().st_size
-            if size != self.size or (size > _ONE_ANSWER and self._is_replaced(fs, path)):
-                raise FileNotFoundError(f"{self.url} was replaced while it was read")
+        size = target.stat().st_size
+        if size != self.size or (size > _ONE_ANSWER and self.is_replaced()):
+            raise FileNotFoundError(f"{self.url} was replaced while it was read")
 
-    def _is_replaced(self, fs: Any, path: str) -> bool:
-        """Return whether a large object, which comes in parts, changed between two of them."""
-        fs.invalidate_cache(path)
-        now = _object(self.url, fs.info(path))
+    def is_replaced(self) -> bool:
+        """Return whether an object, which came in parts, may have changed between two of them."""
+        with asked(self.url, is_listing=False) as (fs, path):
+            fs.invalidate_cache(path)
+            now = _object(self.url, fs.info(path))
         return (now.size, now.etag) != (self.size, self.etag)
+
+
+class _OpenObject:
+    """An object that is being read; its errors are ours."""
+
+    def __init__(self, url: str, file: IO[bytes]) -> None:
+        self._url = url
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        with asked(self._url, is_listing=False):
+            return self._file.read(size)
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        """Go to a byte."""
+        return self._file.seek(place, whence)
+
+    def tell(self) -> int:
+        """Return the place of the next byte."""
+        return self._file.tell()
+
+    def close(self) -> None:
+        """Forget what was fetched."""
+        self._file.close()
 
 
 LogPath = Path | ObjectFile

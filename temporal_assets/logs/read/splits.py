@@ -41,8 +41,12 @@ def kind_of(file: IO[bytes]) -> str | None:
     head = file.read(packed.READ)
     kind = packed.kind_of(head)
     if kind == "zstd":
-        head += file.read(_LOOKED_AT)
-        return kind if _BEGINNINGS[kind].search(head, 1) else None
+        while not (second := _BEGINNINGS[kind].search(head, 1)) and len(head) < _LOOKED_AT:
+            more = file.read(packed.READ)
+            if not more:
+                break
+            head += more
+        return kind if second else None
     if kind == "gzip":
         return "bgzf" if _BEGINNINGS["bgzf"].match(head) else None
     return {None: "plain", "bzip2": kind}.get(kind)

@@ -19,7 +19,7 @@ import numpy as np
 from blake3 import blake3
 
 from temporal_assets.core.numerics.compiled import loop
-from temporal_assets.logs.read import packed, splits
+from temporal_assets.logs.read import objects, packed, splits
 from temporal_assets.logs.read.fingerprint import DIGEST_BYTES, Fingerprint, TextDigest
 from temporal_assets.logs.read.json_array import array_lines
 from temporal_assets.logs.read.kernels import NEWLINE
@@ -189,6 +189,9 @@ class LogStream:
     def _begin_part(self, part: Range, kind: str) -> None:
         """Go on with a range of the file in the place of what follows the head."""
         self.part, self._kind_of_part = part, kind
+        if not isinstance(self.path, Path):
+            self._file.close()
+            self._file = self.path.open(ahead=objects.RANGE_BYTES)
         self._fingerprint = Fingerprint(is_rest=part.start > 0)
         self._texts = self._chunks() if part.start else self._text()
 
@@ -274,7 +277,7 @@ class LogStream:
             return
         if first.startswith(_ZIP) and (member := _counts_in(self._file)):
             self.is_packed, self._is_divisible = True, False
-            self.compressed_bytes = os.fstat(self._file.fileno()).st_size
+            _, self.compressed_bytes, _ = self.version
             yield from member
             return
         while first:
@@ -459,6 +462,12 @@ def _stat(path: LogPath, file: IO[bytes]) -> os.stat_result | ObjectStat:
 def version_of(stat: os.stat_result | ObjectStat) -> tuple[int, int, int]:
     """Return a value that changes when a file is replaced or written to."""
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def can_be_divided(path: LogPath) -> bool:
+    """Return whether tasks can each read a range of a file, by its beginning."""
+    with LogStream(path, Reading(), part=Range(0, None)) as stream:
+        return stream.part is not None
 
 
 def open_stream(
