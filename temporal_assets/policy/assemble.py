@@ -107,13 +107,13 @@ discovery: NULL for sites without referrers. urgency: expected share of temporal
 unknown; labelled: number of pages that this share is estimated from."""
 
 _HOUR: Final = 3600
-_DAY: Final = 24 * _HOUR
-WEEK: Final = 7 * _DAY
+DAY: Final = 24 * _HOUR
+WEEK: Final = 7 * DAY
 
 LADDER: Final = (
     *(300, 600, 900, 1200, 1800),
     *(hours * _HOUR for hours in (1, 2, 3, 4, 6, 8, 12)),
-    *(_DAY, 2 * _DAY, WEEK),
+    *(DAY, 2 * DAY, WEEK),
 )
 """Allowed seconds between visits to a hub, from 5 minutes to a week. Crawlers schedule by classes
 rather than by numbers (StormCrawler has one setting per class), and estimates are not that exact.
@@ -184,10 +184,12 @@ def assemble(
     ranked = _public(tables.sites, SITES, choices)
     ranked.sort(key=lambda row: (row["rank"], row["site"]))
     early = tables.provisional
-    hubs = _hubs(_public(tables.hubs, HUBS, choices), early)
     prefixes = _prefixes(
         _public(tables.prefixes, PREFIXES, choices), ranked, early, includes_subdomains
     )
+    steady = {site for site, share in early.items() if share <= URGENT_SHARE}
+    steady -= {entry["site"] for entry in prefixes}
+    hubs = _hubs(_public(tables.hubs, HUBS, choices), early, steady)
     patterns, trees = _patterns(_public(tables.patterns, PATTERNS, choices), tables, choices)
     used = {entry["site"] for part in (hubs, prefixes, trees) for entry in part}
     policy_sites = used | {row["site"] for row in ranked}
@@ -253,13 +255,18 @@ def _public(table: pa.Table, schema: pa.Schema, choices: Choices) -> list[dict[s
     return [row for row in rows if (row["clients"] or 0) >= choices.min_clients]
 
 
-def _hubs(rows: list[dict[str, Any]], early: Mapping[str, float]) -> list[HubEntry]:
-    """Return the policy's hubs by rank, with intervals that crawlers can keep."""
+def _hubs(
+    rows: list[dict[str, Any]], early: Mapping[str, float], steady: set[str]
+) -> list[HubEntry]:
+    """Return the policy's hubs by rank, with intervals that crawlers can keep.
+
+    `steady` are the sites without labels whose pages last.
+    """
     rows.sort(key=lambda row: (row["rank"], row["url"]))
     for row in rows:
         seconds = row["interval_seconds"] or LADDER[-1]
-        if early.get(site_of(row["url"]), 1.0) <= URGENT_SHARE:
-            seconds = max(seconds, _DAY)  # what is new there lasts
+        if site_of(row["url"]) in steady:
+            seconds = max(seconds, DAY)
         row["interval_seconds"] = on_ladder(seconds)
     return [
         HubEntry(

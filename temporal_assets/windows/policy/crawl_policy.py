@@ -24,11 +24,13 @@ from temporal_assets.core.patterns.pattern_rules import tree_of
 from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import (
+    DAY,
     HUBS,
     PATTERNS,
     PREFIXES,
     SITES,
     SOURCES,
+    WEEK,
     Choices,
     Provenance,
     Tables,
@@ -43,6 +45,7 @@ from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.lists.flow_shares import Flow, flow_of
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES
+from temporal_assets.windows.lists.page_flow import flow_from
 from temporal_assets.windows.lists.prefix_trees import PREFIX_TREES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
@@ -56,6 +59,10 @@ log = logging.getLogger(__name__)
 
 FOLDER: Final = "policy"
 """Name of the folder in the state folder where the files are published."""
+
+NEW_PER_VISIT: Final = 0.05
+"""New pages that a visit must be expected to show where hardly anything is known of a hub: it is
+provisional, or a front page to which no link leads. Nothing else bounds these visits."""
 
 _ALL_ROWS: Final = 100_000_000
 """Limit of rows that is none: `Engine.rows` stops early unless told. The queries below end by
@@ -72,8 +79,9 @@ files are the same then, whatever else was built meanwhile."""
 _SITES: Final = (
     "SELECT site, rank, score, clients FROM site_scores WHERE is_selected ORDER BY rank, site"
 )
+_FLOWS: Final = "SELECT site, flow_temporal_pages AS pages FROM site_scores"
 _HUBS: Final = (
-    "SELECT hub_seeds.url, rank, tier, hub_seeds.temporal_pages, hub_seeds.new_per_day,"
+    "SELECT hub_seeds.url, rank, tier, basis, hub_seeds.temporal_pages, hub_seeds.new_per_day,"
     " CAST(60 * hub_seeds.revisit_minutes AS BIGINT) AS interval_seconds, clients,"
     " seen.visits, seen.temporal_pages AS found, seen.new_per_day AS found_per_day"
     " FROM hub_seeds LEFT JOIN sources AS seen ON seen.url = hub_seeds.url"
@@ -163,7 +171,7 @@ def _document(job: Job) -> Document:
     ]
     tables = Tables(
         pa.Table.from_pylist(_sites(job, early), SITES),
-        pa.Table.from_pylist(_hubs(job), HUBS),
+        pa.Table.from_pylist(_hubs(job, _births(job, early), early), HUBS),
         pa.Table.from_pylist(_prefixes(job, early), PREFIXES),
         pa.Table.from_pylist(patterns, PATTERNS),
         sources=pa.Table.from_pylist(_read(job, _SOURCES, "sources"), SOURCES),
@@ -216,16 +224,38 @@ def _sites(job: Job, early: _Early) -> list[dict[str, Any]]:
     return [*listed, *behind[: max(job.settings.sites.top_k - len(listed), 0)]]
 
 
-def _hubs(job: Job) -> list[dict[str, Any]]:
-    """Return the hubs; intervals are longer where crawls found less than the logs promise."""
+def _births(job: Job, early: _Early) -> dict[str, float]:
+    """Return the new temporal pages a day of each site, as expected where pages have no labels."""
+    present = job.present("page_views")
+    days = sum(day >= flow_from(present) for day in present)
+    rows = _read(job, _FLOWS, "site_scores") if days else []
+    births: dict[str, float] = {row["site"]: row["pages"] / days for row in rows}
+    return births | {site: row["new_per_day"] or 0.0 for site, row in early.sites.items()}
+
+
+def _hubs(job: Job, births: Mapping[str, float], early: _Early) -> list[dict[str, Any]]:
+    """Return the hubs; intervals are longer where crawls found less than the logs promise.
+
+    A front page to which no link says more is expected to show what is born on its site (`births`).
+    """
     rows = _read(job, _HUBS, "hub_seeds", "sources")
     for row in rows:
+        site, is_front_page = site_of(row["url"]), row["basis"] == "front_page"
+        if is_front_page:
+            row["new_per_day"] = max(row["new_per_day"], births.get(site, 0.0))
+        if is_front_page or site in early.sites:
+            row["interval_seconds"] = max(row["interval_seconds"], _enough(row["new_per_day"]))
         if row["visits"] and row["interval_seconds"] and row["new_per_day"] is not None:
             days = days_watched(row["found"], row["found_per_day"])
             longer = stretch(days * row["new_per_day"], row["found"])
             seconds = row["interval_seconds"]
             row["interval_seconds"] = max(seconds, round(min(seconds * longer, LONGEST)))
     return rows
+
+
+def _enough(new_per_day: float) -> int:
+    """Return the seconds in which enough new pages are expected for a visit, a week at most."""
+    return round(min(DAY * NEW_PER_VISIT / new_per_day, WEEK)) if new_per_day > 0 else WEEK
 
 
 def _prefixes(job: Job, early: _Early) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import io
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -218,6 +219,8 @@ def test_hubs_that_brought_less_than_logs_promise_have_longer_intervals(
     def hub(found: int | None, days: float, seconds: int = 900) -> dict[str, Any]:
         rate = None if found is None else 24 * pages_an_hour(found, 24 * days)
         return {
+            "url": "https://a.example/",
+            "basis": "links",
             "new_per_day": 10.0,
             "interval_seconds": seconds,
             "found": found,
@@ -228,8 +231,54 @@ def test_hubs_that_brought_less_than_logs_promise_have_longer_intervals(
     # As promised, nothing at all, never visited, and rare already.
     rows = [hub(20, 2), hub(0, 2), hub(None, 0), hub(0, 2, 604_800)]
     monkeypatch.setattr(crawl_policy, "_read", lambda *_: rows)
-    seconds = [row["interval_seconds"] for row in crawl_policy._hubs(None)]  # type: ignore[arg-type]
+    labelled = crawl_policy._Early({}, [], {})
+    hubs = crawl_policy._hubs(None, {}, labelled)  # type: ignore[arg-type]
+    seconds = [row["interval_seconds"] for row in hubs]
     assert seconds == [900, round(900 * stretch(20.0, 0.0)), 900, 604_800]
+
+
+@pytest.mark.parametrize(
+    ("basis", "is_early", "births", "expected", "hours"),
+    [
+        ("front_page", True, 7.5, 7.5, 1),
+        ("front_page", True, 0.5, 0.5, 2.4),
+        ("front_page", False, 0.5, 0.5, 2.4),
+        ("front_page", False, 0.0, 0.1, 12),
+        ("front_page", True, None, 0.1, 12),
+        ("links", True, 7.5, 0.1, 12),
+        ("links", False, 7.5, 0.1, 1),
+    ],
+)
+def test_a_visit_to_a_hub_of_which_little_is_known_must_be_expected_to_bring_something(
+    monkeypatch: pytest.MonkeyPatch,
+    basis: str,
+    is_early: bool,
+    births: float | None,
+    expected: float,
+    hours: float,
+) -> None:
+    """A front page without links shows what is born on its site; hourly visits to it need some."""
+    row = {"url": "https://a.example/", "basis": basis, "new_per_day": 0.1, "visits": None}
+    monkeypatch.setattr(crawl_policy, "_read", lambda *_: [row | {"interval_seconds": 3600}])
+    early = crawl_policy._Early({"a.example": {}} if is_early else {}, [], {})
+    by_site = {} if births is None else {"a.example": births}
+    (hub,) = crawl_policy._hubs(None, by_site, early)  # type: ignore[arg-type]
+    assert hub["new_per_day"] == expected
+    assert hub["interval_seconds"] == round(hours * 3600)
+
+
+def test_nothing_at_all_is_worth_a_visit_a_week() -> None:
+    assert crawl_policy._enough(0.0) == crawl_policy._enough(1e-9) == 7 * 24 * 3600
+
+
+def test_births_are_those_of_the_flow_or_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    days = [dt.date(2026, 1, 1) + dt.timedelta(n) for n in range(20)]
+    job = SimpleNamespace(present=lambda _: days)
+    flows = [{"site": "a.example", "pages": 26.0}, {"site": "b.example", "pages": 9.0}]
+    monkeypatch.setattr(crawl_policy, "_read", lambda *_: flows)
+    sites = {"b.example": {"new_per_day": 2.5}, "c.example": {"new_per_day": None}}
+    births = crawl_policy._births(job, crawl_policy._Early(sites, [], {}))  # type: ignore[arg-type]
+    assert births == {"a.example": 26 / 13, "b.example": 2.5, "c.example": 0.0}
 
 
 def test_sources_enter_the_policy_unless_they_are_gone_or_fail(tmp_path: Path) -> None:
