@@ -16,7 +16,7 @@ from temporal_assets.cli.doctor import upgrade
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.checks import check_report, show_checks
 from temporal_assets.cli.shared.console import counted
-from temporal_assets.cli.shared.days import gaps, ranges
+from temporal_assets.cli.shared.days import ranges
 from temporal_assets.cli.shared.exits import FAILED, CommandError, command, explained
 from temporal_assets.cli.shared.options import Json, State, existing_settings, invocation
 from temporal_assets.cli.shared.unfinished import unfinished_report, unfinished_words
@@ -98,7 +98,7 @@ def run(
     else:
         console.say(f"State folder {console.place(settings.state)}")
         build = invocation("materialize", settings.state)
-        _show_logs(logs, build)
+        _show_logs(logs, inventory.days(), build)
         _show_recency(recency)
         _show_assets(assets, build)
         say_standing(store, settings)
@@ -200,21 +200,16 @@ def _write_data_docs(settings: Settings, folder: Path) -> None:
 
 def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
     """Return the state of an asset: its days, rows and bytes, and days missing or stale."""
-    from temporal_assets.days.asset_names import DAILY_ASSETS
-
     days = store.days(name)
     manifests = [manifest for day in days if (manifest := store.manifest(name, day))]
     published = set(days)
-    absent = [day for day in late if day not in published]
-    # Of windows only the latest has to be there.
-    holes = gaps(days) if name in DAILY_ASSETS else []
     return {
         "days": len(days),
         "first": days[0] if days else None,
         "last": days[-1] if days else None,
         "rows": sum(manifest.rows for manifest in manifests),
         "bytes": sum(manifest.size for manifest in manifests),
-        "missing": sorted({*holes, *absent}),
+        "missing": [day for day in late if day not in published],
         "stale": [day for day in late if day in published],
     }
 
@@ -258,9 +253,9 @@ def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
     return report
 
 
-def _show_logs(logs: dict[str, Any], build: str) -> None:
+def _show_logs(logs: dict[str, Any], days: Sequence[dt.date], build: str) -> None:
     """Show the state of the log files."""
-    span = f" of {logs['first']}..{logs['last']}" if logs["first"] else ""
+    span = f" of {ranges(days, limit=3)}" if days else ""
     console.say(f"{counted(logs['read'], 'log file')} read, {counted(logs['lines'], 'line')}{span}")
     if logs["counts"]:
         console.say(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import typer
@@ -31,11 +31,6 @@ def span(first: dt.date, last: dt.date) -> list[dt.date]:
     if last < first:
         raise CommandError(f"the days end ({last}) before they begin ({first})", USAGE)
     return [first + n * _ONE for n in range((last - first).days + 1)]
-
-
-def gaps(days: Sequence[dt.date]) -> list[dt.date]:
-    """Return the missing days between the first and the last of ascending `days`."""
-    return sorted(set(span(days[0], days[-1])) - set(days)) if days else []
 
 
 def ranges(days: Iterable[dt.date], limit: int = 6) -> str:

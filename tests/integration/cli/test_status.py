@@ -52,6 +52,19 @@ def test_status_tells_what_is_there(log: Path, built: tuple[Path, Any]) -> None:
     }
 
 
+def test_days_that_no_log_holds_are_not_missing(log: Path, tmp_path: Path, state: Path) -> None:
+    """Months between two logs cannot be built, so nobody is told to build them."""
+    old = tmp_path / "old.log"
+    old.write_text(log.read_text("utf-8").replace("/2026:", "/2025:"), "utf-8")
+    call("ingest", log, old, "--host", "a.example", "--state", state)
+    call("materialize", "requests", "--state", state)
+    report = json.loads(call("status", "--json", "--state", state).stdout)
+    assert report["assets"]["requests"]["days"] == 4
+    assert report["assets"]["requests"]["missing"] == []
+    shown = call("status", "--state", state).stderr
+    assert "2025-01-30..2025-01-31, 2026-01-30..2026-01-31" in " ".join(shown.split())
+
+
 def test_status_for_people(built: tuple[Path, Any]) -> None:
     state, _ = built
     result = call("status", "--state", state)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from temporal_assets.cli.reports.pattern_node import _decided
 from temporal_assets.cli.shared import console
-from temporal_assets.cli.shared.days import gaps, parse_day, ranges, span
+from temporal_assets.cli.shared.days import parse_day, ranges, span
 from temporal_assets.cli.shared.exits import USAGE, CommandError
 from temporal_assets.cli.shared.sites import named_site
 from temporal_assets.cli.sources.previews import show_previews
@@ -130,12 +130,6 @@ def test_a_span_that_ends_before_it_begins_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(CommandError, match=r"end \(2026-02-26\) before they begin") as error:
         span(day("2026-02-27"), day("2026-02-26"))
     assert error.value.code == USAGE
-
-
-def test_gaps_are_days_within_that_are_absent() -> None:
-    days = [day("2026-01-01"), day("2026-01-02"), day("2026-01-05")]
-    assert gaps(days) == [day("2026-01-03"), day("2026-01-04")]
-    assert gaps([]) == []
 
 
 def test_runs_of_days_are_joined() -> None:
