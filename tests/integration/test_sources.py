@@ -123,6 +123,8 @@ def test_bare_ids_need_what_stands_before_them(tmp_path: Path, state: Path) -> N
     assert stored(state) == []
     status = json.loads(call("status", "--json", "--state", state).stdout)
     assert (status["log_files"]["read"], status["log_files"]["faults"]) == (0, [])
+    half = call("ingest", file, "--url-prefix", "https://www.e.example/a/", "--dry-run")
+    assert "--url-prefix https://www.example.com" not in said(half)
     whole = call("ingest", file, *options, "--url-prefix", "https://www.e.example/a/")
     assert whole.exit_code == 0
     assert "60 page requests kept" in said(whole)

@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final
@@ -205,10 +206,17 @@ def _read(
             }
         )
         return not failed
-    show_landing(report)
+    shown = {f"{seen.source.path}: {doubt}" for seen in previews for doubt in seen.doubts}
+    sentences = [
+        text for verdict in source_verdicts for text in (*verdict.faults, *verdict.warnings)
+    ]
+    unnamed = [
+        file for file in report.failed if not any(str(file.error) in text for text in sentences)
+    ]
+    show_landing(replace(report, failed=tuple(unnamed)))
     for message in (*report.missing, *overruled):
         console.warn(message)
-    _show_verdicts(source_verdicts, failed)
+    _show_verdicts(source_verdicts, failed, shown)
     if usable and (any(map(page_requests, report.landed)) or not report.landed):
         _say_what_next(stored)
     return not failed
@@ -233,12 +241,13 @@ def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingRe
 
 
 def _show_verdicts(
-    source_verdicts: Sequence[SourceVerdict], failed: Sequence[SourceVerdict]
+    source_verdicts: Sequence[SourceVerdict], failed: Sequence[SourceVerdict], shown: set[str]
 ) -> None:
-    """Show what is wrong with each source, and the files that cannot be read."""
+    """Show what is wrong with sources, but for warnings that their preview has shown."""
     for verdict in source_verdicts:
         for warning in verdict.warnings:
-            console.warn(console.plain(warning))
+            if warning not in shown:
+                console.warn(console.plain(warning))
         for fault in verdict.faults:
             console.fail(console.plain(fault))
     if failed:

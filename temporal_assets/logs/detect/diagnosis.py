@@ -180,7 +180,7 @@ _NO_YEAR: Final = (
 
 
 def why_unknown(source: LogSource, head: bytes) -> str:
-    """Return the message with what detection saw and tried."""
+    """Return the message with what detection saw, and what to do."""
     refused = streams.refusal(head)
     if refused:
         return f"{refused}. {_ADVICE}"
@@ -205,7 +205,6 @@ def why_unknown(source: LogSource, head: bytes) -> str:
     what = f"no known format fits: lines look like `{shape(first)}` (letters are a, digits 9)"
     if _YEARLESS.search(first) and not _WITH_YEAR.search(first):
         return f"{what}; {_NO_YEAR}"
-    tried = ", ".join(FORMATS)
     sample = without_comments(first_lines(head, INFERRED_LINES))
     if first.startswith(b"{"):
         return _why_unknown_json(first) + _options_by_values(_values_of_json(sample))
@@ -218,7 +217,7 @@ def why_unknown(source: LogSource, head: bytes) -> str:
             names = tables.columns_of(first, fmt.separator, source.columns)
             hint = why and (_options_by_values(values) or _options_by_names(source, names, values))
             return f"{why}{hint}" if why else f"{what}; {_UNNAMED}. {_ADVICE}"
-    return f"{what}; tried {tried}. {_ADVICE}"
+    return f"{what}. {_ADVICE}"
 
 
 def _options_by_values(values: Mapping[str, Sequence[str]]) -> str:
@@ -233,7 +232,8 @@ def _options_by_names(
     """Return options to try, inferred from the names of columns, or an empty text."""
     if by_number(source.columns):
         return ""
-    options = suggested_by_names(source.columns, names, values)
+    has_prefix = bool(source.url_prefix)
+    options = suggested_by_names(source.columns, names, values, has_prefix=has_prefix)
     return f". By their names: {options} (--dry-run shows what comes of it)" if options else ""
 
 

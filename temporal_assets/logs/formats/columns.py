@@ -164,12 +164,16 @@ def suggested(values: Mapping[str, Sequence[str]]) -> str:
 
 
 def suggested_by_names(
-    columns: Mapping[str, str], present: Collection[str], values: Mapping[str, Sequence[str]]
+    columns: Mapping[str, str],
+    present: Collection[str],
+    values: Mapping[str, Sequence[str]],
+    *,
+    has_prefix: bool,
 ) -> str:
     """Return options for the fields that a table lacks; empty unless each fits one column.
 
     A field fits a column by its name, or else by its values. Pages are often named by an identifier
-    (`itemid`), which needs the beginning of its URL.
+    (`itemid`), which needs the beginning of its URL, unless it is given (`has_prefix`).
     """
     recognised = mapped(columns, present)
     absent = lacking({COLUMN_NAMES[field] for field in recognised})
@@ -186,7 +190,7 @@ def suggested_by_names(
             return ""
         (name,) = alike or identifiers
         options.append(f"--column {shlex.quote(f'{field}={name}')}")
-        if identifiers:
+        if identifiers and not has_prefix:
             kind = next(word for word in _ITEMS.split() if word in _plain(name))
             options.append(f"--url-prefix https://www.example.com/{kind}/")
     return " ".join(options)

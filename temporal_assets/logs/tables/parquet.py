@@ -93,7 +93,8 @@ def read(
         try:
             slots_of(rooted, names, is_dated=is_dated)
         except ColumnsError as error:
-            options = suggested_by_names(source.columns, names, {})
+            has_prefix = bool(source.url_prefix)
+            options = suggested_by_names(source.columns, names, {}, has_prefix=has_prefix)
             hint = f". By their names: {options} (--dry-run shows what comes of it)"
             raise ColumnsError(f"{error}{hint if options else ''}") from None
         wanted = slots_of(columns, None, is_dated=is_dated)

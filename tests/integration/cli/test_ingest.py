@@ -76,10 +76,28 @@ def test_of_many_files_that_are_no_logs_a_few_are_named(tmp_path: Path, state: P
     result = call("ingest", folder, "--state", state)
     assert result.exit_code == 1
     text = " ".join(result.stderr.split())
-    assert text.count("no text but binary") == 11  # ten files, and the source as a whole
-    assert "and 15 more files that cannot be read" in text
+    assert text.count("no text but binary") == 11  # ten files, and the source with the first
+    assert "and 14 more files that cannot be read" in text
     listed = call("ingest", folder, "--json", "--state", state)
     assert len(json.loads(listed.stdout)["files"]) == 25
+
+
+def test_one_bad_file_among_others_is_a_warning_that_is_said_once(
+    tmp_path: Path, state: Path
+) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for n in range(10):
+        (folder / f"{n}.log").write_text(f"{line('192.0.2.1', f'30 10:{n:02}:00', f'GET /{n}')}\n")
+    (folder / "bad.log").write_bytes(bytes(range(30)) * 9)
+    given = ("ingest", folder, "--host", "a.example", "--state", state)
+    result = call(*given)
+    assert result.exit_code == 0
+    text = " ".join(result.stderr.split())
+    assert "1 of 11 files cannot be read" in text
+    assert text.count("no text but binary") == 1
+    again = " ".join(call(*given).stderr.split())
+    assert again.count("no text but binary") == 1, "repeated until it is mended"
 
 
 def test_standard_input_is_read_once_under_its_name(state: Path) -> None:

@@ -322,7 +322,7 @@ def test_what_is_unknown_is_said(head: bytes, options: dict[str, str], message: 
     [
         (
             b"garbage\nmore garbage\n",
-            r"lines look like `a` .*tried gandi, combined_vhost, .*parquet",
+            r"lines look like `a` .letters are a, digits 9.\. Name the format",
         ),
         (b"2026-01-01\tbob\t/a\n", "names no columns needs their numbers .--column time=1 "),
         (bytes(500), "binary, or UTF-16 without a mark"),
