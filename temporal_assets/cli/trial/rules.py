@@ -78,6 +78,14 @@ def _tuning_day(store: Store, settings: Settings, day: dt.date | None) -> dt.dat
     earlier = [other_day for other_day in store.days("page_labels") if other_day < latest]
     if day == latest or (day is None and not earlier):
         before = latest - dt.timedelta(days=_JUDGED_DAYS)
+        from temporal_assets.windows.frame.standing import days_there
+
+        there, needed = days_there(store, settings, before), settings.window.min_days
+        if there < needed:
+            raise CommandError(
+                f"the window up to {latest} is the one that is reported, and an earlier one, up to"
+                f" {before}, has too few days yet: {there}, and {needed} are needed"
+            )
         build = invocation(f"materialize page_labels --day {before}", settings.state)
         raise CommandError(
             f"the window up to {latest} is the one that is reported; tune on an earlier one,"
@@ -103,7 +111,7 @@ def _show(tuned: Tuned) -> None:
     """Show the best rules for sites and prefixes, and the other ones tried."""
     from temporal_assets.core.lists.list_tuning import best_prefixes, best_sites
 
-    console.write(
+    console.write_sentences(
         f"Window up to {tuned.day}: learned from {tuned.learned_pages:,} pages born up to"
         f" {tuned.learned_until}, {tuned.born_pages:,} of them in the window (the flow),"
         f" judged by {tuned.judged_pages:,} born later"
@@ -146,7 +154,7 @@ def _show(tuned: Tuned) -> None:
             for result in (*first, *(result for result in (in_use, paper) if result not in first))
         ],
     )
-    console.write(_advice(tuned, best, rule))
+    console.write_sentences(_advice(tuned, best, rule))
 
 
 def _weights(trial: SiteTrial) -> tuple[str | float, ...]:

@@ -99,3 +99,13 @@ def test_a_mistyped_command_is_told_the_nearest() -> None:
     result = call("ingset")
     assert result.exit_code == 2
     assert "ingest" in result.output
+
+
+def test_rules_are_tried_on_an_earlier_window_where_the_logs_reach_back(
+    all_built: tuple[Path, Any],
+) -> None:
+    refused = call("try", "rules", "--state", all_built[0])
+    assert refused.exit_code == 1
+    text = " ".join(refused.stderr.split())
+    assert "an earlier one, up to 2025-12-21, has too few days yet: 0, and " in text
+    assert "materialize" not in text
