@@ -51,7 +51,7 @@ class Distribution:
 def of_interest(rows: Rows) -> Distribution:
     """Return the distribution of rows of `INTEREST`."""
     starts = tuple(round(k / _SHARES, 2) for k in range(_SHARES))
-    title = "pages by Φ(1), the share of interest on the first day (TW figure 5)"
+    title = "pages by the share of their interest on the first day"
     return Distribution(title, starts, _pages(rows, len(starts)))
 
 
@@ -59,7 +59,7 @@ def of_concentration(rows: Rows) -> Distribution:
     """Return the distribution of rows of `CONCENTRATION`."""
     count = max((row["bin"] for row in rows), default=0) + 1
     starts = tuple(float(k) for k in range(count))
-    return Distribution("pages by concentration (NP figure 2)", starts, _pages(rows, count))
+    return Distribution("pages by the concentration of their views", starts, _pages(rows, count))
 
 
 def _pages(rows: Rows, count: int) -> tuple[int, ...]:
@@ -69,8 +69,10 @@ def _pages(rows: Rows, count: int) -> tuple[int, ...]:
 
 def as_text(distribution: Distribution) -> list[str]:
     """Return one line for each interval: a bar and its number of pages."""
-    most = max(distribution.pages, default=0) or 1
     lines = [f"{distribution.title}: {distribution.total:,} pages"]
+    most = max(distribution.pages, default=0)
+    if not most:
+        return lines
     for start, pages in zip(distribution.starts, distribution.pages, strict=True):
         bar = "█" * round(_LONGEST * pages / most)
         lines.append(f"{start:>6g} │{bar} {pages:,}" if pages else f"{start:>6g} │")

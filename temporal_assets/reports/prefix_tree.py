@@ -15,9 +15,16 @@ from typing import Any, Final
 from temporal_assets.reports.text import shown
 
 _WIDTH: Final = 60
-"""Characters of a name; longer ones are cut so that numbers are aligned."""
+"""Most characters of a name; longer ones are cut so that numbers are aligned."""
+
+_LEAST: Final = 20
 
 _HEADINGS: Final = ("pages", "news", "share", "temporal")
+
+_NUMBER: Final = 10
+"""Characters of a number."""
+
+_MARK: Final = "  news prefix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +79,25 @@ def trees_of(rows: Sequence[Mapping[str, Any]], min_clients: int) -> list[Sectio
     ]
 
 
-def as_lines(trees: Iterable[Section], depth: int) -> list[str]:
-    """Return lines with the numbers of each section; sections below `depth` are only counted."""
-    lines = [f"{'':{_WIDTH}}" + "".join(f"{heading:>10}" for heading in _HEADINGS)]
+def as_lines(trees: Iterable[Section], depth: int, room: int = 200) -> list[str]:
+    """Return lines with the numbers of each section; sections below `depth` are only counted.
+
+    Names are cut so that lines fit into `room` characters, as far as that leaves some of them.
+    """
+    width = room - _NUMBER * len(_HEADINGS) - len(_MARK)
+    width = min(max(width, _LEAST), _WIDTH)
+    lines = [" " * width + "".join(f"{heading:>{_NUMBER}}" for heading in _HEADINGS)]
     for root in trees:
-        lines += _lines(root, "", "", depth)
+        lines += _lines(root, "", "", depth, width)
     return lines
 
 
-def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]:
+def _lines(section: Section, first: str, rest: str, depth: int, width: int) -> Iterator[str]:
     """Yield the lines of a section and of those beneath, down to a depth."""
-    name = shown(first + section.name, _WIDTH - 2)
-    mark = "  news prefix" if section.is_prefix else ""
-    yield (
-        f"{name:{_WIDTH}}{section.pages:>10,}{section.news_pages:>10,}{section.share:>10.0%}"
-        f"{section.temporal_pages:>10,}{mark}"
-    )
+    name = shown(first + section.name, width - 2)
+    numbers = (f"{section.pages:,}", f"{section.news_pages:,}", f"{section.share:.0%}")
+    cells = "".join(f"{cell:>{_NUMBER}}" for cell in (*numbers, f"{section.temporal_pages:,}"))
+    yield f"{name:{width}}{cells}{_MARK if section.is_prefix else ''}"
     if depth == 0 and section.beneath:
         yield f"{rest}└─ … {_counted(_size(section) - 1)} beneath"
         return
@@ -95,7 +105,7 @@ def _lines(section: Section, first: str, rest: str, depth: int) -> Iterator[str]
     last = len(section.beneath) + len(notes) - 1
     for place, child in enumerate(section.beneath):
         mine, below = ("└─ ", "   ") if place == last else ("├─ ", "│  ")
-        yield from _lines(child, rest + mine, rest + below, depth - 1)
+        yield from _lines(child, rest + mine, rest + below, depth - 1, width)
     for note in notes:
         yield f"{rest}└─ {note}"
 

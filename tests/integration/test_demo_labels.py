@@ -229,7 +229,7 @@ def test_labels_of_all_sites_and_of_one(demo: Labelled, tmp_path: Path) -> None:
     page = tmp_path / "labels.html"
     shown = run(site, "--html", str(page))
     assert "Cohen's κ" in shown.stdout
-    assert "TW figure 5" in shown.stdout
+    assert "share of their interest on the first day" in shown.stdout
     assert page.read_text("utf-8").count('<svg class="plot"') == 2
     nobody = run("nobody.example")
     assert (nobody.exit_code, "no page of nobody.example" in nobody.stderr) == (1, True)

@@ -80,6 +80,17 @@ def write(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
+def write_sentences(text: str) -> None:
+    """Write sentences of a result to standard output, wrapped between words on a terminal."""
+    console = _results()
+    sys.stdout.write(_filled(console, plain_lines(text)) + "\n")
+
+
+def width() -> int:
+    """Return the columns of the terminal that results go to, or a usual width in a pipe."""
+    return _results().width
+
+
 def write_json(value: Any) -> None:
     """Write a JSON document to standard output; days and times in ISO 8601."""
     write(_json(value))
@@ -224,15 +235,20 @@ def _print(kind: str, style: str, message: str) -> None:
     """Print a message to standard error, broken at words on a terminal."""
     from rich.text import Text
 
-    console, text = _messages(), plain_lines(kind + message)
-    if console.is_terminal:  # which would break a line within a word
-        width = console.width
-        text = "\n".join(
-            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
-            for line in text.split("\n")
-        )
+    console = _messages()
+    text = _filled(console, plain_lines(kind + message))
     styled = Text(text[: len(kind)], style=style) + Text(text[len(kind) :])
     console.print(styled, soft_wrap=True)
+
+
+def _filled(console: Console, text: str) -> str:
+    """Return a text wrapped to a terminal, which would break a line within a word."""
+    if not console.is_terminal:
+        return text
+    return "\n".join(
+        textwrap.fill(line, console.width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
 
 
 def _results() -> Console:

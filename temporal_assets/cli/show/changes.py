@@ -40,7 +40,7 @@ def run(state: State = None, day: Day = None, as_json: Json = False) -> None:
         console.write_json(rows)
         return
     change_report = report(rows, chosen, compared_day(store.require("site_changes", chosen)))
-    console.write("\n".join(_heading(change_report)))
+    console.write_sentences("\n".join(_heading(change_report)))
     for group in change_report.groups:
         _show(group)
 

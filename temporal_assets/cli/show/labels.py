@@ -195,7 +195,7 @@ def _sentences(labelled: _Labelled) -> list[str]:
     decided = ", ".join(f"{_BASES[basis]} of {n:,}" for basis, n in labelled.decided.items())
     return [
         f"{labelled.temporal:,} of {labelled.pages:,} pages are temporal. What decided: {decided}.",
-        f"The papers' labels agree on {agreement.share:.1%} of {labelled.pages:,} pages"
+        f"Both labels agree on {agreement.share:.1%} of {labelled.pages:,} pages"
         f" (beyond chance,"
         f" Cohen's κ: {agreement.kappa:.2f}).",
         f"{labelled.sure / labelled.pages:.1%} of the pages are labelled surely:"
@@ -209,7 +209,7 @@ def _show(labelled: _Labelled) -> None:
     from temporal_assets.reports.distribution import as_text
 
     console.show_table(_title(labelled), _PAIR_COLUMNS, _pairs(labelled))
-    console.write("\n".join([*_sentences(labelled), ""]))
+    console.write_sentences("\n".join(_sentences(labelled)))
     rows = [tuple(row.values()) for row in labelled.thresholds[:_LISTED]]
     console.show_table("", _THRESHOLD_COLUMNS, rows)
     for distribution in (labelled.interest, labelled.concentration):

@@ -83,7 +83,8 @@ def run(
         crawled = fetches_of(store, settings, page)
         console.write_json(facts | {"early": early, "crawled": crawled})
         return
-    console.write("\n".join([console.plain(page), *as_text(chart), *reasons]))
+    console.write("\n".join([console.plain(page), *as_text(chart)]))
+    console.write_sentences("\n".join(reasons))
 
 
 def explained(

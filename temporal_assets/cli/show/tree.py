@@ -84,7 +84,7 @@ def run(
     if as_json:
         console.write_json([row for row in rows if row["clients"] >= least])
         return
-    console.write("\n".join(as_lines(trees, depth)))
+    console.write("\n".join(as_lines(trees, depth, console.width())))
 
 
 def _sections(store: Store, settings: Settings, site: str, day: dt.date) -> list[dict[str, Any]]:

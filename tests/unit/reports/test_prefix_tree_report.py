@@ -45,6 +45,13 @@ def test_lines() -> None:
     assert lines[1].endswith("90%         3  news prefix")
 
 
+def test_lines_fit_a_narrow_terminal() -> None:
+    deep = [*ROWS, row("a.example/known/" + 60 * "x" + "/", "a.example/known/")]
+    lines = as_lines(trees_of(deep, 5), 2, 80)
+    assert max(map(len, lines)) == 80
+    assert any("…" in line for line in lines)
+
+
 def test_html_is_escaped_and_hides_what_few_know() -> None:
     html = as_html(trees_of(ROWS, 5))
     assert "<script>" not in html
