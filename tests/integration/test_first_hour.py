@@ -131,6 +131,7 @@ def test_the_first_hour_ends_with_an_answer(
         if not any(f"temporal-assets {server}" in line for server in _SERVERS)
     }
     actual, shown = results["temporal-assets materialize"], results["temporal-assets policy"]
+    assert "What to watch: temporal-assets policy" in run("temporal-assets materialize", own).output
     report = json.loads(run("temporal-assets policy --json", own).stdout)
     window = json.loads(run("temporal-assets status --json", own).stdout)["window"]
     for line, result in results.items():

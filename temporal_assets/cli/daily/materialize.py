@@ -155,19 +155,21 @@ def _answer(settings: Settings, store: Store) -> dict[str, Any]:
 
 
 def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> None:
-    """Show the list to watch, if a policy was made, and what the installation has so far."""
+    """Show the list to watch if it is new, or who shows it, and what the installation has so far."""
     from temporal_assets.windows.frame.standing import standing
 
-    has_policy = outcome is not None and any(
+    is_new = outcome is not None and any(
         partition.asset == "crawl_policy" for partition in outcome.materialized
     )
-    document = latest_document(settings) if has_policy else None
-    if document is not None:
+    document = latest_document(settings)
+    if document is not None and is_new:
         show_watch(document)
         console.say(f"All of it: {invocation('policy --json', settings.state)}")
     days_there = standing(store, settings)
-    for sentence in days_there.of_stray_days if document is not None else days_there.sentences:
+    for sentence in days_there.of_days_outside if is_new else days_there.sentences:
         console.say(sentence)
+    if document is not None and not is_new:
+        console.say(f"What to watch: {invocation('policy', settings.state)}")
 
 
 def _did_something(outcome: Outcome, named: Sequence[dt.date] | None) -> bool:

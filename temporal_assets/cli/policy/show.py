@@ -80,7 +80,7 @@ def _say_what_waits(path: Path, state: Path | None, day: dt.date | None) -> None
     from temporal_assets.windows.frame.standing import standing
 
     settings = existing_settings(state)
-    for sentence in standing(Store.open(settings), settings).of_stray_days:
+    for sentence in standing(Store.open(settings), settings).of_days_outside:
         console.say(sentence)
     if day is None and (later := unreleased_of(path.parent)):
         console.warn(

@@ -27,6 +27,8 @@ class Standing:
     """Number of published days in the window."""
     needed: int
     """Number of days that labels, the papers' tables and the report need."""
+    older: int = 0
+    """Number of published days before the window."""
 
     @property
     def is_short(self) -> bool:
@@ -39,12 +41,15 @@ class Standing:
         if self.end is None:
             return ["No day of the logs has been built yet."]
         days_sentence = [days_in_words(self.days, self.needed)] if self.is_short else []
-        return [*days_sentence, *self.of_stray_days]
+        return [*days_sentence, *self.of_days_outside]
 
     @property
-    def of_stray_days(self) -> list[str]:
-        """Sentence about the days behind the window, empty if there are none."""
-        return [_stray(self.end)] if self.end and self.end.stray else []
+    def of_days_outside(self) -> list[str]:
+        """Sentences about days behind the window, and before it if it lacks days."""
+        if self.end is None:
+            return []
+        older = [_older(self.older, self.end)] if self.older and self.is_short else []
+        return [*older, *([_stray(self.end)] if self.end.stray else [])]
 
     @property
     def report(self) -> dict[str, Any]:
@@ -66,7 +71,9 @@ def standing(store: Store, settings: Settings) -> Standing:
     needed = settings.window.min_days
     if end is None:
         return Standing(None, 0, needed)
-    return Standing(end, days_there(store, settings, end.day), needed)
+    first = first_of(settings, end.day)
+    older = sum(day < first for day in store.days(LATEST_OF))
+    return Standing(end, days_there(store, settings, end.day), needed, older)
 
 
 def days_there(store: Store, settings: Settings, day: dt.date) -> int:
@@ -87,6 +94,11 @@ def days_in_words(days: int, needed: int) -> str:
 
 def _more(days: int) -> str:
     return "1 more day" if days == 1 else f"{days} more days"
+
+
+def _older(days: int, end: WindowEnd) -> str:
+    are = "1 older day is" if days == 1 else f"{days} older days are"
+    return f"{are} not in the window that ends with {end.day} (`window.days`)."
 
 
 def _stray(end: WindowEnd) -> str:

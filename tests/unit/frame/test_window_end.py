@@ -74,5 +74,11 @@ def test_all_commands_say_the_same_of_days() -> None:
         " 1,200). Left out behind it: 2026-01-07 to 2026-01-08, 2026-01-13, with 5 in all."
     )
     assert standing.report["stray_days"] == list(late)
+    older = Standing(WindowEnd(day), 4, 7, older=8)
+    assert older.of_days_outside == [
+        "8 older days are not in the window that ends with 2026-01-04 (`window.days`)."
+    ]
+    assert older.sentences == [first, *older.of_days_outside]
+    assert Standing(WindowEnd(day), 7, 7, older=8).sentences == []
     assert Standing(WindowEnd(day), 7, 7).sentences == []
     assert Standing(None, 0, 7).sentences == ["No day of the logs has been built yet."]
