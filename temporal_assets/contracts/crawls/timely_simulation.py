@@ -12,6 +12,9 @@ _INTEREST: Final = "interest_curves.mu, interest_curves.sigma, interest_curves.a
 _LEAST_LEAD: Final = 0.005
 """Share of the interest up to which two strategies count as equally good."""
 
+_LEAST_BORN: Final = 20
+"""New pages from which on strategies can be told apart."""
+
 TIMELY_SIMULATION: Final = Table(
     name="timely_simulation",
     version=4,
@@ -86,12 +89,13 @@ TIMELY_SIMULATION: Final = Table(
         Rule(
             name="ours_is_not_behind",
             measure=(
-                "count(CASE WHEN strategy <> 'split'"
+                f"count(CASE WHEN strategy <> 'split' AND born >= {_LEAST_BORN}"
                 f" AND remaining_less_ours_low > {_LEAST_LEAD} THEN 1 END)"
             ),
             maximum=0,
             severity=Severity.WARN,
-            protects="Hubs are worth revisiting only where they bring pages in time.",
+            protects="Hubs are worth revisiting only where they bring pages in time. Fewer than"
+            f" {_LEAST_BORN} new pages do not tell.",
             remedy="Compare `watched` and `wasted`: hubs may have moved, or too few are known.",
         ),
     ),
