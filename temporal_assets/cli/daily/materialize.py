@@ -155,7 +155,7 @@ def _answer(settings: Settings, store: Store) -> dict[str, Any]:
 
 
 def _show_answer(settings: Settings, store: Store, outcome: Outcome | None) -> None:
-    """Show the list to watch if it is new, or who shows it, and what the installation has so far."""
+    """Show the list to watch if it is new, or what shows it, and what there is so far."""
     from temporal_assets.windows.frame.standing import standing
 
     is_new = outcome is not None and any(

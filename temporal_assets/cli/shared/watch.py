@@ -51,7 +51,7 @@ def watch_list(document: Document) -> dict[str, list[dict[str, Any]]]:
             {
                 "fetch": "now",
                 "prefix": entry["prefix"],
-                "why": _share_in_words(entry["score"], document, is_now=True),
+                "why": _share_in_words(entry["score"], document, entry),
                 MARK: entry["provisional"],
             }
             for entry in sorted(
@@ -144,14 +144,17 @@ def _why(pattern: Any, document: Document) -> str:
         return "next to no visits"
     if pattern["urgency"] is None:
         return "too few readers to say"
-    return _share_in_words(pattern["urgency"], document, is_now=pattern["decision"] == "now")
+    return _share_in_words(pattern["urgency"], document, pattern)
 
 
-def _share_in_words(share: float, document: Document, *, is_now: bool) -> str:
+def _share_in_words(share: float, document: Document, entry: Any) -> str:
     """Return the share of new pages that supports a decision, in words."""
-    if is_now:
-        return f"{share:.0%} of its new pages are read mostly in their first {_days(document)} days"
-    return f"{1 - share:.0%} of its pages are read for longer than {_days(document)} days"
+    are = "are expected to be" if entry["provisional"] else "are"
+    if entry.get("decision", "now") == "now":
+        return (
+            f"{share:.0%} of its new pages {are} read mostly in their first {_days(document)} days"
+        )
+    return f"{1 - share:.0%} of its pages {are} read for longer than {_days(document)} days"
 
 
 def _days(document: Document) -> str:

@@ -75,7 +75,13 @@ def _of_small_sites(is_long: bool, counts: Row, document: Document) -> Iterator[
     named = ", ".join(sites[:_NAMED]) + (
         f" and {len(sites) - _NAMED} more" if sites[_NAMED:] else ""
     )
-    have = "page has" if counts["pages"] == 1 else "pages have"
+    have = (
+        "page has"
+        if counts["pages"] == 1
+        else "pages has"
+        if counts["reliable"] == 1
+        else "pages have"
+    )
     yield (
         f"{counts['reliable']:,} of {counts['pages']:,} {have} the {counts['least']:,} views in"
         f" {counts['days']} days that a label needs (the most opened has {counts['most']:,}). The"
