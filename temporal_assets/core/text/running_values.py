@@ -160,7 +160,8 @@ def numbered_families(values: Sequence[bytes]) -> list[Family]:
     """Return the families with more than two members among some values."""
     families: defaultdict[bytes, list[tuple[int, int]]] = defaultdict(list)
     for place, value in enumerate(values):
-        if match := _NUMBERED.fullmatch(value):
+        # Most values are words; the expression would look at each of their letters.
+        if value[-1:].isdigit() and (match := _NUMBERED.fullmatch(value)):
             families[match[1]].append((int(match[2]), place))
     return [
         [place for _, place in sorted(family)]

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from temporal_assets.core.curves import curves
-from temporal_assets.core.patterns.syntax import tree_builder
+from temporal_assets.core.patterns.syntax import node_division, tree_builder
 from temporal_assets.core.text.texts import texts
 from temporal_assets.machine import compile_ahead
 
@@ -82,7 +82,7 @@ def test_a_wheel_is_built_with_all_that_modules_of_loops_import(repository: Path
 
 
 def test_what_is_compiled_ahead_is_what_is_called_later() -> None:
-    loops = (curves._fit_rows, tree_builder._partition)
+    loops = (curves._fit_rows, node_division._partition)
     for loop in loops:
         compile_ahead.compile_module(loop.__module__)
     compiled = [set(loop.signatures) for loop in loops]

@@ -1,0 +1,82 @@
+"""Dates among the values of a node's keys.
+
+Here: which shape of a date most values of a key have, and which part of a date a key holds beside
+others. Not here: the shapes (`date_shapes`) and the roles (`date_roles`) themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from temporal_assets.core.patterns.syntax.growing_site import GrowingSite
+from temporal_assets.core.patterns.syntax.key_statistics import KeyStatistics, bit_place
+from temporal_assets.core.text.date_roles import NO_ROLE, ROLE_BITS, Look, date_roles
+from temporal_assets.core.text.value_shapes import (
+    COMPACT,
+    DASHED_DAY,
+    DATE,
+    DAY,
+    DIGITS,
+    EPOCH,
+    MONTH_DAY,
+    MONTH_NAME,
+    SIX,
+    SMALL,
+    WRITTEN,
+    YEAR,
+    YEAR_MONTH,
+)
+
+DOMINANT: Final = 0.9
+"""Share of a node's values that must look like dates before the rest is taken for exceptions,
+and share of one class before a wildcard is called by its name."""
+
+WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
+"""Shapes that are dates under any key; values with one of them may share a branch."""
+PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
+"""Shapes that are parts of a date only if their key has a role in one."""
+_PART_PLACES: Final = tuple(map(bit_place, PARTS_OF_DATES))
+"""Indices of the bits of `PARTS_OF_DATES`."""
+_NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
+"""Bits of the shapes of dates that consist of digits alone."""
+_DIGITS_AT: Final = bit_place(DIGITS)
+
+
+def roles_of(site: GrowingSite, open_keys: list[int], statistics: KeyStatistics) -> list[int]:
+    """Return the role of each open key in a date that lies across keys (`date_roles`)."""
+    if not any(map(_has_parts, statistics.bit_urls)):
+        return [NO_ROLE] * len(open_keys)
+    looks = [
+        Look(*look)
+        for look in zip(
+            statistics.present,
+            statistics.distinct,
+            statistics.bit_urls,
+            statistics.class_urls,
+            strict=True,
+        )
+    ]
+    return date_roles(
+        [site.kind[key] for key in open_keys],
+        [site.index[key] for key in open_keys],
+        [site.keys.keys.name[key] for key in open_keys],
+        looks,
+    )
+
+
+def date_bit(statistics: KeyStatistics, i: int, role: int, support: int) -> int:
+    """Return the date shape that most of a key's numbers (or names) have, or 0."""
+    urls = statistics.bit_urls[i]
+    numbers = DOMINANT * urls[_DIGITS_AT]
+    parts = (bit for bit in PARTS_OF_DATES if bit & ROLE_BITS[role])
+    most, bit = max(
+        (urls[bit_place(bit)], bit)
+        for bit in (*WHOLE_DATES, *parts)
+        if not bit & _NUMBERS or urls[bit_place(bit)] >= numbers
+    )
+    return bit if most >= support else 0
+
+
+def _has_parts(bit_urls: list[int]) -> bool:
+    """Return True if some values of a key may be part of a date."""
+    return any(bit_urls[place] for place in _PART_PLACES)
