@@ -19,12 +19,13 @@ from temporal_assets.core.patterns import pattern_forest
 from temporal_assets.core.patterns.pattern_forest import (
     Desk,
     Forest,
+    PortableTree,
     desk_for,
     plant,
     portable,
     walk,
 )
-from temporal_assets.core.patterns.pattern_tree import PatternTree
+from temporal_assets.core.patterns.pattern_tree import NO_KEY, PatternTree
 from temporal_assets.core.text.texts import Texts
 
 NOWHERE: Final = pattern_forest.NOWHERE
@@ -63,9 +64,14 @@ class PatternMatcher:
 def compile_matcher(tree: PatternTree) -> PatternMatcher:
     """Compile a tree, whole or cut."""
     if tree.parts is None:
-        return PatternMatcher(plant([portable(tree)]), tree.hierarchy.is_leaf)
+        return portable_matcher(portable(tree))
     walked, in_cut = plant([portable(tree.parts.tree)]), tree.parts.in_cut(tree.hierarchy)
     return PatternMatcher(walked, tree.hierarchy.is_leaf, in_cut)
+
+
+def portable_matcher(tree: PortableTree) -> PatternMatcher:
+    """Compile a tree that was written down."""
+    return PatternMatcher(plant([tree]), np.array(tree["key"], np.int64) == NO_KEY)
 
 
 @leaf

@@ -24,7 +24,8 @@ import numpy as np
 
 from temporal_assets.core.numerics.arrays import Int8s, Int32s
 from temporal_assets.core.numerics.hierarchy import hierarchy
-from temporal_assets.core.patterns.pattern_tree import OTHER, ROOT, SHAPED, PatternTree
+from temporal_assets.core.patterns.pattern_forest import KINDS, PortableTree
+from temporal_assets.core.patterns.pattern_tree import NO_KEY, OTHER, ROOT, SHAPED, PatternTree
 from temporal_assets.core.text.texts import texts
 from temporal_assets.core.text.url_keys import ABSENT, Keys, UrlKeys
 from temporal_assets.core.text.url_split import QUERY
@@ -194,3 +195,46 @@ def _small(numbers: Any) -> Int32s:
 
 def _classes(numbers: Any) -> Int8s:
     return np.asarray(numbers, np.int8)
+
+
+def portable_of(
+    parents: Sequence[int], rules: Sequence[str], is_cut: Sequence[bool] | None = None
+) -> PortableTree:
+    """Return the tree that the rules describe as plain data, as `portable(tree_of(...))` does.
+
+    Args:
+        parents: Parent of each node, -1 for the root.
+        rules: Rule of each node.
+        is_cut: Flags of nodes whose children are left out, which become leaves.
+    """
+    parsed = json.loads(f"[{','.join(rules)}]")
+    keys: list[tuple[int, int, str]] = [tuple(key) for key in parsed[0]["keys"]]
+    number = {key: place for place, key in enumerate(keys)}
+    codes: dict[str, int] = {}
+
+    def code(operand: list[Any]) -> int:
+        """Return the number of a value, from 1, or the code of what stands for others."""
+        if operand[0] == _VALUE:
+            return codes.setdefault(operand[1], len(codes) + 1)
+        return _CODES[operand[0]]
+
+    value = [ROOT if rule["branch"] is None else code(rule["branch"]) for rule in parsed]
+    key = [NO_KEY if rule["split"] is None else number[tuple(rule["split"])] for rule in parsed]
+    shape = [rule["bit"] for rule in parsed]
+    for node, flag in enumerate(is_cut or ()):
+        if flag:
+            key[node], shape[node] = NO_KEY, 0
+    tests = [test for rule in parsed for test in rule["tests"]]
+    test_value = [code(operand) for _, operand in tests]
+    return PortableTree(
+        keys=[(KINDS[kind], index, name) for kind, index, name in keys],
+        texts=list(codes),
+        parent=list(parents),
+        value=value,
+        key=key,
+        shape=shape,
+        tests=[len(rule["tests"]) for rule in parsed],
+        test_key=[number[tuple(name)] for name, _ in tests],
+        test_value=test_value,
+        test_shape=[operand[1] if operand[0] == "other" else 0 for _, operand in tests],
+    )

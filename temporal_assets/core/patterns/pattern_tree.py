@@ -111,12 +111,10 @@ class PatternTree:
         cut, kept = self._truncated(leaf)
         whole = self if self.parts is None else self.parts.tree
         node = kept if self.parts is None else self.parts.node[kept]
-        below: Int64s = np.append(0, np.cumsum(whole.hierarchy.is_leaf, dtype=np.int64))
-        parts: Int64s = below[whole.hierarchy.end[node]] - below[node]
-        many = cut.hierarchy.is_leaf & (parts > MOST_PARTS)
-        if many.any():
-            flags = np.zeros(len(whole), np.bool_)
-            flags[node[many]] = True
+        flags = np.zeros(len(whole), np.bool_)
+        flags[node[cut.hierarchy.is_leaf]] = True
+        flags &= has_many_parts(whole.hierarchy)
+        if flags.any():
             whole, remaining = whole._truncated(flags)
             node = np.searchsorted(remaining, node)
         if len(whole) == len(cut):
@@ -148,6 +146,13 @@ class PatternTree:
             self.test_class[rows],
         )
         return tree, kept
+
+
+def has_many_parts(whole: Hierarchy) -> Flags:
+    """Return flags of the nodes of an uncut tree that cover all their URLs when made leaves."""
+    below: Int64s = np.append(0, np.cumsum(whole.is_leaf, dtype=np.int64))
+    flags: Flags = below[whole.end] - below[:-1] > MOST_PARTS
+    return flags
 
 
 @dataclass(frozen=True, slots=True)

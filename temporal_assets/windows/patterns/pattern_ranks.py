@@ -21,8 +21,8 @@ from temporal_assets.core.patterns.behaviour_graph import (
     PatternRanks,
     rank_patterns,
 )
-from temporal_assets.core.patterns.pattern_match import compile_matcher
-from temporal_assets.core.patterns.pattern_rules import tree_of
+from temporal_assets.core.patterns.pattern_match import portable_matcher
+from temporal_assets.core.patterns.pattern_rules import portable_of
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.lists.flow_shares import flow_of
@@ -169,8 +169,8 @@ def _flow_of_site(rows: pa.Table) -> list[pa.Table]:
     nodes, pages = rows.filter(is_node), rows.filter(pc.invert(is_node))
     if not len(nodes) or not len(pages):
         return []
-    tree = tree_of(nodes["parent"].to_pylist(), nodes["rule"].to_pylist())
-    matched = compile_matcher(tree).match(from_arrow(pages["url"].combine_chunks()))
+    tree = portable_of(nodes["parent"].to_pylist(), nodes["rule"].to_pylist())
+    matched = portable_matcher(tree).match(from_arrow(pages["url"].combine_chunks()))
     above, node = pattern_above(nodes), matched.astype(np.int64)
     pattern = np.where(node >= 0, above[np.maximum(node, 0)], -1)
     thousandths = np.rint(1000 * pages["temporal"].to_numpy()).astype(np.int64)

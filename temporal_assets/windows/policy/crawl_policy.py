@@ -19,8 +19,10 @@ import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.core.crawls.visit_rates import LONGEST, days_watched, stretch
-from temporal_assets.core.patterns.pattern_forest import PortableTree, portable
-from temporal_assets.core.patterns.pattern_rules import tree_of
+from temporal_assets.core.numerics.hierarchy import hierarchy
+from temporal_assets.core.patterns.pattern_forest import PortableTree
+from temporal_assets.core.patterns.pattern_rules import portable_of
+from temporal_assets.core.patterns.pattern_tree import has_many_parts
 from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.logs.urls.url_rules import UrlRules
 from temporal_assets.policy.assemble import (
@@ -292,13 +294,17 @@ def _trees(
         by_site.setdefault(node["site"], []).append(node)
     trees, places = {}, {}
     for site, group in by_site.items():
-        whole = tree_of([node["parent"] for node in group], [node["rule"] for node in group])
+        whole = hierarchy([node["parent"] for node in group])
         is_pattern = np.array([node["is_pattern"] for node in group], np.bool_)
-        cut = whole.cut(is_pattern)
-        kept = np.flatnonzero(whole.hierarchy.cut(is_pattern)).tolist()
-        trees[site] = portable(cut if cut.parts is None else cut.parts.tree)
-        place = range(len(cut)) if cut.parts is None else cut.parts.node.tolist()
-        places[site] = dict(zip(kept, place, strict=True))
+        # Patterns of few parts are walked down to these.
+        is_cut = is_pattern & has_many_parts(whole)
+        kept = np.flatnonzero(whole.cut(is_cut))
+        parents = np.searchsorted(kept, whole.parent[kept]) - (whole.parent[kept] < 0)
+        rules = [group[node]["rule"] for node in kept.tolist()]
+        trees[site] = portable_of(parents.tolist(), rules, is_cut[kept].tolist())
+        nodes_of_cut = np.flatnonzero(whole.cut(is_pattern))
+        place = np.searchsorted(kept, nodes_of_cut)
+        places[site] = dict(zip(nodes_of_cut.tolist(), place.tolist(), strict=True))
     return trees, places
 
 
