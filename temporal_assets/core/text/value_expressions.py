@@ -10,7 +10,8 @@ engine ever has two ways to read a value, and the cost of a match is linear in t
 of characters repeat without bound.
 
 The work has three steps. `_states` gives a deterministic automaton of the values of a shape.
-`Texts` is a nondeterministic automaton of the excluded values, whose present positions are a set.
+`Words` is a trie of the excluded values; where a shape is excluded too, `Texts` is a
+nondeterministic automaton of both, whose present positions are a set.
 `_Writer` walks through both at once and writes an expression for the values that the first accepts
 and the second does not.
 """
@@ -128,6 +129,9 @@ class Texts:
     NEVER_ENDS: Final = 1
     """Position after a text all of whose continuations are in the set too."""
 
+    nothing: Final[Places] = frozenset()
+    """Positions after a text that begins no text of the set."""
+
     def __init__(self) -> None:
         self._arcs: list[list[tuple[Mask, Places]]] = [[], []]
         """Arcs by the position they start from; there are none from ENDS and NEVER_ENDS."""
@@ -145,6 +149,14 @@ class Texts:
     def add_expression(self, expression: str) -> None:
         """Add all texts that an expression without look-around matches."""
         self.start |= self._before(list(_parser.parse(expression)), {self.ENDS})
+
+    def ends(self, places: Places) -> bool:
+        """Return True if a text of the set ends at the positions."""
+        return self.ENDS in places
+
+    def never_ends(self, places: Places) -> bool:
+        """Return True if all continuations from the positions are in the set."""
+        return self.NEVER_ENDS in places
 
     def arcs(self, places: Places) -> list[tuple[Mask, Places]]:
         """Return disjoint sets of characters, and the positions that each leads to."""
@@ -198,6 +210,53 @@ class Texts:
         for _ in range(least):
             before = self._before(list(steps), before)
         return before
+
+
+@dataclass(slots=True, eq=False)
+class _Beginning:
+    """A node of a trie: the beginning of some words."""
+
+    is_word: bool = False
+    is_prefix: bool = False
+    """True if all texts with this beginning are in the set."""
+    longer: dict[Mask, _Beginning] = field(default_factory=dict)
+    """The beginnings with one more character, by the set that holds that character."""
+
+
+class Words:
+    """A trie of words, which is a deterministic automaton: several times as fast as `Texts`."""
+
+    nothing: Final = None
+    """Place of a beginning of no word."""
+
+    def __init__(self, words: Iterable[str], *, with_longer: bool = False) -> None:
+        """Add words; `with_longer` adds all texts that begin with one of them."""
+        root = _Beginning()
+        for word in words:
+            here = root
+            for character in word[:LONGEST]:
+                mask = _mask(character)
+                following = here.longer.get(mask)
+                if following is None:
+                    following = here.longer[mask] = _Beginning()
+                here = following
+            if with_longer or len(word) > LONGEST:
+                here.is_prefix = True
+            else:
+                here.is_word = True
+        self.start = root if root.longer or root.is_word or root.is_prefix else self.nothing
+
+    def ends(self, places: _Beginning | None) -> bool:
+        """Return True if a word ends here."""
+        return places is not None and places.is_word
+
+    def never_ends(self, places: _Beginning | None) -> bool:
+        """Return True if all texts that begin like this are in the set."""
+        return places is not None and places.is_prefix
+
+    def arcs(self, places: _Beginning | None) -> Iterable[tuple[Mask, _Beginning]]:
+        """Return disjoint sets of characters, and the beginning that each leads to."""
+        return places.longer.items() if places is not None else ()
 
 
 def _characters(name: Any, given: Any) -> Mask:
@@ -347,11 +406,14 @@ def value_expression(
     `separators` are the characters no value can hold. `excluded` are values, and `excluded_bits` a
     shape (0: none). Returns None if there are no such values, or the expression would be too long.
     """
-    others = Texts()
-    for value in excluded:
-        others.add_word(value)
+    others: Texts | Words
     if excluded_bits:
+        others = Texts()
+        for value in excluded:
+            others.add_word(value)
         others.add_expression(EXPRESSIONS[tightest(excluded_bits)])
+    else:
+        others = Words(excluded)
     if not others.start:
         shape = tightest(bits)
         if shape in EXPRESSIONS:
@@ -365,9 +427,7 @@ def other_fields(names: Iterable[str], allows_nameless: bool = True) -> str:
 
     With `allows_nameless`, fields without `=` are included. The empty field always is.
     """
-    others = Texts()
-    for name in names:
-        others.add_word(f"{name}=", with_longer=True)
+    others = Words((f"{name}=" for name in names), with_longer=True)
     written = _Writer(_states(0, "&", "whole" if allows_nameless else "named"), others).text()
     return NOTHING if written is None else written
 
@@ -378,33 +438,33 @@ class _Writer:
 
     states: Sequence[_State]
     """States of the first automaton, which begins in the first of them."""
-    excluded: Texts
+    excluded: Texts | Words
     """The second automaton."""
-    texts: dict[tuple[int, Places], str | None] = field(default_factory=dict)
+    texts: dict[tuple[int, Any], str | None] = field(default_factory=dict)
     """Expressions written so far, by the state of both automata."""
 
     def text(self) -> str | None:
         """Return the complete expression, or None if no text is left."""
         return self._rest(0, self.excluded.start)
 
-    def _rest(self, state: int, places: Places) -> str | None:
+    def _rest(self, state: int, places: Any) -> str | None:
         """Return an expression for what may follow, or None if nothing may, not even the end."""
         if (state, places) not in self.texts:
             self.texts[state, places] = self._written(state, places)
         return self.texts[state, places]
 
-    def _written(self, state: int, places: Places) -> str | None:
+    def _written(self, state: int, places: Any) -> str | None:
         """Return the result of `_rest`: arcs back to the same states, then one branch per rest."""
         here = self.states[state]
         if not places and here.rest is not None:
             return here.rest
-        accepts = here.accepts and Texts.ENDS not in places
+        accepts = here.accepts and not self.excluded.ends(places)
         loop: Mask = 0
         branches: dict[str, Mask] = {}
         for mask, following, reached in self._arcs(here, places):
             if (following, reached) == (state, places):
                 loop |= mask
-            elif Texts.NEVER_ENDS not in reached:
+            elif not self.excluded.never_ends(reached):
                 rest = self._rest(following, reached)
                 if rest is not None:
                     branches[rest] = branches.get(rest, 0) | mask
@@ -414,7 +474,7 @@ class _Writer:
         written = sorted(branches.items(), key=itemgetter(1))
         return repeated + _alternatives([_followed(m, rest) for rest, m in written], accepts)
 
-    def _arcs(self, here: _State, places: Places) -> Iterable[tuple[Mask, int, Places]]:
+    def _arcs(self, here: _State, places: Any) -> Iterable[tuple[Mask, int, Any]]:
         """Yield disjoint sets of characters, with the state of both automata they lead to."""
         excluded = self.excluded.arcs(places)
         for mask, following in here.arcs:
@@ -423,7 +483,7 @@ class _Writer:
                     yield mask & block, following, reached
                     mask &= ~block
             if mask:
-                yield mask, following, frozenset()
+                yield mask, following, self.excluded.nothing
 
 
 def _followed(mask: Mask, rest: str) -> str:

@@ -40,6 +40,14 @@ _PART_PLACES: Final = tuple(map(bit_place, PARTS_OF_DATES))
 _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
 """Bits of the shapes of dates that consist of digits alone."""
 _DIGITS_AT: Final = bit_place(DIGITS)
+_DATES_OF_ROLE: Final = {
+    role: tuple(
+        (bit, bit_place(bit))
+        for bit in sorted((*WHOLE_DATES, *(bit for bit in PARTS_OF_DATES if bit & bits)))
+    )
+    for role, bits in ROLE_BITS.items()
+}
+"""Shapes that may be dates under a key with a role, in their order, with the index of their bit."""
 
 
 def roles_of(site: GrowingSite, open_keys: list[int], statistics: KeyStatistics) -> list[int]:
@@ -68,13 +76,12 @@ def date_bit(statistics: KeyStatistics, i: int, role: int, support: int) -> int:
     """Return the date shape that most of a key's numbers (or names) have, or 0."""
     urls = statistics.bit_urls[i]
     numbers = DOMINANT * urls[_DIGITS_AT]
-    parts = (bit for bit in PARTS_OF_DATES if bit & ROLE_BITS[role])
-    most, bit = max(
-        (urls[bit_place(bit)], bit)
-        for bit in (*WHOLE_DATES, *parts)
-        if not bit & _NUMBERS or urls[bit_place(bit)] >= numbers
-    )
-    return bit if most >= support else 0
+    most, shape = support - 1, 0
+    for bit, place in _DATES_OF_ROLE[role]:
+        # Of shapes with equally many URLs the last one counts.
+        if urls[place] >= max(most, support) and (bit & _NUMBERS == 0 or urls[place] >= numbers):
+            most, shape = urls[place], bit
+    return shape
 
 
 def _has_parts(bit_urls: list[int]) -> bool:

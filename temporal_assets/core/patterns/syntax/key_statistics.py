@@ -23,6 +23,9 @@ from temporal_assets.core.text.value_shapes import ALL_BITS, CLASSES, bits_of, c
 
 _BITS: Final = ALL_BITS.bit_length()
 _CLASS_COUNT: Final = len(CLASSES)
+_NUMBERS: Final = 5
+"""Fields of `KeyStatistics` with one number per key: every array that a loop returns costs more
+than counting the values of a small node."""
 
 
 @dataclass(slots=True)
@@ -50,10 +53,12 @@ class KeyStatistics:
 def key_statistics(site: GrowingSite, rows: Int32s, open_keys: Int32s) -> KeyStatistics:
     """Return the statistics of some keys among some URLs, one entry per key."""
     keys = site.keys
-    columns = _measure(
+    numbers, bit_urls, class_urls, entropy = _measure(
         keys.codes, rows, open_keys, keys.first, keys.shape, site.counts, site.touched
     )
-    return KeyStatistics(*(column.tolist() for column in columns))
+    return KeyStatistics(
+        *numbers.tolist(), bit_urls.tolist(), class_urls.tolist(), entropy.tolist()
+    )
 
 
 def bit_place(bit: int) -> int:
@@ -70,15 +75,16 @@ def _measure(
     shape: Int32s,
     counts: Int32s,
     touched: Int32s,
-) -> tuple[Int64s, Int64s, Int32s, Int32s, Int64s, Int64s, Int64s, Floats]:
-    """Return the columns of `KeyStatistics`; `counts` is all zeros before and after."""
+) -> tuple[Int64s, Int64s, Int64s, Floats]:
+    """Return `KeyStatistics` as arrays: the first five fields as rows of one, then the others.
+
+    `counts` is all zeros before and after.
+    """
     keys = len(open_keys)
     urls = len(rows)
-    present = np.zeros(keys, np.int64)
-    distinct = np.zeros(keys, np.int64)
-    constant = np.zeros(keys, np.int32)
-    common = np.full(keys, -1, np.int32)
-    most = np.zeros(keys, np.int64)
+    numbers = np.zeros((_NUMBERS, keys), np.int64)
+    present, distinct, constant, common, most = numbers
+    common[:] = -1
     bit_urls = np.zeros((keys, _BITS), np.int64)
     class_urls = np.zeros((keys, _CLASS_COUNT), np.int64)
     entropy = np.zeros(keys, np.float64)
@@ -109,7 +115,7 @@ def _measure(
                 common[i] &= bits_of(value)
             shape_urls += count
         _add_shape(last_shape, shape_urls, bit_urls[i], class_urls[i])
-    return present, distinct, constant, common, most, bit_urls, class_urls, entropy
+    return numbers, bit_urls, class_urls, entropy
 
 
 @leaf
