@@ -56,9 +56,9 @@ def key_statistics(site: GrowingSite, rows: Int32s, open_keys: Int32s) -> KeySta
     numbers, bit_urls, class_urls, entropy = _measure(
         keys.codes, rows, open_keys, keys.first, keys.shape, site.counts, site.touched
     )
-    return KeyStatistics(
-        *numbers.tolist(), bit_urls.tolist(), class_urls.tolist(), entropy.tolist()
-    )
+    present, distinct, constant, common, most = numbers.tolist()
+    of_shapes = bit_urls.tolist(), class_urls.tolist()
+    return KeyStatistics(present, distinct, constant, common, most, *of_shapes, entropy.tolist())
 
 
 def bit_place(bit: int) -> int:
