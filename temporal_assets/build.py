@@ -27,7 +27,7 @@ from temporal_assets.defs.resources import SettingsResource, resources_of
 from temporal_assets.defs.runs.lost_runs import lost_runs_sensor
 from temporal_assets.defs.schedules import nightly_schedule
 from temporal_assets.defs.sensors import log_files_sensor, nightly_windows_sensor
-from temporal_assets.defs.trial import what_if_job
+from temporal_assets.defs.what_if_job import what_if_job
 from temporal_assets.settings import Settings
 from temporal_assets.windows.registry import WINDOW_ASSETS
 

@@ -20,7 +20,7 @@ from temporal_assets.days.asset_names import DERIVED
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.demo.corpus import generate
 from temporal_assets.demo.options import DemoOptions
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.logs.privacy.pseudonyms import KeyRing

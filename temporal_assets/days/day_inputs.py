@@ -16,7 +16,7 @@ from temporal_assets.landing.inventory import LOST, Inventory
 from temporal_assets.landing.landed_files import LandedFile, content_of
 from temporal_assets.settings import ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER, Settings
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.retained_days import RetainedDays
 from temporal_assets.storage.store import Store
 
 _NEVER: Final = 2**62
@@ -85,7 +85,7 @@ def count_files(
 
 def refuse_removed(settings: Settings, day: dt.date) -> None:
     """Raise `NoLogs` for a day whose lines were removed on purpose."""
-    retained = Kept.load(settings.state)
+    retained = RetainedDays.load(settings.state)
     if not retained.has_requests(day):
         raise NoLogs(
             f"the log lines of {day} were removed by `temporal-assets doctor clean`: lines are kept"

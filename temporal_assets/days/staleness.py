@@ -14,8 +14,8 @@ from temporal_assets.days.asset_names import DERIVED
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landed_files import content_of
 from temporal_assets.settings import ROBOT_PAGES_PER_MINUTE, ROBOT_PAGES_WITHOUT_REFERRER, Settings
-from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Input, Manifest
+from temporal_assets.storage.retained_days import RetainedDays
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
 
@@ -31,7 +31,7 @@ def requests_digest(settings: Settings) -> str:
 
 def stale(store: Store, inventory: Inventory, settings: Settings) -> dict[str, list[dt.date]]:
     """Return the days of each daily asset that are missing or older than their inputs."""
-    digest, retained = requests_digest(settings), Kept.load(settings.state)
+    digest, retained = requests_digest(settings), RetainedDays.load(settings.state)
     late: dict[str, list[dt.date]] = {asset: [] for asset in ("requests", *DERIVED)}
     days = {*inventory.days(), *silent_days(inventory), *emptied_days(store, inventory)}
     for day in filter(retained.has_requests, sorted(days)):

@@ -29,14 +29,14 @@ from temporal_assets.defs.runs.retries import can_retry, is_transient, retry
 from temporal_assets.defs.runs.step_log import step_log
 from temporal_assets.engines.batches import SMALL_ROWS, in_order, small_batches
 from temporal_assets.engines.statements import Steps, run, run_together
-from temporal_assets.machine.troubles import sentence_of
+from temporal_assets.machine.error_sentences import sentence_of
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.reports.text import shown
+from temporal_assets.storage.batch_publication import together
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
-from temporal_assets.storage.together import together
 
 _MESSAGE_CHARACTERS: Final = 1000
 """Most characters of the reason why a day failed: messages quote log lines, which may be long."""

@@ -12,7 +12,7 @@ from typing import Final
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.publications import Attempts
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.settings import Settings
 from temporal_assets.storage.store import Store
 

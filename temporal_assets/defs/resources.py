@@ -20,7 +20,7 @@ from pydantic import Field
 from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.runs import lifelines
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.ops.catalogue import CATALOGUE
 from temporal_assets.settings import Settings, load_settings
 from temporal_assets.storage.store import Store

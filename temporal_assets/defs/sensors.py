@@ -24,8 +24,8 @@ from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.jobs import Job
 from temporal_assets.defs.partitions import DAYS_PER_RUN, first_day, in_words, today
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
-from temporal_assets.defs.runs.asked import Asked
 from temporal_assets.defs.runs.batches import Batch, Stale, batches
+from temporal_assets.defs.runs.sensor_cursor import PastRequests
 from temporal_assets.defs.runs.states import LatestWindow, latest_window, states_of
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import torn_files
@@ -92,7 +92,7 @@ def log_files_sensor(ingest: Job, daily_job: Job, windows_job: Job) -> dg.Sensor
     def new_log_files(
         context: dg.SensorEvaluationContext, installation: dg.ResourceParam[Installation]
     ) -> dg.SensorResult:
-        asked = Asked.from_cursor(context.cursor)
+        asked = PastRequests.from_cursor(context.cursor)
         lost_runs.settle(context.instance, installation)
         return _tick(context.instance, installation, asked, dt.datetime.now(dt.UTC))
 
@@ -135,7 +135,7 @@ def nightly_windows_sensor(nightly: Job, windows_job: Job) -> dg.SensorDefinitio
 
 
 def _tick(
-    instance: dg.DagsterInstance, installation: Installation, asked: Asked, now: dt.datetime
+    instance: dg.DagsterInstance, installation: Installation, asked: PastRequests, now: dt.datetime
 ) -> dg.SensorResult:
     """Return the runs to request now: reading new files first, then days and windows."""
     settings = installation.settings
@@ -219,11 +219,11 @@ def _daily_request(batch: Batch, states: Mapping[dt.date, str], now: dt.datetime
 def _window_requests(
     installation: Installation,
     window: LatestWindow | None,
-    asked: Asked,
+    asked: PastRequests,
     busy: Collection[dt.date],
     new: Collection[dt.date],
     now: dt.datetime,
-) -> tuple[Asked, list[dg.RunRequest]]:
+) -> tuple[PastRequests, list[dg.RunRequest]]:
     """Return the request for the latest window, if it is due, and the updated memory.
 
     It waits for days that are being built. Days that failed hold up no window.
@@ -258,9 +258,9 @@ def _reason(outside: Sequence[dt.date], failed: Sequence[dt.date]) -> str:
     return "No new log files, and every day is up to date."
 
 
-def _result(asked: Asked, requests: list[dg.RunRequest]) -> dg.SensorResult:
+def _result(asked: PastRequests, requests: list[dg.RunRequest]) -> dg.SensorResult:
     return dg.SensorResult(run_requests=requests, cursor=asked.cursor)
 
 
-def _no_requests(asked: Asked, reason: str) -> dg.SensorResult:
+def _no_requests(asked: PastRequests, reason: str) -> dg.SensorResult:
     return dg.SensorResult(skip_reason=reason, cursor=asked.cursor)

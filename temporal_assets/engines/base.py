@@ -2,7 +2,7 @@
 
 An engine runs a statement of `sql/`, applies a kernel of `core/` to Arrow batches, writes Parquet
 files sorted and typed by a contract, and answers small questions. Not here: the engines (`duckdb`,
-`spark`), which one is used (`chosen`).
+`spark`), which one is used (`engine_choice`).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, Final, TypeAlias, cast
 import pyarrow as pa
 
 from temporal_assets.engines.base import GroupKernel, GroupLimits
-from temporal_assets.machine import same_python
+from temporal_assets.machine import child_process
 
 FAILED: Final = "failed"
 TIMED_OUT: Final = "timed_out"
@@ -195,10 +195,10 @@ class GroupProcess:
     def _start(self) -> _Running:
         """Start a process, and send it the kernel and the limits."""
         process = subprocess.Popen(  # noqa: S603 - this module
-            same_python.command("temporal_assets.engines.group_process"),
+            child_process.command("temporal_assets.engines.group_process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=same_python.environment(),
+            env=child_process.environment(),
         )
         running = _Running(
             process, cast("BinaryIO", process.stdin), cast("BinaryIO", process.stdout)

@@ -32,7 +32,7 @@ from temporal_assets.settings import (
 from temporal_assets.settings.sources import is_url
 from temporal_assets.storage.integrity import SET_ASIDE, DamagedFile, fault_of, set_aside
 from temporal_assets.storage.manifest import Input
-from temporal_assets.storage.remembered import Remembered
+from temporal_assets.storage.record_cache import RecordCache
 
 _DAMAGED: Final = (
     "{} is no record of a log file any more: `temporal-assets materialize` reads the log again"
@@ -389,7 +389,7 @@ def _record_of(path: Path) -> LandedFile | None:
         return None
 
 
-_records: Final = Remembered(_record_of)
+_records: Final = RecordCache(_record_of)
 """Cache of records: files are replaced and never overwritten, and nobody changes the objects."""
 
 

@@ -59,7 +59,7 @@ from temporal_assets.machine.durable import make_folder, sync
 from temporal_assets.machine.locks import held
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.settings import Settings
-from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.retained_days import RetainedDays
 from temporal_assets.storage.store import Store
 
 _SMALL_FILE: Final = 4 << 20
@@ -182,7 +182,7 @@ def refresh(
             lost_keys=_lost_keys(reader.keys, days_before),
             copies=len(new) - len(landed),
             torn=tuple(torn),
-            too_old=_too_old(landed.values(), read, Kept.load(settings.state)),
+            too_old=_too_old(landed.values(), read, RetainedDays.load(settings.state)),
         )
 
 
@@ -221,7 +221,7 @@ def _read_before(inventory: Inventory) -> dict[str, LandedFile]:
 
 
 def _too_old(
-    files: Iterable[LandedFile], read: Mapping[str, LandedFile], retained: Kept
+    files: Iterable[LandedFile], read: Mapping[str, LandedFile], retained: RetainedDays
 ) -> str | None:
     """Return a sentence on new lines of days that were removed."""
     lines: Counter[dt.date] = Counter()
@@ -261,9 +261,9 @@ def torn_files(inventory: Inventory, settings: Settings) -> list[tuple[LandedFil
 
     Another log under its name does not hold the lines: with what is left of them they would go.
     """
-    torn = inventory.torn(Kept.load(settings.state).has_requests)
+    torn = inventory.torn(RetainedDays.load(settings.state).has_requests)
     if torn:  # unless `doctor clean` has removed the lines since, which it notes before
-        torn = inventory.torn(Kept.load(settings.state).has_requests)
+        torn = inventory.torn(RetainedDays.load(settings.state).has_requests)
     listed = {item.sighting for item in listed_files(inventory, settings)} if torn else set()
     return [(file, not listed.isdisjoint(file.sightings)) for file in torn]
 

@@ -45,7 +45,7 @@ from temporal_assets.logs.read.records import Block, Records, Reject, remedy
 from temporal_assets.logs.read.splits import Edges, Range
 from temporal_assets.logs.read.tally import UNKNOWN_DAY, Tally
 from temporal_assets.logs.tables import parquet
-from temporal_assets.machine.transient import is_transient
+from temporal_assets.machine.transient_errors import is_transient
 from temporal_assets.settings import REJECT_SAMPLES, Settings
 from temporal_assets.storage.integrity import digest_of_file
 from temporal_assets.storage.sealed import digest_of

@@ -24,11 +24,11 @@ from threading import Lock
 from typing import BinaryIO, Final, Protocol, cast
 
 from temporal_assets.engines.base import EngineError
-from temporal_assets.engines.outcomes import outcome_of, result_of
+from temporal_assets.engines.result_bytes import outcome_of, result_of
 from temporal_assets.landing.reading import LogReader, Progress, Read, ReadApart, ordered
 from temporal_assets.landing.source_files import Pending
 from temporal_assets.logs.read.objects import LogPath
-from temporal_assets.machine import same_python
+from temporal_assets.machine import child_process
 
 _MODULE: Final = "temporal_assets.landing.reading_process"
 
@@ -122,10 +122,10 @@ class _ReadingProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - this module
-            same_python.command(_MODULE),
+            child_process.command(_MODULE),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=same_python.environment(),
+            env=child_process.environment(),
         )
         self._tasks = cast("BinaryIO", self._process.stdin)
         self._answers = cast("BinaryIO", self._process.stdout)

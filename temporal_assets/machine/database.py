@@ -1,8 +1,8 @@
 """Errors of the database of Dagster's history, as one sentence that says what to do.
 
 `storage` in `dagster.yaml` may name PostgreSQL: it does not answer, refuses a password, or the
-packages for it are not there. Not here: faults of this machine's disk and memory (`troubles`); the
-server's own full disk is one of the database.
+packages for it are not there. Not here: faults of this machine's disk and memory
+(`error_sentences`); the server's own full disk is one of the database.
 """
 
 from __future__ import annotations

@@ -26,12 +26,16 @@ from temporal_assets.defs.installation import INSTALLATION, Installation
 from temporal_assets.defs.jobs import FINISH
 from temporal_assets.defs.partitions import end_of_days, first_day, ranges, today
 from temporal_assets.defs.runs import lifelines, lost_runs, tags
-from temporal_assets.machine.troubles import sentence_of, sentence_of_text, without_unwritten
+from temporal_assets.machine.error_sentences import (
+    sentence_of,
+    sentence_of_text,
+    without_unwritten,
+)
 from temporal_assets.operate.outcome import Failed, Outcome, Published, Skipped, failures_of
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
-from temporal_assets.storage.kept import Kept
+from temporal_assets.storage.retained_days import RetainedDays
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
@@ -72,7 +76,7 @@ class Operation:
         self, assets: Sequence[str], days: Sequence[dt.date]
     ) -> Iterator[tuple[Sequence[str], Sequence[dt.date]]]:
         """Yield assets with their days, leaving out what `doctor clean` has removed."""
-        retained = Kept.load(self.settings.state)
+        retained = RetainedDays.load(self.settings.state)
         removed = [day for day in days if not retained.has_daily(day)]
         not_derived = [asset for asset in assets if asset not in DERIVED]
         if len(not_derived) < len(assets):

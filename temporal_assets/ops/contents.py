@@ -22,7 +22,7 @@ from temporal_assets.ops import catalogue
 from temporal_assets.policy import bundle
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings
-from temporal_assets.storage import sums
+from temporal_assets.storage import checksums
 from temporal_assets.storage.sealed import is_as_written
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.policy.crawl_policy import FOLDER as POLICIES
@@ -55,7 +55,7 @@ def damages(settings: Settings) -> Iterator[Damage]:
         for file in bundle.faults(folder):
             remedy = f"temporal-assets materialize crawl_policy --day {folder.name[:10]}"
             yield Damage(str(file), f"make the policy again ({remedy})")
-    for file in sums.faults(state / evaluation_report.FOLDER):
+    for file in checksums.faults(state / evaluation_report.FOLDER):
         yield Damage(str(file), f"{_NEXT_RUN}, or temporal-assets report --day DAY")
     for file in catalogue.faults(store):
         yield Damage(str(file), _NEXT_RUN)

@@ -22,7 +22,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import Settings, SettingsError
-from temporal_assets.storage.kept import keep
+from temporal_assets.storage.retained_days import keep
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import learned_days
 from temporal_assets.windows.registry import WINDOW_NAMES

@@ -32,8 +32,8 @@ from temporal_assets.quality import verdicts
 from temporal_assets.quality.inspect import Inspector
 from temporal_assets.quality.verdicts import Judgement
 from temporal_assets.settings import Settings
-from temporal_assets.storage.kept import Kept
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.retained_days import RetainedDays
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 
@@ -66,7 +66,7 @@ class Outdated:
 
 def plan(store: Store, inventory: Inventory, settings: Settings) -> tuple[Outdated, ...]:
     """Return all partitions of other versions, in the order in which assets are computed."""
-    held = set(filter(Kept.load(settings.state).has_requests, inventory.days()))
+    held = set(filter(RetainedDays.load(settings.state).has_requests, inventory.days()))
     outdated_days: dict[tuple[str, int, Remedy], list[dt.date]] = {}
     for manifest in store.outdated():
         remedy = _remedy_of(store, manifest, held)

@@ -23,7 +23,7 @@ import tomlkit
 from temporal_assets import contracts
 from temporal_assets.crawl.mirror import mirror
 from temporal_assets.engines.base import Engine, Inputs
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.logs.privacy import key_periods
 from temporal_assets.machine.locks import held
 from temporal_assets.settings import SETTINGS_FILE, Settings, SettingsError, load_settings

@@ -36,7 +36,7 @@ from temporal_assets.policy.document import (
     as_text,
     is_as_published,
 )
-from temporal_assets.storage import sums
+from temporal_assets.storage import checksums
 
 LATEST: Final = "latest"
 SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
@@ -172,7 +172,7 @@ def faults(folder: Path) -> list[Path]:
     """Return the paths of files of a published folder that are missing or have other digests."""
     file = folder / FILE
     wrong = [] if file.is_file() and is_as_published(file, file.read_bytes()) else [file]
-    return list(dict.fromkeys((*wrong, *sums.faults(folder))))
+    return list(dict.fromkeys((*wrong, *checksums.faults(folder))))
 
 
 def latest_of(root: Path) -> Path | None:
@@ -206,8 +206,8 @@ def _write(document: Document, text: bytes, folder: Path) -> None:
     shutil.copyfile(SCHEMA_FILE, folder / SCHEMA_FILE.name)
     for name in LISTS:
         pq.write_table(table_of(document, name), folder / f"{name}.parquet", compression="zstd")
-    written = sums.text_of(folder, [path.name for path in folder.iterdir()])
-    (folder / sums.NAME).write_text(written, "utf-8")
+    written = checksums.text_of(folder, [path.name for path in folder.iterdir()])
+    (folder / checksums.NAME).write_text(written, "utf-8")
     for path in folder.iterdir():
         sync(path)
     sync(folder)

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypedDict, cast
 
 from temporal_assets.core.patterns.pattern_forest import PortableTree
 from temporal_assets.policy import damage
-from temporal_assets.storage import sums
+from temporal_assets.storage import checksums
 
 FORMAT: Final = "temporal-assets/crawl-policy"
 VERSION: Final = 2
@@ -194,7 +194,7 @@ def is_as_published(file: Path, text: bytes) -> bool:
     digest = hashlib.sha256(text).hexdigest()
     if named := _PUBLISHED.fullmatch(file.parent.name):
         return digest.startswith(named[1])
-    return digest == sums.noted(file.parent).get(file.name, digest)
+    return digest == checksums.noted(file.parent).get(file.name, digest)
 
 
 def policy_file(path: str | Path) -> Path:

@@ -19,12 +19,12 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from temporal_assets.settings.gone import instead_of
 from temporal_assets.settings.labels import Calibration, Curves, Labels, Window
 from temporal_assets.settings.lists import Hubs, Patterns, Prefixes, Sites
 from temporal_assets.settings.operation import Alerts, Engine, Orchestration, Retention, Spark
 from temporal_assets.settings.policy import Baseline, Crawls, Evaluation
 from temporal_assets.settings.reading import Cleaning, Privacy, Reading
+from temporal_assets.settings.removed import instead_of
 from temporal_assets.settings.section import Section
 from temporal_assets.settings.sources import LogSource, full_path
 

@@ -26,7 +26,7 @@ from temporal_assets.days.transits import transit_inputs
 from temporal_assets.defs.installation import Installation
 from temporal_assets.defs.metadata import metadata, window_metadata
 from temporal_assets.defs.metadata.samples import sample
-from temporal_assets.engines import chosen
+from temporal_assets.engines import engine_choice
 from temporal_assets.engines.base import Engine
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.logs.urls.url_rules import DEFAULT
@@ -261,7 +261,7 @@ def test_differences_of_trials(corpus: Corpus, both: Any) -> None:
 
 
 def test_commands(corpus: Corpus, both: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chosen, "engine_of", lambda _settings: both)
+    monkeypatch.setattr(engine_choice, "engine_of", lambda _settings: both)
     day = corpus.day
     (page,) = corpus.engine.rows(
         "SELECT url, site FROM page_histories ORDER BY total DESC, url LIMIT 1",

@@ -41,7 +41,7 @@ from temporal_assets.policy.bundle import latest_of
 from temporal_assets.policy.exports import TARGETS, export
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage import switch, together
+from temporal_assets.storage import batch_publication, folder_swap
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.policy import crawl_policy, released_policy
 from temporal_assets.windows.registry import WINDOW_NAMES
@@ -173,7 +173,7 @@ def _die_at(moment: int) -> None:
     places: list[tuple[Any, str]] = [
         (Store, "_replace_text"), (verdicts, "record"), (released_policy, "release"),
         (crawl_policy, "publish"), (catalogue, "refresh"),
-        (together, "_each_in_parallel"), (together.BatchStore, "_flush_asset"),
+        (batch_publication, "_each_in_parallel"), (batch_publication.BatchStore, "_flush_asset"),
     ]  # fmt: skip
     for place, name in places:
         setattr(place, name, around(getattr(place, name)))
@@ -315,8 +315,8 @@ def _die_at_rename(moment: int) -> None:
         return both
 
     durable.sync = before(durable.sync)
-    switch.sync = before(switch.sync)
-    switch._exchange = before(switch._exchange)
+    folder_swap.sync = before(folder_swap.sync)
+    folder_swap._exchange = before(folder_swap._exchange)
 
 
 _MOST_MIB: Final = 1200

@@ -33,11 +33,11 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
+from temporal_assets.storage.batch_publication import together
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.partition_errors import DamagedPartition
 from temporal_assets.storage.sealed import sealed, unsealed
 from temporal_assets.storage.store import Store
-from temporal_assets.storage.together import together
 from temporal_assets.windows.frame.asset import build, is_fresh
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS

@@ -28,8 +28,8 @@ from temporal_assets.notebook import Artifacts
 from temporal_assets.ops import catalogue
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.kept import Kept, keep
 from temporal_assets.storage.partition_errors import DamagedPartition, MissingPartition
+from temporal_assets.storage.retained_days import RetainedDays, keep
 from temporal_assets.storage.store import Store
 from tests import logs
 
@@ -342,10 +342,10 @@ def test_lines_that_are_removed_for_their_age_meanwhile_are_not_missed(
 ) -> None:
     """Neither are they read again, where their log is still there."""
     (one := Process(state)).run()
-    load = Kept.load
+    load = RetainedDays.load
 
-    def removing(folder: Path) -> Kept:
-        monkeypatch.setattr(Kept, "load", load)
+    def removing(folder: Path) -> RetainedDays:
+        monkeypatch.setattr(RetainedDays, "load", load)
         before = load(folder)
         keep(folder, MIDDLE, None)
         one.inventory.drop_lines(FIRST)
@@ -353,7 +353,7 @@ def test_lines_that_are_removed_for_their_age_meanwhile_are_not_missed(
 
     if not is_there:
         (state.parent / "logs" / f"access-{FIRST}.log").unlink()
-    monkeypatch.setattr(Kept, "load", removing)
+    monkeypatch.setattr(RetainedDays, "load", removing)
     assert refresh(one.settings).torn == ()
-    assert Kept.load(state).requests == MIDDLE
+    assert RetainedDays.load(state).requests == MIDDLE
     assert Inventory.load(one.settings).bytes_of(FIRST) == 0

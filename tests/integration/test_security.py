@@ -42,7 +42,7 @@ PACKAGE = Path(temporal_assets.__file__).parent
 DAY = dt.date(2026, 3, 1)
 
 _UNPICKLES = {"pickle", "cPickle", "dill", "joblib", "marshal", "shelve", "cloudpickle"}
-_PIPES = {"engines/group_process.py", "engines/outcomes.py", "landing/reading_process.py"}
+_PIPES = {"engines/group_process.py", "engines/result_bytes.py", "landing/reading_process.py"}
 """Talk to processes of their own through pipes that nobody else has, and to Spark's workers, which
 run what we send them."""
 

@@ -21,7 +21,7 @@ from urllib.request import urlopen
 import pytest
 
 from temporal_assets.days.daily import build_requests
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
 from temporal_assets.settings import Settings, load_settings

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from temporal_assets.defs.runs import tags
-from temporal_assets.defs.runs.asked import Asked
+from temporal_assets.defs.runs.sensor_cursor import PastRequests
 from temporal_assets.landing.landing import refresh
 from temporal_assets.storage.integrity import SET_ASIDE
 from temporal_assets.storage.partition_errors import DamagedPartition
@@ -258,18 +258,22 @@ def test_logs_are_read_again_at_every_change_of_how(ticks: Ticks) -> None:
 
 def test_what_was_asked_for_is_kept_from_tick_to_tick() -> None:
     states = {DAY: "one", DAY + dt.timedelta(days=1): "two"}
-    asked = Asked("files", window="three").with_days(states, [DAY])
-    assert Asked.from_cursor(asked.cursor) == asked
+    asked = PastRequests("files", window="three").with_days(states, [DAY])
+    assert PastRequests.from_cursor(asked.cursor) == asked
     assert asked.asked_before(states) == {DAY}
     assert asked.asked_before({DAY: "another"}) == set()
     # What is up to date is forgotten.
     assert asked.with_days({}, []).days == {}
-    assert Asked.from_cursor(None) == Asked.from_cursor('{"asked": "older"}') == Asked()
+    assert (
+        PastRequests.from_cursor(None)
+        == PastRequests.from_cursor('{"asked": "older"}')
+        == PastRequests()
+    )
 
 
 @pytest.mark.parametrize("cursor", ["0", "[]", "by hand", '{"days": 5}', '{"days": {"x": "y"}}'])
 def test_a_cursor_that_somebody_has_set_tells_nothing(cursor: str) -> None:
-    assert Asked.from_cursor(cursor) == Asked()
+    assert PastRequests.from_cursor(cursor) == PastRequests()
 
 
 @pytest.mark.slow

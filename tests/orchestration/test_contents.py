@@ -23,8 +23,8 @@ from temporal_assets.logs.urls.url_rules import DEFAULT
 from temporal_assets.ops import catalogue
 from temporal_assets.ops.contents import damages
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage.kept import keep
 from temporal_assets.storage.partition_errors import DamagedPartition
+from temporal_assets.storage.retained_days import keep
 from temporal_assets.storage.store import Store
 from tests.orchestration.conftest import settings_of
 

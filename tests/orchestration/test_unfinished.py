@@ -19,7 +19,7 @@ from temporal_assets.defs.runs import lost_runs
 from temporal_assets.operate import home, leftovers, materializing
 from temporal_assets.policy.bundle import latest_of
 from temporal_assets.settings import Settings, load_settings
-from temporal_assets.storage import sums
+from temporal_assets.storage import checksums
 from temporal_assets.storage.store import Store
 from temporal_assets.windows import registry
 from temporal_assets.windows.policy.released_policy import RELEASED_POLICY
@@ -145,7 +145,7 @@ def test_pages_that_were_damaged_are_made_again_with_their_day(
     folder, locks = killed.state / "report", killed.state / "locks"
     for name in ("evaluation.html", "evaluation-2026-01-01.html"):
         (folder / name).write_text("as written")
-        sums.note(folder, [name], locks)
+        checksums.note(folder, [name], locks)
         (folder / name).write_text("changed")
     late = registry.due(Store.open(killed), killed)
     assert late is not None

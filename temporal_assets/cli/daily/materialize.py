@@ -234,9 +234,9 @@ def _late(
 
 def _retained_words(settings: Settings, inventory: Inventory) -> str:
     """Return the first day that `doctor clean` has kept, in words, or an empty text."""
-    from temporal_assets.storage.kept import Kept
+    from temporal_assets.storage.retained_days import RetainedDays
 
-    retained = Kept.load(settings.state)
+    retained = RetainedDays.load(settings.state)
     first = max((day for day in (retained.requests, retained.daily) if day), default=None)
     if first is None or all(day >= first for day in inventory.days()):
         return ""

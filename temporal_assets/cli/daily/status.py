@@ -129,7 +129,7 @@ def _switched_on(settings: Settings, damages: list[str]) -> Sequence[str] | None
     None if they cannot be read: Dagster writes to its databases to read them, which not all users
     may.
     """
-    from temporal_assets.machine.troubles import is_of_database, sentence_of
+    from temporal_assets.machine.error_sentences import is_of_database, sentence_of
     from temporal_assets.operate.run_history import switched_on
 
     try:
@@ -183,7 +183,7 @@ def _show_recency(recency: dict[str, Any]) -> None:
 def _write_data_docs(settings: Settings, folder: Path) -> None:
     """Write the data docs of the latest day into a folder."""
     from temporal_assets import contracts
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.quality.data_docs import write_project
     from temporal_assets.quality.inspect import Inspector
     from temporal_assets.storage.store import Store

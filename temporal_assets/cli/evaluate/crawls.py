@@ -193,7 +193,7 @@ def _traffic(
 ) -> tuple[Any, Any]:
     """Return the visits to learn from and those to judge by."""
     from temporal_assets.crawl.mirror.traffic import clicks_of, learning_of, traffic_of
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.logs.urls.url_rules import UrlRules
     from temporal_assets.storage.store import Store
 
@@ -217,7 +217,7 @@ def _traffic(
 def _unnamed(settings: Settings, days: list[dt.date]) -> set[str]:
     """Return the sites whose names are not shown, because too few clients know them."""
     from temporal_assets.crawl.mirror.traffic import rare_sites
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)

@@ -146,7 +146,7 @@ def _judged(
     settings: Settings, store: Store, day: dt.date, listed: SiteList | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of both evaluations on a day."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.windows.evaluation import hub_evaluation, seed_evaluation
     from temporal_assets.windows.evaluation.trials import sample_of
     from temporal_assets.windows.frame.asset import job_of

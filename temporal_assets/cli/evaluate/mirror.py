@@ -140,7 +140,7 @@ def _mirror_of_tables(files: list[Path], settings: Settings, scratch: Path) -> M
     """
     from temporal_assets.crawl.mirror.edge_list import BadLinks
     from temporal_assets.crawl.mirror.link_tables import mirror_of_tables
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.logs.urls.url_rules import UrlRules
 
     rules, left, bad = UrlRules.from_settings(settings.cleaning), list(files), 0
@@ -188,7 +188,7 @@ def _add_transits(settings: Settings, builder: MirrorBuilder) -> None:
     from temporal_assets.crawl.mirror.mirror import NoMirror
     from temporal_assets.crawl.mirror.traffic import add_transits, traffic_of
     from temporal_assets.days.transits import transit_inputs
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.storage.store import Store
 
     store = Store.open(settings)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from temporal_assets.cli.shared.exits import CommandError
 from temporal_assets.engines.base import Engine
-from temporal_assets.engines.chosen import engine_of
+from temporal_assets.engines.engine_choice import engine_of
 from temporal_assets.engines.sql import literal
 from temporal_assets.logs.urls.domains import registrable_domain
 from temporal_assets.policy import Policy, PolicyError

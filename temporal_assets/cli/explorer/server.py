@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from temporal_assets.cli.explorer import html_parts, page_view, pattern_view, views
 from temporal_assets.cli.explorer.rows import Window
 from temporal_assets.guard import refusal
-from temporal_assets.machine.troubles import sentence_of
+from temporal_assets.machine.error_sentences import sentence_of
 
 _LONGEST: Final = 20_000
 """Most characters of an address; URLs of logs are shorter."""

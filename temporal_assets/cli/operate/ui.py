@@ -21,7 +21,7 @@ import typer
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.exits import CommandError, command
 from temporal_assets.cli.shared.options import State, existing_settings
-from temporal_assets.machine import same_python
+from temporal_assets.machine import child_process
 
 _HOST: Final = "127.0.0.1"
 _MODULE: Final = "temporal_assets.definitions"
@@ -44,7 +44,7 @@ def run(
 
     settings = existing_settings(state)
     _refuse_taken(port)
-    environment = same_python.environment() | {
+    environment = child_process.environment() | {
         STATE_VARIABLE: str(settings.state),
         # An operator's own home is where the runs are, then.
         "DAGSTER_HOME": str(dagster_home(settings)),
@@ -53,11 +53,11 @@ def run(
     sys.stderr.flush()
     # The working folder, where Dagster would look for modules first, may be another checkout.
     place = ["-m", _MODULE, "-d", str(settings.state)]
-    server = [*same_python.command("temporal_assets.guard"), *place, "-h", _HOST, "-p", str(port)]
+    server = [*child_process.command("temporal_assets.guard"), *place, "-h", _HOST, "-p", str(port)]
     if read_only:
         # In place of this process: signals go to Dagster without a middleman.
         os.execve(sys.executable, [*server, "--read-only"], environment)  # noqa: S606 - no shell
-    daemon = [*same_python.command("dagster._daemon"), "run", *place]
+    daemon = [*child_process.command("dagster._daemon"), "run", *place]
     _run_together([server, daemon], environment)
 
 

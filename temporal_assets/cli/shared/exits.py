@@ -141,7 +141,7 @@ def _end() -> None:
 def explained(error: Exception) -> str | None:
     """Return the message for an expected error, or None for a fault of the program."""
     # Imported only now: what there is to say must not slow down what goes well.
-    from temporal_assets.machine.troubles import sentence_of
+    from temporal_assets.machine.error_sentences import sentence_of
 
     return sentence_of(error) or (_sentence(error) if isinstance(error, _expected()) else None)
 

@@ -32,7 +32,7 @@ _SAMPLES_SHOWN: Final = 3
 
 def land(settings: Settings, anew: Collection[str] = ()) -> LandingReport:
     """Read every new or changed log file of the sources; those of `anew` are listed as a whole."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.landing.landing import refresh
 
     read: dict[LogPath, int] = {}

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from temporal_assets.cli.shared import console
-from temporal_assets.machine import same_python
+from temporal_assets.machine import child_process
 
 _DEAREST: Final = "temporal_assets.core.curves.curves"
 """Module whose loops take longest to compile: if they are compiled, so are the others."""
@@ -33,10 +33,10 @@ def precompiling() -> Iterator[None]:
     console.say("Compiling numerical loops meanwhile, once for this installation")
     quiet = subprocess.DEVNULL
     child = subprocess.Popen(  # noqa: S603 - a module of ours
-        same_python.command("temporal_assets.machine.compile_ahead"),
+        child_process.command("temporal_assets.machine.compile_ahead"),
         stdout=quiet,
         stderr=quiet,
-        env=same_python.environment(),
+        env=child_process.environment(),
     )
     try:
         yield

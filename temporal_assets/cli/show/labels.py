@@ -103,7 +103,7 @@ def run(
 def _labelled(settings: Settings, site: str | None, day: dt.date | None) -> _Labelled:
     """Return the numbers of a window's labels, of all sites or one."""
     from temporal_assets.core.labels.labels import by_both
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.reports import distribution
     from temporal_assets.storage.store import Store
 

@@ -139,7 +139,7 @@ def _find_page(
 
     A page with too few views has neither. A `CommandError` says that nobody opened it.
     """
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
     from temporal_assets.logs.urls.canonical import site_of
 
@@ -177,7 +177,7 @@ def _chart(store: Store, page: str, row: dict[str, Any]) -> PageChart:
 
 def _young_chart(store: Store, settings: Settings, page: str, day: dt.date) -> PageChart:
     """Return the chart of a page without a curve: too young, or too few views."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
     from temporal_assets.reports.page_chart import chart_of
 

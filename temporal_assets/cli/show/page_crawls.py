@@ -26,7 +26,7 @@ _MOST_FETCHES: Final = 1_000
 
 def fetches_of(store: Store, settings: Settings, page: str) -> list[Row]:
     """Return the fetches of a page in the latest days with results of crawls, in order."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
 
     manifests = (store.manifest("fetches", day) for day in store.days("fetches")[-_CRAWLED_DAYS:])
@@ -60,7 +60,7 @@ def sentences_of_fetches(crawled: list[Row]) -> list[str]:
 
 def sentences_of_source(store: Store, settings: Settings, page: str) -> list[str]:
     """Return what the visits of a hub brought in the latest window with results, in words."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
 
     days = store.days("sources")
@@ -87,7 +87,7 @@ def _yield_of_source(source: Row) -> str:
 
 def _interval(store: Store, settings: Settings, source: Row) -> list[str]:
     """Return how often the policy visits a hub, and how often it would by the logs alone."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
 
     if store.manifest("crawl_policy", source["day"]) is None:

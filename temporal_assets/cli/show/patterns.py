@@ -88,7 +88,7 @@ def run(
     Patterns are numbered; --node looks into one. With --match, URLs are put under the patterns,
     seen before or not. --quality says how well they hold.
     """
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.storage.store import Store
 
     if node is not None and match:

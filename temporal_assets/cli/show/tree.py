@@ -89,7 +89,7 @@ def run(
 
 def _sections(store: Store, settings: Settings, site: str, day: dt.date) -> list[dict[str, Any]]:
     """Return the sections of a site or domain with their counts."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.engines.sql import literal
 
     engine = engine_of(settings)

@@ -52,7 +52,7 @@ def run(
     Lists are learned from pages born up to a day and judged by those born after it. The latest
     window is the one that is reported, and is refused.
     """
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.evaluation.tuning import NothingToTune, tune
 

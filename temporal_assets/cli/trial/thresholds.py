@@ -144,7 +144,7 @@ def _calibrated(
     settings: Settings, annotations: Annotations, day: dt.date | None
 ) -> tuple[list[Choice], Found, dt.date]:
     """Return the best thresholds on a day, and the annotated pages that it has."""
-    from temporal_assets.engines.chosen import engine_of
+    from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.storage.store import Store
     from temporal_assets.windows.frame.asset import job_of
     from temporal_assets.windows.labels.annotated_pages import look_up

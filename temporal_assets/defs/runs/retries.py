@@ -12,7 +12,7 @@ import dagster as dg
 
 from temporal_assets.defs.events import Event
 from temporal_assets.defs.installation import Installation
-from temporal_assets.machine.transient import is_transient
+from temporal_assets.machine.transient_errors import is_transient
 from temporal_assets.reports.text import shown
 
 __all__ = ["can_retry", "is_transient", "retry"]

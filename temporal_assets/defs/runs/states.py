@@ -1,7 +1,7 @@
 """The state of days and windows that are out of date: their inputs, and what exists of them.
 
 Equal states mean that building again would end as it did before. Not here: what is out of date
-(`daily`, `windows.registry`), and in which states it was requested (`asked`).
+(`days.staleness`, `windows.registry`), and in which states it was requested (`sensor_cursor`).
 """
 
 from __future__ import annotations

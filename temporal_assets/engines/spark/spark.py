@@ -35,7 +35,7 @@ from temporal_assets.engines.base import (
     Statement,
 )
 from temporal_assets.engines.duckdb import DuckDBEngine
-from temporal_assets.engines.outcomes import result_of
+from temporal_assets.engines.result_bytes import result_of
 from temporal_assets.engines.spark.spark_files import (
     POSITION,
     bytes_of,

@@ -17,7 +17,7 @@ import pyarrow as pa
 from temporal_assets.engines.base import GroupKernel, GroupLimits, Item, Kernel, Result, Statement
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.engines.groups import in_groups, parcels
-from temporal_assets.engines.outcomes import outcome_of
+from temporal_assets.engines.result_bytes import outcome_of
 from temporal_assets.settings import Engine, Settings
 
 

@@ -1,6 +1,6 @@
 """The day or hour of a whole file of counts, from its name or its beginning.
 
-Not here: the dates of rows (`counted`).
+Not here: the dates of rows (`row_counts`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from temporal_assets.logs.counts.counted import moment_of
+from temporal_assets.logs.counts.row_counts import moment_of
 
 _HOUR: Final = re.compile(r"page(?:views|counts)-(\d{4})(\d\d)(\d\d)-(\d\d)\d{4}(?!\d)")
 """Name of an hour of Wikipedia's dumps: the end of the hour, not its beginning."""

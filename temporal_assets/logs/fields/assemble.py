@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import loop
-from temporal_assets.logs.counts.counted import CountColumns
+from temporal_assets.logs.counts.row_counts import CountColumns
 from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.forwarded import forwarded_or_remote
 from temporal_assets.logs.fields.layouts import Slot

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.counts.row_counts import with_counts
 from temporal_assets.logs.counts.wikipedia import as_clickstream, as_pageviews
 from temporal_assets.logs.fields.addresses import drop_ports
 from temporal_assets.logs.fields.assemble import (

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.text.texts import find_byte
-from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.counts.row_counts import with_counts
 from temporal_assets.logs.fields.assemble import (
     assemble,
     column,

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.counts.row_counts import with_counts
 from temporal_assets.logs.fields.assemble import (
     assemble,
     column,

@@ -19,7 +19,7 @@ from typing import IO, Any, Final, NamedTuple, cast
 from fsspec.utils import glob_translate
 
 from temporal_assets.machine.filesystems import filesystem_of
-from temporal_assets.machine.transient import is_transient
+from temporal_assets.machine.transient_errors import is_transient
 
 _MAGIC: Final = re.compile(r"[*?\[]")
 """Expression for the characters that make a glob of a path."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from temporal_assets.logs.counts.counted import with_counts
+from temporal_assets.logs.counts.row_counts import with_counts
 from temporal_assets.logs.fields.assemble import assemble, column, count_columns, known_times
 from temporal_assets.logs.fields.field_arrays import Fields
 from temporal_assets.logs.fields.interpretation import interpret_fields

@@ -27,7 +27,7 @@ from temporal_assets.policy.exports import (
     urlfrontier,
 )
 from temporal_assets.policy.exports.mark import MARK, is_marked
-from temporal_assets.storage.switch import switched
+from temporal_assets.storage.folder_swap import switched
 
 TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
     "browsertrix": browsertrix.files,

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from temporal_assets import __version__
 from temporal_assets.core.labels.labels import by_both
-from temporal_assets.engines.chosen import engine_version
+from temporal_assets.engines.engine_choice import engine_version
 from temporal_assets.machine.durable import replace_text
 from temporal_assets.machine.scratch import scratch_folder
 from temporal_assets.reports import site_changes
@@ -40,7 +40,7 @@ from temporal_assets.reports.sections.front import front
 from temporal_assets.reports.sections.seeds import seeds_reached
 from temporal_assets.reports.sections.timely import timely_crawls
 from temporal_assets.settings import VIEWS_PER_CLIENT, Settings
-from temporal_assets.storage import sums
+from temporal_assets.storage import checksums
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.sealed import digest_of
 from temporal_assets.storage.store import Store
@@ -295,7 +295,7 @@ def remove_page(settings: Settings, day: dt.date) -> None:
     """Remove the page of a day, and its checksum."""
     file = page_of_day(settings, day)
     file.unlink(missing_ok=True)
-    sums.note(file.parent, (), settings.state / "locks")
+    checksums.note(file.parent, (), settings.state / "locks")
 
 
 def day_of(path: Path) -> dt.date | None:
@@ -326,16 +326,16 @@ def write_page(settings: Settings, name: str, content: str) -> None:
         needed.mkdir(parents=True, exist_ok=True)
     with scratch_folder(settings.state / "tmp") as scratch:
         replace_text(folder / name, content, scratch)
-    sums.note(folder, [name], locks)
+    checksums.note(folder, [name], locks)
 
 
 def _is_whole(store: Store, settings: Settings, manifest: Manifest) -> bool:
     """Return True if the pages written with a day are as they were written."""
     folder = settings.state / FOLDER
-    own = {page_of_day(settings, manifest.day).name, sums.NAME}
+    own = {page_of_day(settings, manifest.day).name, checksums.NAME}
     if not any(day > manifest.day for day in store.days(manifest.asset)):
         own |= {HTML, JSON}
-    return own.isdisjoint(path.name for path in sums.faults(folder))
+    return own.isdisjoint(path.name for path in checksums.faults(folder))
 
 
 def _settings(settings: Settings) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from temporal_assets.days.rejects import TooManyRejects
 from temporal_assets.landing.reading import UnreadableError
-from temporal_assets.machine.transient import is_transient
+from temporal_assets.machine.transient_errors import is_transient
 
 
 def raised_from(error: Exception, cause: Exception) -> Exception:

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from temporal_assets.engines.base import EngineError
-from temporal_assets.engines.chosen import engine_of
-from temporal_assets.engines.outcomes import result_of
+from temporal_assets.engines.engine_choice import engine_of
+from temporal_assets.engines.result_bytes import result_of
 from temporal_assets.engines.spark import spark_session
 from temporal_assets.engines.spark.spark_progress import Progress, reported
 from temporal_assets.engines.spark.spark_session import explained, open_session

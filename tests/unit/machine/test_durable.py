@@ -21,8 +21,8 @@ from temporal_assets.machine.durable import make_folder, replace_text
 from temporal_assets.ops import catalogue
 from temporal_assets.quality import verdicts
 from temporal_assets.settings import load_settings
-from temporal_assets.storage.kept import keep
 from temporal_assets.storage.manifest import Manifest
+from temporal_assets.storage.retained_days import keep
 from temporal_assets.storage.store import Store
 from tests import logs
 

@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 import temporal_assets
-from temporal_assets.machine import locks, same_python
+from temporal_assets.machine import child_process, locks
 from temporal_assets.machine.object_cache import DiskCache
 
 
@@ -21,9 +21,9 @@ def test_the_working_folder_is_not_looked_into(tmp_path: Path) -> None:
     for name in ("__init__.py", "__main__.py"):
         (decoy / name).write_text("raise SystemExit('another checkout')", "utf-8")
     done = subprocess.run(
-        [*same_python.command("temporal_assets"), "--version"],
+        [*child_process.command("temporal_assets"), "--version"],
         cwd=tmp_path,
-        env=same_python.environment(),
+        env=child_process.environment(),
         capture_output=True,
         text=True,
         check=False,

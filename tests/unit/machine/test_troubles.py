@@ -10,7 +10,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from temporal_assets.machine.troubles import sentence_of, sentence_of_text, without_unwritten
+from temporal_assets.machine.error_sentences import (
+    sentence_of,
+    sentence_of_text,
+    without_unwritten,
+)
 
 
 def _behind(cause: Exception) -> Exception:

@@ -15,8 +15,8 @@ from temporal_assets.settings import (
     LogSource,
     Settings,
     SettingsError,
-    gone,
     load_settings,
+    removed,
     state_folder,
 )
 
@@ -64,7 +64,7 @@ def test_a_variable_is_named_as_the_place_of_its_value(
     assert variable.startswith("TEMPORAL_ASSETS_ENGINE__MEMORY_LIMIT: engine.memory_limit: 'lots'")
 
 
-GONE = gone._FIXED | gone._MOVED | gone._FOLDED
+GONE = removed._FIXED | removed._MOVED | removed._FOLDED
 
 
 @pytest.mark.parametrize("name", GONE)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.storage.integrity import DamagedFile
-from temporal_assets.storage.kept import Kept, keep
 from temporal_assets.storage.manifest import DataFile, Input, Manifest, ManifestError
+from temporal_assets.storage.retained_days import RetainedDays, keep
 from temporal_assets.storage.sealed import sealed, unsealed
 
 DAY = dt.date(2026, 3, 31)
@@ -85,8 +85,8 @@ def test_what_is_no_record(text: str) -> None:
 
 def test_the_first_kept_day_is_no_other_by_a_flipped_bit(tmp_path: Path) -> None:
     keep(tmp_path, DAY, None)
-    assert Kept.load(tmp_path) == Kept(DAY, None)
+    assert RetainedDays.load(tmp_path) == RetainedDays(DAY, None)
     file = tmp_path / "kept.json"
     file.write_text(file.read_text().replace("2026-03-31", "2026-03-30"))
     with pytest.raises(DamagedFile, match="restore it from a backup"):
-        Kept.load(tmp_path)
+        RetainedDays.load(tmp_path)

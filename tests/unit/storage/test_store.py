@@ -20,11 +20,11 @@ import pytest
 from temporal_assets import contracts
 from temporal_assets.machine import scratch
 from temporal_assets.machine.scratch import scratch_folder
-from temporal_assets.storage import together as storage_together
+from temporal_assets.storage import batch_publication as storage_together
+from temporal_assets.storage.batch_publication import together
 from temporal_assets.storage.manifest import Input, Manifest
 from temporal_assets.storage.partition_errors import DamagedPartition, MissingPartition
 from temporal_assets.storage.store import Store
-from temporal_assets.storage.together import together
 from tests.transits import publish_transits
 
 DAY = dt.date(2026, 1, 31)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from temporal_assets.storage import remembered
-from temporal_assets.storage.remembered import Remembered
+from temporal_assets.storage import record_cache
+from temporal_assets.storage.record_cache import RecordCache
 
 LONG_AGO = time.time_ns() - 60_000_000_000
 
@@ -32,8 +32,8 @@ def reader() -> Reader:
 
 
 @pytest.fixture
-def files(reader: Reader) -> Remembered[str]:
-    return Remembered(reader)
+def files(reader: Reader) -> RecordCache[str]:
+    return RecordCache(reader)
 
 
 def write(path: Path, text: str, changed_ns: int = LONG_AGO) -> None:
@@ -45,7 +45,7 @@ def write(path: Path, text: str, changed_ns: int = LONG_AGO) -> None:
 
 
 def test_a_file_that_stays_is_read_once(
-    tmp_path: Path, reader: Reader, files: Remembered[str]
+    tmp_path: Path, reader: Reader, files: RecordCache[str]
 ) -> None:
     write(tmp_path / "b.json", "two")
     write(tmp_path / "a.json", "one")
@@ -56,7 +56,7 @@ def test_a_file_that_stays_is_read_once(
     assert reader.read == ["a.json", "b.json"]
 
 
-def test_what_changes_comes_or_goes_is_seen(tmp_path: Path, files: Remembered[str]) -> None:
+def test_what_changes_comes_or_goes_is_seen(tmp_path: Path, files: RecordCache[str]) -> None:
     for name in ("stays", "changes", "goes"):
         write(tmp_path / f"{name}.json", "old")
     files.all_of(tmp_path, ".json")
@@ -71,7 +71,7 @@ def test_what_changes_comes_or_goes_is_seen(tmp_path: Path, files: Remembered[st
     }
 
 
-def test_a_file_written_over_where_it_lies_is_seen(tmp_path: Path, files: Remembered[str]) -> None:
+def test_a_file_written_over_where_it_lies_is_seen(tmp_path: Path, files: RecordCache[str]) -> None:
     """Within one tick of the clock, in which neither size nor time tell."""
     now = time.time_ns()
     path = tmp_path / "a.json"
@@ -83,7 +83,7 @@ def test_a_file_written_over_where_it_lies_is_seen(tmp_path: Path, files: Rememb
 
 
 def test_what_said_nothing_is_asked_again(
-    tmp_path: Path, reader: Reader, files: Remembered[str]
+    tmp_path: Path, reader: Reader, files: RecordCache[str]
 ) -> None:
     write(tmp_path / "a.json", "")
     assert files.all_of(tmp_path, ".json") == {tmp_path / "a.json": None}
@@ -92,9 +92,9 @@ def test_what_said_nothing_is_asked_again(
 
 
 def test_no_more_are_kept_than_memory_should_hold(
-    tmp_path: Path, reader: Reader, files: Remembered[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, reader: Reader, files: RecordCache[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "MOST_KEPT", 2)
+    monkeypatch.setattr(record_cache, "MOST_KEPT", 2)
     for name in "abc":
         write(tmp_path / f"{name}.json", name)
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_no_more_are_kept_than_memory_should_hold(
     assert reader.read == ["a.json", "b.json", "c.json", "c.json"]
 
 
-def test_folders_are_not_taken_for_each_other(tmp_path: Path, files: Remembered[str]) -> None:
+def test_folders_are_not_taken_for_each_other(tmp_path: Path, files: RecordCache[str]) -> None:
     """Also where one is a copy whose files have the same inodes."""
     first, other = tmp_path / "one", tmp_path / "other"
     first.mkdir(), other.mkdir()
@@ -122,10 +122,10 @@ def test_a_file_that_goes_while_it_is_looked_at_is_left_out(tmp_path: Path) -> N
         (tmp_path / "b.json").unlink(missing_ok=True)
         return path.read_text()
 
-    assert Remembered(read).all_of(tmp_path, ".json") == {tmp_path / "a.json": "a"}
+    assert RecordCache(read).all_of(tmp_path, ".json") == {tmp_path / "a.json": "a"}
 
 
-def test_threads_may_share_it(tmp_path: Path, files: Remembered[str]) -> None:
+def test_threads_may_share_it(tmp_path: Path, files: RecordCache[str]) -> None:
     folders = [tmp_path / name for name in "ab"]
     for folder in folders:
         folder.mkdir()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from temporal_assets.policy.exports import export
-from temporal_assets.storage import switch
-from temporal_assets.storage.switch import switched
+from temporal_assets.storage import folder_swap
+from temporal_assets.storage.folder_swap import switched
 from tests.policies import document
 
 
@@ -40,7 +40,7 @@ def test_what_is_changed_and_what_is_not(
     folder: Path, can_exchange: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not can_exchange:
-        monkeypatch.setattr(switch, "_exchange", lambda *_: False)
+        monkeypatch.setattr(folder_swap, "_exchange", lambda *_: False)
     with switched(folder) as actual:
         change(actual)
         assert contents(folder) == {"a": "old", "sub/mine": "mine"}
@@ -103,7 +103,7 @@ def test_a_killed_export_leaves_one_policy(tmp_path: Path, moment: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         Path.replace = _before(Path.replace, rename)  # type: ignore[method-assign]
-        switch._exchange = _before(switch._exchange, rename)
+        folder_swap._exchange = _before(folder_swap._exchange, rename)
         export(new, "scrapy", folder)
         os._exit(0)
     os.waitpid(child, 0)

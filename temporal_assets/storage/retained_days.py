@@ -19,7 +19,7 @@ from temporal_assets.storage.sealed import sealed, unsealed
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedDays:
     """First days that are kept; None if nothing was ever removed."""
 
     requests: dt.date | None = None
@@ -28,7 +28,7 @@ class Kept:
     """First kept day of views and transits."""
 
     @classmethod
-    def load(cls, state: Path) -> Kept:
+    def load(cls, state: Path) -> RetainedDays:
         """Read the record of a state folder."""
         try:
             fields = unsealed(_file(state).read_text("utf-8"))
@@ -51,12 +51,12 @@ class Kept:
         return self.daily is None or day >= self.daily
 
 
-def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> Kept:
+def keep(state: Path, requests: dt.date | None, daily: dt.date | None) -> RetainedDays:
     """Record that days before these are removed; the recorded days never go back."""
     (state / "locks").mkdir(parents=True, exist_ok=True)
     with FileLock(state / "locks" / "kept.lock"), scratch_folder(state / "tmp") as scratch:
-        before = Kept.load(state)
-        after = Kept(_later(before.requests, requests), _later(before.daily, daily))
+        before = RetainedDays.load(state)
+        after = RetainedDays(_later(before.requests, requests), _later(before.daily, daily))
         fields = {"requests": _text(after.requests), "daily": _text(after.daily)}
         replace_text(_file(state), sealed(fields), scratch)
     return after

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PastRequests:
     """Requests made so far, which one tick of the sensor leaves to the next."""
 
     files: str = ""
@@ -27,7 +27,7 @@ class Asked:
     """State in which the latest window was requested; empty if nothing is to be built."""
 
     @classmethod
-    def from_cursor(cls, cursor: str | None) -> Asked:
+    def from_cursor(cls, cursor: str | None) -> PastRequests:
         """Return the requests in a cursor; cursors of older versions have no days.
 
         A cursor that a person set in the UI is ignored: everything is requested once more.
@@ -51,7 +51,7 @@ class Asked:
         """Return days already requested in their present state: they failed or are under way."""
         return {day for day, state in states.items() if self.days.get(day) == state}
 
-    def with_days(self, states: Mapping[dt.date, str], new: Collection[dt.date]) -> Asked:
+    def with_days(self, states: Mapping[dt.date, str], new: Collection[dt.date]) -> PastRequests:
         """Return the memory after new days were requested; `states` has all that are stale now."""
         requested = {day: state for day, state in self.days.items() if day in states}
         return replace(self, days=requested | {day: states[day] for day in new})

@@ -2,8 +2,8 @@
 
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
 SQLite each have words of their own for them, and Dagster passes on only words; so errors are
-recognised by words. Not here: whether an error is transient (`transient`), errors of PostgreSQL
-(`database`), and errors of data, which have messages of their own.
+recognised by words. Not here: whether an error is transient (`transient_errors`), errors of
+PostgreSQL (`database`), and errors of data, which have messages of their own.
 """
 
 from __future__ import annotations

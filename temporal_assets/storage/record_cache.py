@@ -27,7 +27,7 @@ _Version = tuple[int, int, int]
 """Inode, size and time of change of a file."""
 
 
-class Remembered(Generic[Said]):
+class RecordCache(Generic[Said]):
     """A cache of the small files of one folder, the last one asked for. Threads may share it."""
 
     def __init__(self, read: Callable[[Path], Said | None]) -> None:
