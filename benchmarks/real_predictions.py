@@ -2,6 +2,7 @@
 
     python -m benchmarks.real_predictions [--only SET ...] [--part PART ...] [--chosen]
         [--vary CHANGE ...]
+    python -m benchmarks.real_predictions --results FOLDER --write
 
 Every real set that results are reported on (`--chosen`: those that parameters are chosen on) goes
 through the product's own windows; what is published on a day is judged by what came after it. All
@@ -19,7 +20,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,8 @@ from benchmarks.real_judged import Judged, judged
 from benchmarks.real_judging import Table
 from benchmarks.real_labels import labels
 from benchmarks.real_lists import lists
+from benchmarks.real_page import VARIED, VARIED_PARTS, write
+from benchmarks.real_results import file_of, read, save
 from benchmarks.real_revisits import revisits
 from benchmarks.real_sets import DATA, SETS, RealSet
 from benchmarks.real_variations import VARIATIONS
@@ -62,7 +65,14 @@ def main() -> None:
     parser.add_argument("--chosen", action="store_true", help="sets that parameters are chosen on")
     parser.add_argument("--vary", nargs="+", choices=VARIATIONS, help="poorer sets instead")
     parser.add_argument("--keep", type=Path, help="a folder for daily tables, made once")
+    parser.add_argument("--results", type=Path, help="a folder for results, for --write")
+    parser.add_argument("--write", action="store_true", help="into docs/evidence.md")
     given = parser.parse_args()
+    if given.write:
+        if given.results is None:
+            parser.error("--write needs --results FOLDER")
+        write_page(given.data, given.results, given.keep)
+        return
     role = "chosen on" if given.chosen else "reported on"
     names = given.only or [name for name, real in SETS.items() if real.role == role]
     sets = [SETS[name] for name in names]
@@ -77,6 +87,23 @@ def main() -> None:
             tables.append(table)
         print(f"{real.name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     print(f"\n{summary(tables)}")
+
+
+def write_page(data: Path, folder: Path, keep: Path | None = None) -> None:
+    """Judge what docs/evidence.md shows and `folder` has no result of, and write its tables."""
+    sets: list[tuple[RealSet, Sequence[str]]] = [
+        (real, tuple(PARTS)) for real in SETS.values() if real.role == "reported on"
+    ]
+    sets += [
+        (VARIATIONS[change](SETS[name]), VARIED_PARTS[name])
+        for name, changes in VARIED.items()
+        for change in changes
+    ]
+    for real, parts in sets:
+        if not file_of(folder, real.name).exists():
+            print(real.name, file=sys.stderr, flush=True)
+            save(folder, real.name, predictions(real, data, parts, keep))
+    write(read(folder, [real.name for real, _ in sets]))
 
 
 def counted(table: Table) -> str:
