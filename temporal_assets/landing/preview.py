@@ -20,7 +20,7 @@ import numpy as np
 from temporal_assets.landing.preview_lines import PreviewLine, lines_to_show
 from temporal_assets.landing.preview_sample import Sample, read_sample, spread_files
 from temporal_assets.landing.reading import why_unreadable
-from temporal_assets.landing.verdicts import USELESS_REFERRERS, Share, several_sites
+from temporal_assets.landing.source_verdicts import USELESS_REFERRERS, Share, several_sites
 from temporal_assets.logs.clean.agents import is_bot
 from temporal_assets.logs.clean.cleaned import Cleaned, reason_of
 from temporal_assets.logs.clean.cleaning import Cleaner

@@ -36,9 +36,9 @@ from temporal_assets.logs.formats.patterns import PatternError
 from temporal_assets.logs.formats.server_formats import ServerFormatError
 from temporal_assets.logs.privacy.pseudonyms import KeyRing
 from temporal_assets.logs.read import streams
+from temporal_assets.logs.read.byte_values import NEWLINE
 from temporal_assets.logs.read.bzip2_blocks import DoubtError
 from temporal_assets.logs.read.fingerprint import TextDigest
-from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.objects import LogPath, ObjectFile, ObjectStoreError
 from temporal_assets.logs.read.records import Block, Records, Reject, remedy

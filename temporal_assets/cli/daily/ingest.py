@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from temporal_assets.landing.landing import LandingReport
     from temporal_assets.landing.preview import Preview
-    from temporal_assets.landing.verdicts import SourceVerdict
+    from temporal_assets.landing.source_verdicts import SourceVerdict
     from temporal_assets.logs.read.objects import LogPath
     from temporal_assets.settings import LogSource, Settings
 
@@ -170,7 +170,7 @@ def _read(
     """Read the sources, store those that give something, and say what came of it."""
     from temporal_assets.cli.sources.sources import store_sources, with_sources
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.landing.verdicts import verdicts
+    from temporal_assets.landing.source_verdicts import verdicts
 
     candidate = settings.model_copy(update={"sources": with_sources(settings.sources, sources)})
     named = {source.path for source in sources}
@@ -230,7 +230,7 @@ def _is_failure(verdict: SourceVerdict, yes: bool) -> bool:
 def _forget(candidate: Settings, refused: Sequence[LogSource], report: LandingReport) -> None:
     """Remove everything that was read of sources that are not stored."""
     from temporal_assets.landing.landing import forget_readings
-    from temporal_assets.landing.verdicts import source_of
+    from temporal_assets.landing.source_verdicts import source_of
 
     files = [
         file.id

@@ -217,7 +217,7 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
 def _logs(inventory: Inventory, settings: Settings) -> dict[str, Any]:
     """Return the state of the log files that have been read, with their faults."""
     from temporal_assets.landing.source_files import pending_files
-    from temporal_assets.landing.verdicts import messages, verdicts
+    from temporal_assets.landing.source_verdicts import messages, verdicts
     from temporal_assets.logs.read.paths import NoSuchLogError
 
     days = inventory.days()

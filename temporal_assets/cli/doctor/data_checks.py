@@ -97,7 +97,7 @@ def check_keys(settings: Settings) -> tuple[str, str]:
 def check_logs(settings: Settings) -> tuple[str, str]:
     """Return problems found when the sources were last read; they stay until they are solved."""
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.landing.verdicts import messages, verdicts
+    from temporal_assets.landing.source_verdicts import messages, verdicts
 
     source_verdicts = verdicts(Inventory.load(settings), settings)
     wrong = "; ".join(text for _, text in messages(source_verdicts))

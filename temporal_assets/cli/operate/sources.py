@@ -42,7 +42,7 @@ from temporal_assets.cli.sources.source_options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from temporal_assets.landing.verdicts import SourceVerdict
+    from temporal_assets.landing.source_verdicts import SourceVerdict
     from temporal_assets.settings import LogSource, Settings
 
 _ACTIONS: Final = ("list", "add", "change", "remove")
@@ -120,7 +120,7 @@ def run(
 def _list(settings: Settings, as_json: bool) -> None:
     """Show all sources with what was read from them, as a table or as JSON."""
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.landing.verdicts import messages, verdicts
+    from temporal_assets.landing.source_verdicts import messages, verdicts
 
     source_verdicts = verdicts(Inventory.load(settings), settings)
     if as_json:
@@ -248,7 +248,7 @@ def _remove(settings: Settings, sources: Sequence[LogSource], forget: bool, as_j
     from temporal_assets.cli.sources.sources import remove_sources
     from temporal_assets.landing.inventory import Inventory
     from temporal_assets.landing.landing import forget_readings
-    from temporal_assets.landing.verdicts import source_of
+    from temporal_assets.landing.source_verdicts import source_of
 
     inventory = Inventory.load(settings)
     rest = remove_sources(settings, sources)

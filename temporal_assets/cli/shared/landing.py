@@ -224,6 +224,6 @@ def gives_nothing(settings: Settings) -> bool:
     An unusable source is a failure; one bad file among others is a warning.
     """
     from temporal_assets.landing.inventory import Inventory
-    from temporal_assets.landing.verdicts import verdicts
+    from temporal_assets.landing.source_verdicts import verdicts
 
     return any(verdict.gives_nothing for verdict in verdicts(Inventory.load(settings), settings))

@@ -62,7 +62,7 @@ def with_sources(
 
 def is_within(narrow: LogSource, wide: LogSource) -> bool:
     """Return True if all files of one source also belong to another."""
-    from temporal_assets.landing.verdicts import covers
+    from temporal_assets.landing.source_verdicts import covers
     from temporal_assets.logs.read.paths import NoSuchLogError, expand
 
     if narrow.path == wide.path:

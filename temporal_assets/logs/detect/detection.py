@@ -34,7 +34,7 @@ from temporal_assets.logs.formats import directives, tables
 from temporal_assets.logs.formats.format import Format, Syntax, server_format, shipped
 from temporal_assets.logs.formats.json_columns import with_known_keys
 from temporal_assets.logs.formats.known_formats import FORMATS, SNOWPLOW_FIELDS
-from temporal_assets.logs.formats.wrapped import (
+from temporal_assets.logs.formats.shipped_lines import (
     EVENT,
     VISIT,
     WRAPPERS,

@@ -40,7 +40,7 @@ from temporal_assets.logs.formats.columns import (
 )
 from temporal_assets.logs.formats.format import Syntax
 from temporal_assets.logs.formats.known_formats import FORMATS
-from temporal_assets.logs.formats.wrapped import WRAPPERS, lines_within, place_of
+from temporal_assets.logs.formats.shipped_lines import WRAPPERS, lines_within, place_of
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 from temporal_assets.logs.read import streams
 from temporal_assets.settings import LogSource

@@ -10,7 +10,7 @@ from temporal_assets.core.numerics.compiled import inlined, loop
 from temporal_assets.core.text.texts import find_byte, find_either
 from temporal_assets.logs.fields.field_arrays import Fields
 from temporal_assets.logs.fields.layouts import Slot
-from temporal_assets.logs.read.kernels import (
+from temporal_assets.logs.read.byte_values import (
     CLOSE,
     COLON,
     COMMA,

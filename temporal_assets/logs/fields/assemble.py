@@ -19,8 +19,8 @@ from temporal_assets.logs.fields.field_arrays import Fields, Lines
 from temporal_assets.logs.fields.forwarded import forwarded_or_remote
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.times import BAD, localise
+from temporal_assets.logs.read.byte_values import MINUS, NEWLINE
 from temporal_assets.logs.read.encode import encode, to_list
-from temporal_assets.logs.read.kernels import MINUS, NEWLINE
 from temporal_assets.logs.read.records import Block, Bytes, Column, Offsets, Records, Reject
 from temporal_assets.settings import LogSource
 

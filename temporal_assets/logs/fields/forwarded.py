@@ -17,8 +17,8 @@ from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.fields.addresses import bare_address
 from temporal_assets.logs.privacy.clients import plain_ipv4
 from temporal_assets.logs.privacy.pseudonyms import MAX_ADDRESS, first_forwarded, packed_address
+from temporal_assets.logs.read.byte_values import COMMA
 from temporal_assets.logs.read.encode import encode, from_values, take, to_list
-from temporal_assets.logs.read.kernels import COMMA
 from temporal_assets.logs.read.memo import Memo
 from temporal_assets.logs.read.records import Bytes, Column, Offsets
 

@@ -19,7 +19,7 @@ from temporal_assets.logs.fields.field_arrays import FieldArrays, Fields, Flags,
 from temporal_assets.logs.fields.layouts import Slot
 from temporal_assets.logs.fields.reasons import BAD_REQUEST, BAD_STATUS, BAD_TIME, NONE
 from temporal_assets.logs.fields.times import BAD, DAY, NO_DAY, day_of, parse_clock, parse_time
-from temporal_assets.logs.read.kernels import DOT, MINUS, NINE, SLASH, SPACE, ZERO
+from temporal_assets.logs.read.byte_values import DOT, MINUS, NINE, SLASH, SPACE, ZERO
 from temporal_assets.logs.read.records import Bytes, Offsets
 
 UNANSWERED: Final = -1

@@ -12,7 +12,7 @@ from temporal_assets.core.numerics.compiled import loop, readonly
 from temporal_assets.core.text.texts import find_byte
 from temporal_assets.logs.fields.field_arrays import Fields, Lines, Reasons
 from temporal_assets.logs.fields.reasons import NONE, NUL_BYTES
-from temporal_assets.logs.read.kernels import HASH, NEWLINE, NUL, RETURN, SPACE, TAB
+from temporal_assets.logs.read.byte_values import HASH, NEWLINE, NUL, RETURN, SPACE, TAB
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Reject
 
 

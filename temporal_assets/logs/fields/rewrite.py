@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined, loop, readonly
 from temporal_assets.core.text.texts import find_byte
-from temporal_assets.logs.read.encode import concatenate, from_values
-from temporal_assets.logs.read.kernels import (
+from temporal_assets.logs.read.byte_values import (
     COLON,
     DOT,
     MINUS,
@@ -29,6 +28,7 @@ from temporal_assets.logs.read.kernels import (
     SPACE,
     ZERO,
 )
+from temporal_assets.logs.read.encode import concatenate, from_values
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 
 Decode = Callable[[Column], Column]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined, loop
-from temporal_assets.logs.read.kernels import (
+from temporal_assets.logs.read.byte_values import (
     CLOSE,
     COLON,
     DOT,

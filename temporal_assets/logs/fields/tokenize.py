@@ -28,15 +28,7 @@ from temporal_assets.logs.fields.reasons import NONE, NOT_THE_FORMAT
 from temporal_assets.logs.fields.times import (
     NO_DAY,
 )
-from temporal_assets.logs.read.kernels import (
-    BACKSLASH,
-    CLOSE,
-    MINUS,
-    OPEN,
-    QUOTE,
-    SPACE,
-    TAB,
-)
+from temporal_assets.logs.read.byte_values import BACKSLASH, CLOSE, MINUS, OPEN, QUOTE, SPACE, TAB
 from temporal_assets.logs.read.records import Bytes, Offsets
 
 # Numba compiles enumeration members slowly and plain integers well.

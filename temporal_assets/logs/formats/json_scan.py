@@ -29,7 +29,7 @@ from temporal_assets.logs.formats.json_values import (
     Kinds,
     read_scalar,
 )
-from temporal_assets.logs.read.kernels import (
+from temporal_assets.logs.read.byte_values import (
     BACKSLASH,
     BRACE,
     CLOSE,

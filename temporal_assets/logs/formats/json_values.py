@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import inlined
 from temporal_assets.core.text.texts import find_either
-from temporal_assets.logs.read.kernels import BACKSLASH, DOT, MINUS, NINE, QUOTE, ZERO
+from temporal_assets.logs.read.byte_values import BACKSLASH, DOT, MINUS, NINE, QUOTE, ZERO
 from temporal_assets.logs.read.records import Bytes
 
 Kinds = NDArray[np.uint8]

@@ -24,8 +24,8 @@ from temporal_assets.logs.fields.rewrite import (
     decode_percent,
 )
 from temporal_assets.logs.formats.format import Format, Syntax
+from temporal_assets.logs.formats.shipped_lines import EVENT, VISIT
 from temporal_assets.logs.formats.structured import dotted
-from temporal_assets.logs.formats.wrapped import EVENT, VISIT
 
 
 def _delimited(
@@ -190,7 +190,7 @@ _EVENTS: Final = {
     Slot.TARGET: "url",
     Slot.REFERRER: "referrer",
 }
-"""Paths of the fields of an event after unwrapping (`wrapped`)."""
+"""Paths of the fields of an event after unwrapping (`shipped_lines`)."""
 
 _SNOWPLOW_COLUMNS: Final = {
     4: Slot.TIME,

@@ -41,9 +41,9 @@ from temporal_assets.logs.formats import directives, patterns, structured, table
 from temporal_assets.logs.formats.columns import pieces_of, templates, with_first_parts
 from temporal_assets.logs.formats.format import Format, Syntax
 from temporal_assets.logs.formats.json_columns import json_paths
+from temporal_assets.logs.formats.shipped_lines import unwrapped
 from temporal_assets.logs.formats.structured import dotted
-from temporal_assets.logs.formats.wrapped import unwrapped
-from temporal_assets.logs.read.kernels import NEWLINE
+from temporal_assets.logs.read.byte_values import NEWLINE
 from temporal_assets.logs.read.records import Block, Records
 from temporal_assets.settings import LogSource, Reading
 

@@ -38,7 +38,7 @@ from temporal_assets.logs.formats.columns import is_counted
 from temporal_assets.logs.formats.json_keys import Path, Paths, keys_of
 from temporal_assets.logs.formats.json_scan import Scan, scan
 from temporal_assets.logs.formats.json_values import ESCAPED, NUMBER
-from temporal_assets.logs.read.kernels import BRACE
+from temporal_assets.logs.read.byte_values import BRACE
 from temporal_assets.logs.read.records import Block, Bytes, Offsets, Records, Reject
 from temporal_assets.settings import DEFAULT_SCHEME, LogSource, Reading
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.logs.privacy.pseudonyms import KeyRing, Spelling, hmac_heads
+from temporal_assets.logs.read.byte_values import DOT, ZERO
 from temporal_assets.logs.read.encode import Codes, encode, encode_keys, take, to_list
-from temporal_assets.logs.read.kernels import DOT, ZERO
 from temporal_assets.logs.read.records import Bytes, Column, Offsets, Records
 from temporal_assets.settings import Privacy
 

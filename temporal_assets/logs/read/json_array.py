@@ -11,14 +11,7 @@ from typing import Final
 import numpy as np
 
 from temporal_assets.core.numerics.compiled import loop, readonly
-from temporal_assets.logs.read.kernels import (
-    BACKSLASH,
-    COMMA,
-    NEWLINE,
-    QUOTE,
-    RETURN,
-    SPACE,
-)
+from temporal_assets.logs.read.byte_values import BACKSLASH, COMMA, NEWLINE, QUOTE, RETURN, SPACE
 from temporal_assets.logs.read.records import Bytes, Offsets
 
 _OPEN, _CLOSE = (ord("["), ord("{")), (ord("]"), ord("}"))

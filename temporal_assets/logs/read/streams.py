@@ -20,9 +20,9 @@ from blake3 import blake3
 
 from temporal_assets.core.numerics.compiled import loop
 from temporal_assets.logs.read import objects, packed, splits
+from temporal_assets.logs.read.byte_values import NEWLINE
 from temporal_assets.logs.read.fingerprint import DIGEST_BYTES, Fingerprint, TextDigest
 from temporal_assets.logs.read.json_array import array_lines
-from temporal_assets.logs.read.kernels import NEWLINE
 from temporal_assets.logs.read.objects import LogPath, ObjectStat
 from temporal_assets.logs.read.records import Block, Bytes
 from temporal_assets.logs.read.splits import Range

@@ -1,6 +1,6 @@
 """Letters and signs of URLs as numbers, for the compiled loops of this room.
 
-Not here: characters that divide the lines of logs (`read.kernels`).
+Not here: characters that divide the lines of logs (`read.byte_values`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from temporal_assets.core.numerics.compiled import loop
-from temporal_assets.logs.read.kernels import NINE, ZERO
+from temporal_assets.logs.read.byte_values import NINE, ZERO
 
 LOWER_A: Final = ord("a")
 LOWER_Z: Final = ord("z")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import loop, readonly
-from temporal_assets.logs.read.kernels import DOT, MINUS, NINE, PERCENT, QUESTION, SLASH, ZERO
+from temporal_assets.logs.read.byte_values import DOT, MINUS, NINE, PERCENT, QUESTION, SLASH, ZERO
 from temporal_assets.logs.read.records import Bytes, Offsets
 from temporal_assets.logs.urls.canonical import MAX_HOST, canonical_query
 from temporal_assets.logs.urls.characters import (

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from temporal_assets.core.numerics.compiled import loop
-from temporal_assets.logs.read.kernels import DOT, HASH, PERCENT, QUESTION, SLASH
+from temporal_assets.logs.read.byte_values import DOT, HASH, PERCENT, QUESTION, SLASH
 from temporal_assets.logs.read.records import Bytes, Offsets
 from temporal_assets.logs.urls.characters import (
     EXCLAMATION,

@@ -20,7 +20,7 @@ from temporal_assets.logs.detect.resolve import resolve
 from temporal_assets.logs.detect.sample import shape
 from temporal_assets.logs.formats.known_formats import ALIASES, FORMATS
 from temporal_assets.logs.formats.parsing import parse
-from temporal_assets.logs.formats.wrapped import WRAPPERS, unwrapped
+from temporal_assets.logs.formats.shipped_lines import WRAPPERS, unwrapped
 from temporal_assets.logs.read.records import Block
 from temporal_assets.logs.read.streams import peek
 from temporal_assets.settings import LogSource, Reading

@@ -1,7 +1,7 @@
-"""Constants of loops over the bytes of logs.
+"""Characters as numbers, for the compiled loops over the bytes of logs.
 
-Here: characters as numbers. Not here: the loops (`tokenize`, `times`, `rewrite`), and their
-decorators (`core.numerics.compiled`).
+Not here: the loops (`tokenize`, `times`, `rewrite`), and their decorators
+(`core.numerics.compiled`).
 
 The cache on disk knows when the file of a loop changes, not when that of a part does: after work on
 a part in another file, remove `temporal_assets/logs/__pycache__`.
