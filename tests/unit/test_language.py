@@ -53,10 +53,10 @@ def test_fragments_are_found() -> None:
     assert [bool(FRAGMENT.match(text)) for _, text in docstrings(tree)] == [True, False]
 
 
-MODULE_LINES = 600
+MODULE_LINES = 560
 """Lines of a module at most: a longer one holds several ideas, and is several modules."""
 
-LONG_MODULES = {"core/patterns/syntax/tree_builder.py": 793, "landing/reading.py": 1000}
+LONG_MODULES = {"landing/reading.py": 900}
 """Modules that are still longer, and how long they are at most."""
 
 FUNCTION_LINES = 60
@@ -65,7 +65,7 @@ FUNCTION_LINES = 60
 UNEXPLAINED_LINES = 8
 """Lines of code from which on a function has a docstring."""
 
-MOST_UNEXPLAINED = 40
+MOST_UNEXPLAINED = 36
 """Functions of the package that are so long and have none."""
 
 PARAMETERS = 8
@@ -80,7 +80,7 @@ LOOPS = {"exact", "inlined", "kernel", "leaf", "loop", "making", "making_part", 
 WEAK_NAMES = {"found", "given", "known", "made", "one", "ones", "said", "taken", "told"}
 """Names of variables that say nothing of what they hold."""
 
-MOST_WEAK_NAMES = 40
+MOST_WEAK_NAMES = 36
 """Variables and parameters of the package that still have such a name."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
