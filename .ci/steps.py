@@ -356,6 +356,9 @@ def spark(run: Run) -> None:
         return
     install_extras(run, "spark")
     run.command(".venv/bin/python -m tests.spark_proof")
+    run.command(
+        ".venv/bin/pytest -q -m spark -n 0 tests/integration/test_spark_session.py -k application"
+    )
 
 
 def environment(work: Path) -> dict[str, str]:

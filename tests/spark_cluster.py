@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ class Cluster:
 class ConnectServer:
     """A Spark Connect server with its own executors; ends with the block it is used in."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, more: Mapping[str, str] = {}) -> None:
+        """Start a server whose application has `more` options."""
         pyspark = pytest.importorskip("pyspark")
         port = free_port()
         self.url = f"sc://127.0.0.1:{port}"
@@ -90,6 +92,7 @@ class ConnectServer:
             "spark.driver.extraJavaOptions": BRIEF_JAVA,
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.enabled": "false",
+            **more,
         }
         command = [
             str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),

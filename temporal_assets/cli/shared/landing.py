@@ -45,11 +45,9 @@ def land(settings: Settings, anew: Collection[str] = ()) -> LandingReport:
             read[path] = done
             bar.at(sum(read.copy().values()))
 
-        engine = engine_of(settings)
-        try:
-            return refresh(settings, advance, spread=engine.spread, anew=anew, begin=begin)
-        finally:
-            engine.close()
+        # Its session stays open: what the command does next goes on with it.
+        spread = engine_of(settings).spread
+        return refresh(settings, advance, spread=spread, anew=anew, begin=begin)
 
 
 def file_report(file: LandedFile) -> dict[str, Any]:

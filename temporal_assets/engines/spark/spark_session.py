@@ -268,7 +268,14 @@ def _require_shared(session: Any, state: Path) -> None:
 def _connected(spark: Spark) -> Any:
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.remote(spark.master).create()
+    session = _sessions.get(spark.master)
+    if session is None or session.is_stopped:
+        session = _sessions[spark.master] = SparkSession.builder.remote(spark.master).create()
+    return session
+
+
+_sessions: Final[dict[str, Any]] = {}
+"""Session of this process on each server: engines share it, as they do a driver of this process."""
 
 
 def _started(spark: Spark) -> Any:
