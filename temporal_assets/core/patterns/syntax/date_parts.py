@@ -35,8 +35,8 @@ WHOLE_DATES: Final = (DATE, WRITTEN, YEAR, COMPACT, YEAR_MONTH, EPOCH)
 """Shapes that are dates under any key; values with one of them may share a branch."""
 PARTS_OF_DATES: Final = (DAY, MONTH_NAME, MONTH_DAY, DASHED_DAY, SMALL, SIX)
 """Shapes that are parts of a date only if their key has a role in one."""
-_PART_PLACES: Final = tuple(map(bit_place, PARTS_OF_DATES))
-"""Indices of the bits of `PARTS_OF_DATES`."""
+_PARTS: Final = DAY | MONTH_NAME | MONTH_DAY | DASHED_DAY | SMALL | SIX
+"""Bits of `PARTS_OF_DATES`."""
 _NUMBERS: Final = YEAR | COMPACT | YEAR_MONTH | EPOCH | DAY | MONTH_DAY | SMALL | SIX
 """Bits of the shapes of dates that consist of digits alone."""
 _DIGITS_AT: Final = bit_place(DIGITS)
@@ -52,7 +52,7 @@ _DATES_OF_ROLE: Final = {
 
 def roles_of(site: GrowingSite, open_keys: list[int], statistics: KeyStatistics) -> list[int]:
     """Return the role of each open key in a date that lies across keys (`date_roles`)."""
-    if not any(map(_has_parts, statistics.bit_urls)):
+    if not any(bits & _PARTS for bits in statistics.any_bits):
         return [NO_ROLE] * len(open_keys)
     looks = [
         Look(*look)
@@ -82,8 +82,3 @@ def date_bit(statistics: KeyStatistics, i: int, role: int, support: int) -> int:
         if urls[place] >= max(most, support) and (bit & _NUMBERS == 0 or urls[place] >= numbers):
             most, shape = urls[place], bit
     return shape
-
-
-def _has_parts(bit_urls: list[int]) -> bool:
-    """Return True if some values of a key may be part of a date."""
-    return any(bit_urls[place] for place in _PART_PLACES)

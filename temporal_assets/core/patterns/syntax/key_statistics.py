@@ -23,7 +23,7 @@ from temporal_assets.core.text.value_shapes import ALL_BITS, CLASSES, bits_of, c
 
 _BITS: Final = ALL_BITS.bit_length()
 _CLASS_COUNT: Final = len(CLASSES)
-_NUMBERS: Final = 5
+_NUMBERS: Final = 6
 """Fields of `KeyStatistics` with one number per key: every array that a loop returns costs more
 than counting the values of a small node."""
 
@@ -36,6 +36,8 @@ class KeyStatistics:
     """Number of URLs that have the key."""
     distinct: list[int]
     """Number of different values."""
+    any_bits: list[int]
+    """Shape bits that some value has."""
     constant: list[int]
     """The value, if there is only one; otherwise any of them."""
     common: list[int]
@@ -56,9 +58,11 @@ def key_statistics(site: GrowingSite, rows: Int32s, open_keys: Int32s) -> KeySta
     numbers, bit_urls, class_urls, entropy = _measure(
         keys.codes, rows, open_keys, keys.first, keys.shape, site.counts, site.touched
     )
-    present, distinct, constant, common, most = numbers.tolist()
-    of_shapes = bit_urls.tolist(), class_urls.tolist()
-    return KeyStatistics(present, distinct, constant, common, most, *of_shapes, entropy.tolist())
+    present, distinct, any_bits, constant, common, most = numbers.tolist()
+    by_shape, by_class = bit_urls.tolist(), class_urls.tolist()
+    return KeyStatistics(
+        present, distinct, any_bits, constant, common, most, by_shape, by_class, entropy.tolist()
+    )
 
 
 def bit_place(bit: int) -> int:
@@ -76,14 +80,14 @@ def _measure(
     counts: Int32s,
     touched: Int32s,
 ) -> tuple[Int64s, Int64s, Int64s, Floats]:
-    """Return `KeyStatistics` as arrays: the first five fields as rows of one, then the others.
+    """Return `KeyStatistics` as arrays: the first six fields as rows of one, then the others.
 
     `counts` is all zeros before and after.
     """
     keys = len(open_keys)
     urls = len(rows)
     numbers = np.zeros((_NUMBERS, keys), np.int64)
-    present, distinct, constant, common, most = numbers
+    present, distinct, any_bits, constant, common, most = numbers
     common[:] = -1
     bit_urls = np.zeros((keys, _BITS), np.int64)
     class_urls = np.zeros((keys, _CLASS_COUNT), np.int64)
@@ -113,6 +117,7 @@ def _measure(
                 _add_shape(last_shape, shape_urls, bit_urls[i], class_urls[i])
                 last_shape, shape_urls = value, 0
                 common[i] &= bits_of(value)
+                any_bits[i] |= bits_of(value)
             shape_urls += count
         _add_shape(last_shape, shape_urls, bit_urls[i], class_urls[i])
     return numbers, bit_urls, class_urls, entropy

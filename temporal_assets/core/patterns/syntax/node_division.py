@@ -115,7 +115,7 @@ class NodeDivider:
             site.by_support,
         )
         named = np.flatnonzero(branch > 0).tolist()
-        named.sort(key=lambda i: (-counts[i], keys.value(key, int(codes[i]))))
+        named.sort(key=lambda i: (-counts[i], self.passing.text(key, int(codes[i]))))
         pooled = [b for b in (SHAPED, OTHER, ABSENT) if (branch == b).any()]
         if len(named) + len(pooled) < 2:
             return []

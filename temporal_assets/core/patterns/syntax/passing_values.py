@@ -42,6 +42,8 @@ class PassingValues:
         """Keep the site; what is known of its values is looked for once."""
         self.site = site
         self._texts: dict[tuple[int, int], bytes] = {}
+        self._is_page: dict[tuple[int, int], bool | None] = {}
+        """Whether a segment alone denotes a page of a list; None for numbers, which may."""
         self._page_words: dict[int, list[int]] = {}
 
     def lasting(
@@ -83,7 +85,7 @@ class PassingValues:
             lasting[named[self._in_turn(key, codes[named], column, rows)]] = False
         lasting[passing > 0] = False
         numbers = np.flatnonzero(has_support & (kinds == NUMBERS) & (passing < 0))
-        if is_counter([int(self._text(key, code)) for code in codes[numbers].tolist()]):
+        if is_counter([int(self.text(key, code)) for code in codes[numbers].tolist()]):
             lasting[(kinds == NUMBERS) & (passing < 0)] = False
         return lasting
 
@@ -95,19 +97,29 @@ class PassingValues:
             return bool(is_number) and counts_pages(keys.keys.name[key])
         if site.kind[key] != PATH:
             return False
-        value = self._text(key, code)
-        if not value.isdigit():
-            return is_page_value(value)
+        if (key, code) not in self._is_page:
+            value = self.text(key, code)
+            self._is_page[key, code] = None if value.isdigit() else is_page_value(value)
+        is_page = self._is_page[key, code]
+        if is_page is not None:
+            return is_page
         # Path segments are keys in their order.
         if site.index[key] == 0 or not (words := self._words_before_pages(key - 1)):
             return False
         before = keys.codes[key - 1][rows[keys.codes[key][rows] == code]]
         return bool(np.isin(before, words).all())
 
+    def text(self, key: int, code: int) -> bytes:
+        """Return the text of a value with support, which many nodes ask for."""
+        text = self._texts.get((key, code))
+        if text is None:
+            text = self._texts[key, code] = self.site.keys.value(key, code)
+        return text
+
     def _in_turn(self, key: int, codes: Int32s, column: Int32s, rows: Int32s) -> list[int]:
         """Return indices into `codes` of numbered values whose pages follow each other in time."""
         site = self.site
-        families = numbered_families([self._text(key, code) for code in codes.tolist()])
+        families = numbered_families([self.text(key, code) for code in codes.tolist()])
         if site.born is None or not families:
             return []
         site.counts[codes] = np.arange(1, len(codes) + 1)
@@ -116,13 +128,6 @@ class PassingValues:
         inside = np.flatnonzero(place >= 0)
         return site.born.in_turn(families, place[inside], rows[inside])
 
-    def _text(self, key: int, code: int) -> bytes:
-        """Return the text of a value with support, which many nodes ask for."""
-        text = self._texts.get((key, code))
-        if text is None:
-            text = self._texts[key, code] = self.site.keys.value(key, code)
-        return text
-
     def _words_before_pages(self, key: int) -> list[int]:
         """Return the codes of segments after which a number is a page of a list, such as `page`."""
         if key not in self._page_words:
@@ -130,6 +135,6 @@ class PassingValues:
             first, last = keys.first[key : key + 2].tolist()
             often = np.flatnonzero(keys.count[first:last] >= self.site.support) + 1
             self._page_words[key] = [
-                code for code in often.tolist() if is_page_word(self._text(key, code))
+                code for code in often.tolist() if is_page_word(self.text(key, code))
             ]
         return self._page_words[key]
