@@ -3,7 +3,8 @@
 A full disk, a folder that cannot be written, too little memory. The system, DuckDB, Arrow and
 SQLite each have words of their own for them, and Dagster passes on only words; so errors are
 recognised by words. Not here: whether an error is transient (`transient_errors`), errors of
-PostgreSQL (`database`), and errors of data, which have messages of their own.
+PostgreSQL (`database`) and of object stores (`object_stores`), and errors of data, which have
+messages of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TextIO, cast
 
 from temporal_assets.machine.database import database_trouble
+from temporal_assets.machine.object_stores import store_trouble
 
 _WHOLE: Final = "What is published is whole"
 
@@ -78,7 +80,8 @@ _UNWRITTEN: Final = "Exception while writing logger call to event log"
 def sentence_of(error: BaseException) -> str | None:
     """Return the message if an error, or one behind it, is of the machine; else None."""
     chain = list(_chain(error))
-    return database_trouble(chain) or next(filter(None, map(_sentence_of_one, chain)), None)
+    own = next(filter(None, map(_sentence_of_one, chain)), None)
+    return database_trouble(chain) or own or store_trouble(chain)
 
 
 def is_of_database(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from temporal_assets.cli.shared.exits import explained
 from temporal_assets.days.asset_names import DERIVED
 from temporal_assets.days.daily import build_derived, build_requests
 from temporal_assets.engines.duckdb import DuckDBEngine
@@ -171,8 +172,13 @@ def test_a_publication_that_fails_leaves_what_was(
     tables = other_installation(tmp_path)
     publish(tables, DAY, views(DAY, x=1))
     server.fault = lambda method, path: 403 if method == "PUT" and failing in path else None
-    with pytest.raises(PermissionError):
+    with pytest.raises(PermissionError) as refused:
         publish(tables, DAY, views(DAY, x=2))
+    sentence = explained(refused.value)
+    assert sentence is not None
+    assert "the store that `storage` in settings.toml names says: " in sentence
+    assert "(AccessDenied) when calling the PutObject operation" in sentence
+    assert "the right to list, read, write and delete" in sentence
     server.fault = lambda _method, _path: None
     for installation in (tables, other_installation(tmp_path / "other")):
         assert installation.read("page_views", DAY)["views"].to_pylist() == [1]
