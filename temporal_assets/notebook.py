@@ -147,8 +147,9 @@ def refuse_changes(sql: str) -> None:
     kind = statements[0].type
     # Not EXPLAIN either: EXPLAIN ANALYZE runs what it explains, a COPY to a file for instance.
     if kind != duckdb.StatementType.SELECT:
-        # What DuckDB itself makes several statements of, a PIVOT without IN for instance.
-        what = "a statement that is run in several steps" if kind.name == "MULTI" else kind.name
+        # MULTI: DuckDB itself makes several statements of it, a PIVOT without IN for instance.
+        words = {"MULTI": "a statement that is run in several steps", "LOAD": "INSTALL or LOAD"}
+        what = words.get(kind.name, kind.name)
         raise NoSelect(f"only SELECT (also DESCRIBE, SUMMARIZE, SHOW) is allowed here, not {what}")
 
 

@@ -113,6 +113,7 @@ def test_a_long_table_is_cut_and_says_so(built: tuple[Path, Any]) -> None:
         ("SELECT 1; SELECT 2", "one SQL statement is wanted, these are 2"),
         ("", "one SQL statement is wanted, these are 0"),
         ("DROP VIEW page_views", "not DROP"),
+        ("INSTALL httpfs", "not INSTALL or LOAD"),
         ("COPY (SELECT 1) TO 'out.csv'", "not COPY"),
         ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'", "not EXPLAIN"),
         ("ATTACH 'other.duckdb'", "not ATTACH"),
