@@ -200,6 +200,7 @@ def _in_row_groups(rows: pa.RecordBatchReader, failed: list[Exception]) -> Rows:
     del first
 
     def batches() -> Iterator[pa.RecordBatch]:
+        """Yield the batches of each row group, and note an error of the reader."""
         try:
             while waiting:  # nothing holds the group once it is written
                 yield from waiting.pop().to_batches()

@@ -154,6 +154,7 @@ def _in_processes(
         free.put(process)
 
     def run(parcel: Parcel) -> pa.RecordBatch:
+        """Return the results of a parcel, computed by a process that is free."""
         process = free.get()
         try:
             outcomes = process.run(parcel)

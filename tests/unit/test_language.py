@@ -65,7 +65,7 @@ FUNCTION_LINES = 60
 UNEXPLAINED_LINES = 8
 """Lines of code from which on a function has a docstring."""
 
-MOST_UNEXPLAINED = 36
+MOST_UNEXPLAINED = 31
 """Functions of the package that are so long and have none."""
 
 PARAMETERS = 8

@@ -48,6 +48,7 @@ def build(
     with interruptions() as interrupted, console.progress_bar("Building days", total) as bar:
 
         def advance(event: Event) -> None:
+            """Show an event on the progress bar, and end the run if it was interrupted."""
             # Thousands of checks are reported at once, after the days that they judged.
             if event.kind in ("reading", "checked"):
                 return

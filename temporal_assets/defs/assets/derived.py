@@ -37,6 +37,8 @@ def derived_assets(
 def _asset(
     asset: str, settings: Settings, days: dg.PartitionsDefinition[str]
 ) -> dg.AssetsDefinition:
+    """Return the Dagster definition of one of the two assets."""
+
     @dg.multi_asset(
         name=asset,
         specs=[table_spec(contracts.table(asset), settings, deps=["requests"], sql=[asset])],

@@ -66,6 +66,7 @@ def _status_tracker(session: Any, progress: Progress) -> Iterator[None]:
     tracker = session.sparkContext.statusTracker()
 
     def ask() -> None:
+        """Ask the cluster every second what it has done, until the work is over."""
         seen: set[int] = set()
         while not over.wait(1):
             try:
