@@ -1,7 +1,8 @@
-"""Pages and links as flat arrays: the form in which crawls are simulated.
+"""Links between pages or patterns as CSR adjacency: the layout of every graph.
 
-Here: building the graph from pairs, turning it round, cutting a site out of it. Not here: where the
-links come from (`crawl.mirror.mirror`), what is done with them (`page_rank`, `crawl_simulation`).
+Here: building a graph from pairs, reversing it, cutting a site out of it. Not here: where links
+come from (`crawl.mirror.mirror`, `windows.hubs.link_graph`), and what is computed from them
+(`page_rank`, `mutual_scores`, `reach`, `core.crawls.crawl_simulation`).
 
 Ten million pages with a hundred million links take 480 MB, and about four times that while they
 are being sorted.
@@ -66,6 +67,11 @@ def link_graph(pages: int, source: Int32s, target: Int32s) -> LinkGraph:
     return _graph(by_source.indptr, by_source.data)
 
 
+def graph_of(matrix: Any) -> LinkGraph:
+    """Return the graph with a link for each entry of a square SciPy matrix in CSR form."""
+    return _graph(matrix.indptr, matrix.indices)
+
+
 def links_of_rows(source: ArrayLike, count: ArrayLike, target: ArrayLike, pages: int) -> LinkGraph:
     """Return a graph whose sources are given in ascending order, each with its number of links."""
     counts = np.zeros(pages, np.int64)
@@ -84,7 +90,7 @@ def distinct_links(
     times = 1 + (flag.astype(np.int64) << _GIVEN)
     summed = sparse.coo_array((times, (source, target)), (pages, pages)).tocsr()
     given = summed.data & ((1 << _GIVEN) - 1)
-    return _graph(summed.indptr, summed.indices), summed.data >> _GIVEN == given
+    return graph_of(summed), summed.data >> _GIVEN == given
 
 
 def reverse(graph: LinkGraph) -> LinkGraph:
@@ -95,8 +101,7 @@ def reverse(graph: LinkGraph) -> LinkGraph:
 
 def part(graph: LinkGraph, start: int, stop: int) -> LinkGraph:
     """Return the graph of the pages from `start` to before `stop` alone, numbered from 0."""
-    inside = _matrix(graph)[start:stop, start:stop]
-    return _graph(inside.indptr, inside.indices)
+    return graph_of(_matrix(graph)[start:stop, start:stop])
 
 
 def _matrix(graph: LinkGraph) -> Any:

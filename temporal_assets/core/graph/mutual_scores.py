@@ -1,6 +1,7 @@
 """Authority and hub scores of patterns: the fixed point of BB eqs 9 and 10.
 
-Here: how the two are computed. Not here: the graph, and the ranks (`behaviour_graph`).
+Here: how the two are computed. Not here: the layout of links (`link_graph`), transits between
+patterns, and the ranks (`core.patterns.behaviour_graph`).
 
     auth(i) = sum over j of p_out(j -> i) * hub(j)      p_out(j -> i) = transits(j, i) / F_out(j)
     hub(i)  = sum over j of p_in(i -> j) * auth(j)      p_in(i -> j)  = transits(i, j) / F_in(j)
@@ -21,6 +22,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from temporal_assets.core.graph.link_graph import LinkGraph
 from temporal_assets.core.numerics.arrays import Floats, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, making
 
@@ -33,22 +35,71 @@ _CLOSER: Final = 0.1
 units."""
 
 
-class Links(NamedTuple):
-    """Transits between patterns, those from one pattern together."""
+class Weights(NamedTuple):
+    """Weights of the links and nodes of a `LinkGraph` whose nodes are patterns."""
 
-    first: Int64s
-    """Position of the first link of each pattern; one more at the end."""
-    goal: Int32s
     transits: Floats
+    """Transits of each link."""
     per_referral: Floats
     """1 / F_out of each pattern; 0 where there are no referrals."""
     per_visit: Floats
     """1 / F_in."""
 
 
-@making
+class Scores(NamedTuple):
+    """Authority and hub scores of all patterns, which `settle` replaces."""
+
+    authority: Floats
+    hub: Floats
+
+
+class Settled(NamedTuple):
+    """Iterations over the transits of each site, and how far the last of them moved its scores."""
+
+    rounds: Int64s
+    movement: Floats
+    """Euclidean movement of the score that moved more."""
+
+
+class _Links(NamedTuple):
+    """A `LinkGraph` with its weights, as compiled code takes both."""
+
+    first: Int64s
+    target: Int32s
+    transits: Floats
+    per_referral: Floats
+    per_visit: Floats
+
+
 def settle(
-    links: Links,
+    graph: LinkGraph,
+    weights: Weights,
+    sites: Int64s,
+    pieces: Int64s,
+    scores: Scores,
+    tolerance: float,
+    rounds: int,
+) -> Settled:
+    """Replace the scores of eq 9 by those of eq 10; they stay where there are no transits.
+
+    Args:
+        graph: Transits within sites as links between patterns.
+        weights: Weights of these links and patterns.
+        sites: Number of each site's first pattern and, at its end, the number of all patterns.
+        pieces: Connected components of each site.
+        scores: The scores of eq 9.
+        tolerance: Movement of both scores below which they have settled.
+        rounds: Most iterations.
+    """
+    settled = Settled(np.zeros(len(pieces), np.int64), np.zeros(len(pieces)))
+    links = _Links(graph.first, graph.target, *weights)
+    _settle(links, sites, pieces, *scores, tolerance, rounds, *settled)
+    return settled
+
+
+@making
+def _settle(
+    links: _Links,
     first: Int64s,
     pieces: Int64s,
     authority: Floats,
@@ -58,12 +109,7 @@ def settle(
     done: Int64s,
     movement: Floats,
 ) -> None:
-    """Replace the scores of eq 9 by those of eq 10; they stay where there are no transits.
-
-    `first` has the number of each site's first pattern and, at its end, the number of all patterns;
-    `pieces` has the connected components of each site. Also writes, for each site, the iterations
-    over its transits and the Euclidean movement of the score that moved more in the last of them.
-    """
+    """Replace the scores, and write the iterations and last movement of each site."""
     for site in range(len(pieces)):
         if pieces[site] > 0:
             start, stop = first[site], first[site + 1]
@@ -82,7 +128,7 @@ def settle(
 
 @making
 def _go_round(
-    links: Links,
+    links: _Links,
     start: int,
     authority: Floats,
     hub: Floats,
@@ -105,7 +151,7 @@ def _go_round(
 
 
 @making
-def _ahead(links: Links, start: int, hub: Floats, tolerance: float, rounds: int) -> int:
+def _ahead(links: _Links, start: int, hub: Floats, tolerance: float, rounds: int) -> int:
     """Replace a hub score by M's first eigenvector, found by Lanczos' method.
 
     Returns the number of iterations.
@@ -165,7 +211,7 @@ def _mix(basis: Floats, share: Floats, mixed: Floats) -> None:
 
 
 @kernel
-def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> None:
+def _to_authority(links: _Links, start: int, hub: Floats, authority: Floats) -> None:
     """Write authorities from hubs (eq 10).
 
     Writes are scattered: the transits to one pattern are not adjacent.
@@ -176,11 +222,11 @@ def _to_authority(links: Links, start: int, hub: Floats, authority: Floats) -> N
     for i in range(len(hub)):
         given = hub[i] * links.per_referral[start + i]
         for link in range(np.uint64(links.first[start + i]), np.uint64(links.first[start + i + 1])):
-            authority[np.uint64(links.goal[link]) - base] += links.transits[link] * given
+            authority[np.uint64(links.target[link]) - base] += links.transits[link] * given
 
 
 @kernel
-def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Floats) -> None:
+def _to_hub(links: _Links, start: int, authority: Floats, given: Floats, hub: Floats) -> None:
     """Write hubs from authorities (eq 10).
 
     `given` is working memory for what a visit of each pattern contributes.
@@ -191,7 +237,7 @@ def _to_hub(links: Links, start: int, authority: Floats, given: Floats, hub: Flo
     for i in range(len(hub)):
         total = 0.0
         for link in range(np.uint64(links.first[start + i]), np.uint64(links.first[start + i + 1])):
-            total += links.transits[link] * given[np.uint64(links.goal[link]) - base]
+            total += links.transits[link] * given[np.uint64(links.target[link]) - base]
         hub[i] = total
 
 

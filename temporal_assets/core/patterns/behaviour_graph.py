@@ -17,7 +17,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from temporal_assets.core.graph.mutual_scores import Links, settle
+from temporal_assets.core.graph.link_graph import graph_of
+from temporal_assets.core.graph.mutual_scores import Scores, Weights, settle
 from temporal_assets.core.numerics.arrays import Flags, Floats, Int32s, Int64s
 
 TOLERANCE: Final = 1e-9
@@ -120,24 +121,21 @@ def rank_patterns(
     count = len(bounds) - 1
     site = np.repeat(np.arange(count), np.diff(bounds))
     volume = np.maximum(graph.volume, 1)
-    of = graph.transits
-    links = Links(
-        of.indptr.astype(np.int64),
-        of.indices.astype(np.int32),
-        of.data,
-        _inverse(graph.referrals),
-        _inverse(graph.visits),
+    pieces = _pieces(graph.transits, site, count)
+    scores = Scores(_share(graph.visits, site, count), _share(graph.referrals, site, count))
+    settled = settle(
+        graph_of(graph.transits),
+        Weights(graph.transits.data, _inverse(graph.referrals), _inverse(graph.visits)),
+        bounds,
+        pieces.of_ends,
+        scores,
+        tolerance,
+        rounds,
     )
-    pieces = _pieces(of, site, count)
-    authority = _share(graph.visits, site, count)
-    hub = _share(graph.referrals, site, count)
-    done, movement = np.zeros(count, np.int64), np.zeros(count)
-    settle(links, bounds, pieces.of_ends, authority, hub, tolerance, rounds, done, movement)
-    fetch = 0.5 * (authority + hub)
+    fetch = 0.5 * (scores.authority + scores.hub)
     visits, referrals = graph.visits, graph.referrals
     return PatternRanks(
-        authority,
-        hub,
+        *scores,
         fetch,
         _ranks(graph.volume, visits, site, bounds),
         _ranks(visits, visits, site, bounds),
@@ -145,8 +143,8 @@ def rank_patterns(
         _ranks(fetch, visits, site, bounds),
         _ranks(referrals, referrals, site, bounds),
         _ranks(referrals / volume, referrals, site, bounds),
-        _ranks(hub, referrals, site, bounds),
-        Convergence(done, movement, movement < tolerance),
+        _ranks(scores.hub, referrals, site, bounds),
+        Convergence(*settled, settled.movement < tolerance),
         pieces.of_graph > 0,
         pieces.of_graph,
         ~pieces.is_touched,
