@@ -25,7 +25,12 @@ from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.text.sorted_texts import Keys, Seeker, in_step
 from temporal_assets.core.text.text_numbers import text_numbers
 from temporal_assets.core.text.texts import take
-from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
+from temporal_assets.core.traffic.changed_traffic import (
+    NOWHERE,
+    ChangedPages,
+    Transits,
+    changed_traffic,
+)
 from temporal_assets.core.traffic.moved_visits import (
     Numbered,
     TextPages,
@@ -36,7 +41,6 @@ from temporal_assets.core.traffic.moved_visits import (
     visit_filter,
 )
 from temporal_assets.core.traffic.seen_days import pages_by_day
-from temporal_assets.core.traffic.traffic import NOWHERE
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
