@@ -1,14 +1,14 @@
 -- section_clients: how many different clients at least opened pages of those sections where no single
 --   day and page shows that there are enough of them
--- inputs: few_pages, page_totals, page_traffic
+-- inputs: tree_sums, page_totals, page_traffic
 -- parameters: none
 -- output: section_clients
 -- grain: prefix
 -- Each once: what is asked twice would be joined twice, and both tables have all pages.
 WITH numbered AS MATERIALIZED (
-    SELECT few_pages.prefix AS prefix, totals.number AS page
-    FROM few_pages
-    INNER JOIN page_totals AS totals ON totals.url = few_pages.url
+    SELECT few.prefix AS prefix, totals.number AS page
+    FROM (SELECT prefix, unnest(few_pages) AS url FROM tree_sums) AS few
+    INNER JOIN page_totals AS totals ON totals.url = few.url
 ),
 
 known AS MATERIALIZED (

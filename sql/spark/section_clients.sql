@@ -1,14 +1,19 @@
 -- section_clients: translated from sql/lists/section_clients.sql (edit that) by
 -- `python -m temporal_assets.engines.spark.translation`
--- inputs: few_pages, page_totals, page_traffic
+-- inputs: page_totals, page_traffic, tree_sums
 -- parameters: none
 WITH numbered AS (
   SELECT
-    few_pages.prefix AS prefix,
+    few.prefix AS prefix,
     totals.number AS page
-  FROM {few_pages} AS few_pages
+  FROM (
+    SELECT
+      prefix,
+      EXPLODE(few_pages) AS url
+    FROM {tree_sums} AS tree_sums
+  ) AS few
   INNER JOIN {page_totals} AS totals
-    ON totals.url = few_pages.url
+    ON totals.url = few.url
 ), known AS (
   SELECT
     numbered.prefix AS prefix,

@@ -32,6 +32,7 @@ class Type(Enum):
     INTEGERS = "INTEGER[]"
     """A list of 32-bit integers."""
     BIGINTS = "BIGINT[]"
+    VARCHARS = "VARCHAR[]"
     LINKS = "STRUCT(page INTEGER, transits BIGINT)[]"
     """A list of (page number, how often the link was followed), ascending."""
 
@@ -51,6 +52,7 @@ _ARROW = {
     Type.VARCHAR: pa.string(),
     Type.INTEGERS: pa.list_(pa.int32()),
     Type.BIGINTS: pa.list_(pa.int64()),
+    Type.VARCHARS: pa.list_(pa.string()),
     Type.LINKS: pa.list_(pa.struct([("page", pa.int32()), ("transits", pa.int64())])),
 }
 

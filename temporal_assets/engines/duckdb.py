@@ -141,7 +141,7 @@ class DuckDBEngine:
         rows = ParquetRows([str(path) for path in paths], repeated=(by,) if limits else ())
         batches = rows.batches_with_urls(ParquetRows(named[0])) if named else rows.batches()
         with self._session({}) as session, TemporaryDirectory(dir=out) as folder:
-            filled = parcels(batches, by, Path(folder))
+            filled = parcels(batches, by, Path(folder), limits)
             results = in_groups(kernel, filled, len(rows), limits)
             return [_write_results(session, results, table, out)]
 

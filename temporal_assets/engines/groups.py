@@ -35,6 +35,10 @@ from temporal_assets.engines.group_process import (
 _PARCEL_ROWS: Final = 2_000
 """Rows from which on a parcel is full: some ten small sites, a fraction of a second."""
 
+_TOGETHER_ROWS: Final = 65_536
+"""The same for a kernel without limits, which runs over whole parcels: some ten megabytes of URLs
+for each of its calls."""
+
 _WAITING: Final = 64
 """Most parcels that are done or under way while an earlier one is not: a large site keeps no
 process from the next ones. Each is a file and a small result."""
@@ -43,14 +47,18 @@ _ROWS_A_PROCESS: Final = 100_000
 """Rows per process: a process takes two seconds to start, in which another handles as many rows."""
 
 
-def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterator[Parcel]:
+def parcels(
+    batches: Iterable[pa.RecordBatch], by: str, folder: Path, limits: GroupLimits | None
+) -> Iterator[Parcel]:
     """Yield parcels of complete groups, in the order of the rows.
 
     Args:
         batches: Rows; those of a group are consecutive.
         by: Column whose value identifies the group.
         folder: Folder for the files.
+        limits: Limits of the kernel; without any, parcels are larger.
     """
+    full = _PARCEL_ROWS if limits else _TOGETHER_ROWS
     writer: _ParcelWriter | None = None
     key, seen = None, set[object]()
     for batch in batches:
@@ -62,7 +70,7 @@ def parcels(batches: Iterable[pa.RecordBatch], by: str, folder: Path) -> Iterato
                     raise ValueError(f"the rows of {by} {value!r} do not lie together")
                 seen.add(value)
                 key = value
-            if writer is not None and is_new and writer.rows >= _PARCEL_ROWS:
+            if writer is not None and is_new and writer.rows >= full:
                 writer.write(batch.slice(start, begin - start))
                 yield writer.close()
                 writer, start = None, begin

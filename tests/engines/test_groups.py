@@ -143,7 +143,7 @@ def test_errors_without_limits_are_the_callers(engine: Engine, out: Path, tmp_pa
 def test_small_groups_are_one_batch_a_parcel(tmp_path: Path, limits: GroupLimits) -> None:
     """Batches of their own for each group would take ten times the memory and the time."""
     (file,) = sites(tmp_path / "in.parquet", {f"site {n:04}": 1 for n in range(5_000)})["numbers"]
-    filled = list(parcels(pq.ParquetFile(file).iter_batches(1_500), "site", tmp_path))
+    filled = list(parcels(pq.ParquetFile(file).iter_batches(1_500), "site", tmp_path, HERE))
     assert [len(parcel.groups) for parcel in filled] == [2_000, 2_000, 1_000]
     results = list(in_groups(total, filled, 5_000, limits))
     assert [len(result) for result in results] == [2_000, 2_000, 1_000]
@@ -155,7 +155,7 @@ def test_a_parcel_is_written_over_one_that_is_done(tmp_path: Path) -> None:
     sizes = {"a": 3_000, "b": 2_000, "ü": 4_000}
     names = [name for name, size in sizes.items() for _ in range(size)]
     rows = pa.table({"site": pa.array(names).dictionary_encode(), "n": range(len(names))})
-    filled = parcels(rows.to_batches(1_000), "site", tmp_path)
+    filled = parcels(rows.to_batches(1_000), "site", tmp_path, HERE)
     for number, (name, size) in enumerate(sizes.items()):
         parcel = next(filled)
         assert parcel.groups == (size,)
@@ -174,7 +174,7 @@ def test_who_stops_waits_for_no_group(tmp_path: Path) -> None:
     sizes = {"a": 2_000, "stuck": 2_000, "b": 2_000}
     (file,) = sites(tmp_path / "in.parquet", sizes)["numbers"]
     limits = replace(APART, processes=1, seconds=36_000)
-    filled = parcels(pq.ParquetFile(file).iter_batches(1_000), "site", tmp_path)
+    filled = parcels(pq.ParquetFile(file).iter_batches(1_000), "site", tmp_path, APART)
 
     def stopped() -> Iterator[Parcel]:
         first = next(filled)
@@ -194,7 +194,7 @@ def test_a_process_that_is_ended_while_it_starts_is_not_waited_for(
 ) -> None:
     file = tmp_path / "in.parquet"
     pq.write_table(pa.table({"site": ["stuck"], "n": [1]}), file)
-    (parcel,) = parcels(pq.ParquetFile(file).iter_batches(), "site", tmp_path)
+    (parcel,) = parcels(pq.ParquetFile(file).iter_batches(), "site", tmp_path, APART)
     limits = replace(APART, processes=1, seconds=36_000)
     process = GroupProcess(partial(total, bad="stuck"), limits)
     start = subprocess.Popen

@@ -6,13 +6,13 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
 from temporal_assets.engines.base import Engine
-from temporal_assets.windows.frame.days import day_parameters
-from temporal_assets.windows.lists.tree_sums import write_tree_sums
+from temporal_assets.windows.lists.tree_sums import TreeRule, write_tree_sums
 from tests.sites import host_of
 from tests.tables import write_table
 
@@ -65,11 +65,6 @@ def tables(lives: Lives, folder: Path) -> dict[str, list[str]]:
     return {name: [str(folder / f"{name}.parquet")] for name in (*rows, "counted_sites")}
 
 
-def pairs(files: list[str]) -> list[tuple[str, str]]:
-    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
-    return sorted((row["prefix"], row["url"]) for row in rows)
-
-
 def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Path) -> None:
     """News have at most 2 views a day; the root has a page with 9, the program one with 5."""
     most = {"/": 9, "/news/1": 2, "/news/old/1": 1, "/news.php?id=1": 5}
@@ -77,18 +72,15 @@ def test_of_few_clients_all_pages_beneath_are_known(engine: Engine, tmp_path: Pa
         f"https://b.example{path}": LIFE | {"views": [views] * DAYS} for path, views in most.items()
     }
     inputs = tables(lives, tmp_path)
-    parameters = {
-        "recent": 2,
-        "enough": 3,
-        "views_per_client": 10,
-        **day_parameters(FIRST, [True] * DAYS),
+    parameters = {"recent": 2, "days": DAYS, "views_per_client": 10}
+    rule = TreeRule(np.datetime64(FIRST), np.arange(DAYS + 1), enough=3)
+    files = write_tree_sums(engine, inputs, parameters, rule, tmp_path)
+    sums = {row["prefix"]: row for row in pq.read_table(files).to_pylist()}
+    few = {prefix: sorted(row["few_pages"]) for prefix, row in sums.items() if row["few_pages"]}
+    assert few == {
+        "b.example/news/": ["https://b.example/news/1", "https://b.example/news/old/1"],
+        "b.example/news/old/": ["https://b.example/news/old/1"],
     }
-    sums, few = write_tree_sums(engine, inputs, parameters, tmp_path)
-    assert pairs(few) == [
-        ("b.example/news/", "https://b.example/news/1"),
-        ("b.example/news/", "https://b.example/news/old/1"),
-        ("b.example/news/old/", "https://b.example/news/old/1"),
-    ]
-    news = {row["prefix"]: row for row in pq.read_table(sums).to_pylist()}["b.example/news/"]
+    news = sums["b.example/news/"]
     assert (news["own_pages"], news["pages"], news["clients"], news["views"]) == (1, 2, 2, 18)
     assert (news["view_squares"], news["recent_views"]) == (12**2 + 6**2, 6)

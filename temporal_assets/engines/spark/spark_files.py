@@ -31,6 +31,7 @@ _SQL_TYPES: Final = {
     Type.TIMESTAMP: "TIMESTAMP_NTZ",
     Type.INTEGERS: "ARRAY<INT>",
     Type.BIGINTS: "ARRAY<BIGINT>",
+    Type.VARCHARS: "ARRAY<STRING>",
     Type.LINKS: "ARRAY<STRUCT<page: INT, transits: BIGINT>>",
 }
 """Types whose name in Spark differs from the contract's."""

@@ -44,7 +44,7 @@ def groups_through(
     """
     alone = limits and replace(limits, processes=min(limits.processes, 1))
     with TemporaryDirectory() as folder:
-        filled = parcels(batches, by, Path(folder))
+        filled = parcels(batches, by, Path(folder), limits)
         for result in in_groups(kernel, filled, rows, alone):
             yield _plain(result, schema)
 

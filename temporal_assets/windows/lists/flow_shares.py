@@ -31,7 +31,7 @@ from temporal_assets.core.lists.flow import (
 from temporal_assets.core.numerics.arrays import Floats
 from temporal_assets.engines.parquet_rows import whole_table
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.lists.tree_sums import TREE_SUMS
+from temporal_assets.windows.lists.tree_sums import SUMS
 
 CONFIDENCE: Final = 0.95
 """Confidence of `flow_bound`, one-sided."""
@@ -39,7 +39,7 @@ CONFIDENCE: Final = 0.95
 _MOST_SECTIONS: Final = 10_000
 """Sections that the prior is learned from, of roots and of others: more do not change it."""
 
-COUNTED_TREES: Final = passing("counted_trees", "day DATE", *TREE_SUMS.columns)
+COUNTED_TREES: Final = passing("counted_trees", "day DATE", SUMS)
 
 _EVIDENCE: Final = passing(
     "flow_evidence",
