@@ -5,16 +5,7 @@
 -- parameters: none
 -- output: front_pages
 -- grain: url
-WITH opened AS (
-    SELECT pages.site, pages.url
-    FROM page_totals AS pages
-    INNER JOIN lonely_sites AS sites ON sites.site = pages.site
-    WHERE
-        pages.url = 'https://' || sites.site || '/'
-        OR pages.url = 'http://' || sites.site || '/'
-),
-
-followed AS (
+WITH followed AS (
     SELECT day, referrer, count(DISTINCT client) AS followers
     FROM transits
     WHERE referrer IS NOT NULL
@@ -34,18 +25,36 @@ left_from AS (
     INNER JOIN lonely_sites AS sites ON sites.site = urls.site
 ),
 
-fronts AS (
-    SELECT url, CAST(NULL AS BIGINT) AS followers
-    FROM opened
+-- Looked for together: all pages of the window are read for it.
+named AS (
+    SELECT site, 'https://' || site || '/' AS url, CAST(NULL AS BIGINT) AS followers
+    FROM lonely_sites
     UNION ALL
-    SELECT url, followers
+    SELECT site, 'http://' || site || '/' AS url, CAST(NULL AS BIGINT) AS followers
+    FROM lonely_sites
+    UNION ALL
+    SELECT site, url, followers
     FROM left_from
-    WHERE place = 1 AND site NOT IN (SELECT site FROM opened)
+    WHERE place = 1
+),
+
+known AS (
+    SELECT named.site, named.url, named.followers, pages.number
+    FROM named
+    LEFT JOIN page_totals AS pages ON pages.url = named.url
+),
+
+opened AS (
+    SELECT site FROM known WHERE followers IS NULL AND number IS NOT NULL
 )
 
 SELECT
     row_number() OVER (ORDER BY url) - 1 AS page,
     url,
+    number,
     followers
-FROM fronts
+FROM known
+WHERE
+    (followers IS NULL AND number IS NOT NULL)
+    OR (followers IS NOT NULL AND site NOT IN (SELECT opened.site FROM opened))
 ORDER BY page

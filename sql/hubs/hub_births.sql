@@ -11,6 +11,6 @@ SELECT
 FROM link_numbers AS links
 INNER JOIN wanted_numbers AS wanted ON wanted.page = links.target
 INNER JOIN link_pages AS pages ON pages.page = links.source
-WHERE pages.is_opened AND wanted.born >= 0 AND links.source % $one_in = 0
+WHERE pages.number IS NOT NULL AND wanted.born >= 0 AND links.source % $one_in = 0
 GROUP BY links.source, links.first_day
 ORDER BY links.source, links.first_day

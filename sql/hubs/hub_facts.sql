@@ -47,8 +47,9 @@ WITH facts AS (
 SELECT
     facts.*,
     pages.url,
-    pages.host
+    pages.host,
+    pages.number
 FROM facts
 INNER JOIN link_pages AS pages ON pages.page = facts.page
-WHERE pages.is_opened
+WHERE pages.number IS NOT NULL
 ORDER BY facts.page

@@ -1,4 +1,5 @@
--- link_pages: every URL that links lead from or to, numbered in the order of hosts and URLs
+-- link_pages: every URL that links lead from or to, numbered in the order of hosts and URLs; `number` is
+--   that of a page of the window, and NULL for a URL that nobody opened
 -- inputs: page_links, page_totals
 -- parameters: none
 -- output: link_pages
@@ -11,7 +12,7 @@ WITH ends AS (
 
 -- Answered while pages are read: most are no ends.
 opened AS (
-    SELECT url FROM page_totals WHERE url IN (SELECT url FROM ends)
+    SELECT url, number FROM page_totals WHERE url IN (SELECT url FROM ends)
 ),
 
 hosts AS (
@@ -23,7 +24,7 @@ SELECT
     hosts.first + row_number() OVER (PARTITION BY ends.host ORDER BY ends.url) - 1 AS page,
     ends.url,
     ends.host,
-    opened.url IS NOT NULL AS is_opened
+    opened.number
 FROM ends
 INNER JOIN hosts ON hosts.host = ends.host
 LEFT JOIN opened ON opened.url = ends.url

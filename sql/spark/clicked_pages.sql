@@ -13,28 +13,43 @@ WITH clicks AS (
   GROUP BY
     day,
     referrer
-), placed AS (
+), named AS (
+  SELECT
+    urls.url,
+    MAX(CASE WHEN urls.is_opened THEN 1 ELSE 0 END) AS is_opened,
+    CAST(SUM(clicks.clicks) AS BIGINT) AS clicks
+  FROM clicks
+  INNER JOIN {urls} AS urls
+    ON urls.day = clicks.day AND urls.number = clicks.referrer
+  GROUP BY
+    urls.url
+), foremost AS (
   SELECT
     url,
-    clicks,
-    ROW_NUMBER() OVER (ORDER BY clicks DESC, url NULLS LAST) - 1 AS page
+    clicks
   FROM (
     SELECT
-      urls.url,
-      CAST(SUM(clicks.clicks) AS BIGINT) AS clicks
-    FROM clicks
-    INNER JOIN {urls} AS urls
-      ON urls.day = clicks.day AND urls.number = clicks.referrer
-    INNER JOIN {page_totals} AS page_totals
-      ON page_totals.url = urls.url
-    GROUP BY
-      urls.url
-  )
+      url,
+      clicks,
+      SUM(is_opened) OVER (ORDER BY clicks DESC, url NULLS LAST) AS opened
+    FROM named
+  ) AS counted
+  WHERE
+    opened <= :most
+), placed AS (
+  SELECT
+    foremost.url,
+    pages.number,
+    foremost.clicks,
+    ROW_NUMBER() OVER (ORDER BY foremost.clicks DESC, foremost.url NULLS LAST) - 1 AS page
+  FROM foremost
+  INNER JOIN {page_totals} AS pages
+    ON pages.url = foremost.url
 )
 SELECT
   page,
   url,
-  TRUE AS is_opened,
+  number,
   clicks
 FROM placed
 WHERE

@@ -2,17 +2,7 @@
 -- `python -m temporal_assets.engines.spark.translation`
 -- inputs: lonely_sites, page_totals, transits, urls
 -- parameters: none
-WITH opened AS (
-  SELECT
-    pages.site,
-    pages.url
-  FROM {page_totals} AS pages
-  INNER JOIN {lonely_sites} AS sites
-    ON sites.site = pages.site
-  WHERE
-    pages.url = 'https://' || sites.site || '/'
-    OR pages.url = 'http://' || sites.site || '/'
-), followed AS (
+WITH followed AS (
   SELECT
     day,
     referrer,
@@ -34,34 +24,65 @@ WITH opened AS (
     ON urls.day = followed.day AND urls.number = followed.referrer
   INNER JOIN {lonely_sites} AS sites
     ON sites.site = urls.site
-), fronts AS (
+), named AS (
   SELECT
-    url,
+    site,
+    'https://' || site || '/' AS url,
     CAST(NULL AS BIGINT) AS followers
-  FROM opened
+  FROM {lonely_sites} AS lonely_sites
   UNION ALL
   SELECT
+    site,
+    'http://' || site || '/' AS url,
+    CAST(NULL AS BIGINT) AS followers
+  FROM {lonely_sites} AS lonely_sites
+  UNION ALL
+  SELECT
+    site,
     url,
     followers
   FROM left_from
   WHERE
     place = 1
+), known AS (
+  SELECT
+    named.site,
+    named.url,
+    named.followers,
+    pages.number
+  FROM named
+  LEFT JOIN {page_totals} AS pages
+    ON pages.url = named.url
+), opened AS (
+  SELECT
+    site
+  FROM known
+  WHERE
+    followers IS NULL AND NOT number IS NULL
+)
+SELECT
+  ROW_NUMBER() OVER (ORDER BY url NULLS LAST) - 1 AS page,
+  url,
+  number,
+  followers
+FROM known
+WHERE
+  (
+    followers IS NULL AND NOT number IS NULL
+  )
+  OR (
+    NOT followers IS NULL
     AND NOT EXISTS(
       SELECT
         1
       FROM (
         SELECT
-          site AS absent_key
+          opened.site AS absent_key
         FROM opened
       ) AS absent
       WHERE
         absent.absent_key = site
     )
-)
-SELECT
-  ROW_NUMBER() OVER (ORDER BY url NULLS LAST) - 1 AS page,
-  url,
-  followers
-FROM fronts
+  )
 ORDER BY
   page NULLS LAST

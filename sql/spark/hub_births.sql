@@ -12,7 +12,7 @@ INNER JOIN {wanted_numbers} AS wanted
 INNER JOIN {link_pages} AS pages
   ON pages.page = links.source
 WHERE
-  pages.is_opened AND wanted.born >= 0 AND links.source % :one_in = 0
+  NOT pages.number IS NULL AND wanted.born >= 0 AND links.source % :one_in = 0
 GROUP BY
   links.source,
   links.first_day

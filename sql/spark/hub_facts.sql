@@ -45,11 +45,12 @@ WITH facts AS (
 SELECT
   facts.*,
   pages.url,
-  pages.host
+  pages.host,
+  pages.number
 FROM facts
 INNER JOIN {link_pages} AS pages
   ON pages.page = facts.page
 WHERE
-  pages.is_opened
+  NOT pages.number IS NULL
 ORDER BY
   facts.page NULLS LAST

@@ -17,7 +17,8 @@ WITH ends AS (
   )
 ), opened AS (
   SELECT
-    url
+    url,
+    number
   FROM {page_totals} AS page_totals
   WHERE
     url IN (
@@ -42,7 +43,7 @@ SELECT
   hosts.first + ROW_NUMBER() OVER (PARTITION BY ends.host ORDER BY ends.url NULLS LAST) - 1 AS page,
   ends.url,
   ends.host,
-  NOT opened.url IS NULL AS is_opened
+  opened.number
 FROM ends
 INNER JOIN hosts
   ON hosts.host = ends.host

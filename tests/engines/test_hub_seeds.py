@@ -504,7 +504,8 @@ def test_links_are_what_a_loop_says(
         transits = as_inputs([day_files(FIRST, rows, out)])
         totals = [
             {"day": FIRST, "site": site_of(url), "url": url, "total": 1, "birth": FIRST}
-            for url in opened
+            | {"number": n}
+            for n, url in enumerate(opened)
         ]
         page_totals = [str(out / "totals")]
         pq.write_table(
@@ -526,7 +527,7 @@ def test_links_are_what_a_loop_says(
         row = found.of(page["page"])
         url = page["url"]
         assert [names[n] for n in row] == sorted(linked[url], key=in_order)
-        assert page["is_opened"] == (url in opened)
+        assert (page["number"] is not None) == (url in opened)
         assert visits.get(page["page"], {"clients": 0})["clients"] == len(opened.get(url, ()))
 
 
@@ -539,7 +540,7 @@ def came_to(
 ) -> dict[int, Row]:
     """Return the rows of `link_visits` by page."""
     days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
-    files = count_clients(engine, settings, VisitFiles(transits, (), (), days), pages, out)
+    files = count_clients(engine, settings, VisitFiles(transits, (), days), pages, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}
 
 
@@ -553,8 +554,8 @@ def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
     transits = as_inputs(day_files(day, rows, tmp_path) for day, rows in by_day.items())
     totals = tmp_path / "totals"
     of = [
-        {"url": url, "total": 1, "day": FIRST, "site": site_of(url), "birth": FIRST}
-        for url in (FRONT, OTHER)
+        {"url": url, "total": 1, "day": FIRST, "site": site_of(url), "birth": FIRST} | {"number": n}
+        for n, url in enumerate((FRONT, OTHER))
     ]
     pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
     tables = link_tables(engine, transits, [str(totals)], [str(totals)], FIRST, tmp_path)
@@ -585,7 +586,7 @@ def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path
     days = [FIRST + n * ONE for n in range(DAYS)]
     transits = transit_inputs(web.store, [web.store.require("transits", day) for day in days])
     totals = files["page_totals"]
-    known = VisitFiles(transits, files["page_traffic"], totals, [LONG_AGO, *days])
+    known = VisitFiles(transits, files["page_traffic"], [LONG_AGO, *days])
     pages = link_tables(engine, transits, totals, totals, FIRST, tmp_path).pages
     found = {}
     one_key = load_settings(tmp_path, privacy={"rotation_days": 0})
@@ -594,6 +595,6 @@ def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path
         out.mkdir()
         made = count_clients(engine, settings, known, pages, out)
         found[name] = {row["page"]: row for row in pq.read_table(made).to_pylist()}
-    opened = [row["page"] for row in pq.read_table(pages).to_pylist() if row["is_opened"]]
+    opened = [row["page"] for row in pq.read_table(pages).to_pylist() if row["number"] is not None]
     assert {found["one"][n]["clients"] for n in opened} >= {5, 6}
     assert found["one"] == {n: found["many"][n] for n in opened}

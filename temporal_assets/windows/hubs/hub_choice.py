@@ -51,7 +51,9 @@ _ROWS: Final = 100_000
 
 _WANTED_NUMBERS: Final = passing("wanted_numbers", "page BIGINT", *WANTED_FACTS)
 _HUB_BIRTHS: Final = passing("hub_births", "page BIGINT, day BIGINT, new BIGINT")
-_HUB_FACTS: Final = passing("hub_facts", "page BIGINT", *FACTS, "url VARCHAR, host VARCHAR")
+_HUB_FACTS: Final = passing(
+    "hub_facts", "page BIGINT", *FACTS, "url VARCHAR, host VARCHAR, number BIGINT"
+)
 _HUB_ORDER: Final = passing("hub_order", *HUB_COLUMNS)
 _COVERED_LINKS: Final = passing(
     "covered_links", "source BIGINT, target BIGINT, is_temporal BOOLEAN, evidence BIGINT"

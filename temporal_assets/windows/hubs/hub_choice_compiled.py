@@ -159,7 +159,9 @@ def _in_order(numbered_links: NumberedLinks) -> _Links:
 
 def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles) -> pa.Table:
     """Return the hubs to publish, with the columns of sql/hubs/hub_order.sql."""
-    pages = pa.table({"page": np.arange(len(links.url)), "url": links.url, "host": links.host})
+    page = np.arange(len(links.url))
+    columns = {"page": page, "url": links.url, "number": links.page, "host": links.host}
+    pages = pa.table(columns)
     pages = without_search_engines(pages, job.settings.hubs)
     page, clients = _clients(job, links, pages.drop("host"), files)
     is_known = clients >= job.settings.privacy.min_clients

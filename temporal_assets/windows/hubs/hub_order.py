@@ -41,8 +41,6 @@ class VisitFiles:
     """The tables `transits`, `urls` and, where anything is counted without clients, `counts`."""
     traffic: Sequence[str]
     """The table `page_traffic`."""
-    totals: Sequence[str]
-    """The table `page_totals`, which has the URLs of the rows of `page_traffic`."""
     days: Sequence[dt.date]
     """The days of the window."""
 
@@ -74,13 +72,15 @@ def _without_user(host: str) -> str:
 def count_clients(
     engine: Engine, settings: Settings, files: VisitFiles, pages: Sequence[str], out: Path
 ) -> list[str]:
-    """Return files with the number of clients of each page in `pages` (`page`, `url`).
+    """Return files with the number of clients of each page in `pages`.
+
+    `pages` have the columns `page`, `url` and `number`, their row in `page_totals`.
 
     `page_traffic` has the numbers unless the window has pseudonyms under several keys. Only then
     are the transits read, which are many.
     """
     if files.have_one_key(settings):
-        inputs = {"candidates": pages, "page_totals": files.totals, "page_traffic": files.traffic}
+        inputs = {"candidates": pages, "page_traffic": files.traffic}
         return paths(engine.query("page_clients", inputs, {}, _PAGE_CLIENTS, out))
     of_days = pa.table({"day": pa.array(files.days, pa.date32()), "key": files.keys(settings)})
     key_days = handed_on(of_days, out / "key_days.parquet")

@@ -52,14 +52,18 @@ _SITES: Final = "SELECT DISTINCT site FROM page_totals ORDER BY site"
 _ALL_ROWS: Final = 10_000_000
 """Limit of a query for sites, above any number of them."""
 
-_FRONT_PAGES: Final = passing("front_pages", "page BIGINT, url VARCHAR, followers BIGINT")
+_FRONT_PAGES: Final = passing(
+    "front_pages", "page BIGINT, url VARCHAR, number BIGINT, followers BIGINT"
+)
 
-_CLICKED_PAGES: Final = passing("clicked_pages", "page BIGINT, url VARCHAR, clicks BIGINT")
+_CLICKED_PAGES: Final = passing(
+    "clicked_pages", "page BIGINT, url VARCHAR, number BIGINT, clicks BIGINT"
+)
 
 
 def _make(job: Job) -> Sequence[Path]:
     days = [job.first + dt.timedelta(days=n) for n in range((job.day - job.first).days + 1)]
-    visits = VisitFiles(job.followed(), job.files("page_traffic"), job.urls("page_traffic"), days)
+    visits = VisitFiles(job.followed(), job.files("page_traffic"), days)
     chosen = None
     # Logs of counts per day have few links, and pages of a link may be opened on other days only:
     # SQL compares their URLs, compiled code their numbers of one day.

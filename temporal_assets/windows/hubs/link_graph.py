@@ -33,9 +33,7 @@ LINK_SQL: Final = ("page_links", "link_pages", "link_numbers")
 _PAGE_LINKS: Final = passing(
     "page_links", "referrer VARCHAR, target VARCHAR, first_day DATE, last_day DATE"
 )
-_LINK_PAGES: Final = passing(
-    "link_pages", "page BIGINT, url VARCHAR, host VARCHAR, is_opened BOOLEAN"
-)
+_LINK_PAGES: Final = passing("link_pages", "page BIGINT, url VARCHAR, host VARCHAR, number BIGINT")
 _LINK_NUMBERS: Final = passing(
     "link_numbers", "source BIGINT, target BIGINT, first_day BIGINT, last_day BIGINT"
 )

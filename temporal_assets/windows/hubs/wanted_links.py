@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from temporal_assets.core.hubs.followed_links import links_to
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.text.text_numbers import text_numbers
@@ -105,12 +106,7 @@ def wanted_links(
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
     """Return the links of one day; the caller adds the day to them."""
-    opened, referrer = numbers.links()
-    wanted = number[pages][opened]
-    is_link = (wanted >= 0) & (referrer >= 0)
-    # Transits of a link lie together: the first stands for all of them.
-    is_link[1:] &= (opened[1:] != opened[:-1]) | (referrer[1:] != referrer[:-1])
-    source, target = referrer[is_link], wanted[is_link]
+    source, target = links_to(*numbers.links(), number[pages])
     is_page = source < numbers.opened
     to = target.astype(np.int64) << _DAY_BITS
     from_pages = pages[source[is_page]].astype(np.int64) << bits | to[is_page]
