@@ -18,7 +18,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
@@ -71,18 +70,22 @@ class DayNumbers:
     """Hash of the text of each URL that was only a referrer."""
 
     @classmethod
-    def of(cls, files: DayFiles) -> DayNumbers:
-        """Return the numbers of a day, read from its files."""
-        urls = ParquetRows(files.urls)
-        opened = int(pc.sum(urls.columns(("is_opened",))["is_opened"]).as_py() or 0)
-        (others,) = urls.in_ranges([(opened, len(urls))], ("url",))
-        return cls(ParquetRows(files.rows), opened, text_numbers(from_arrow(others["url"])))
+    def of(cls, files: DayFiles, pages: Int32s) -> DayNumbers:
+        """Return the numbers of a day whose opened URLs are these pages of the window.
 
-    def require(self, pages: Int32s) -> Int32s:
-        """Return `pages`, or raise `OtherPages` if their count is not that of the opened URLs."""
-        if len(pages) != self.opened:
+        Raises `OtherPages` where the day has another number of opened URLs.
+        """
+        urls, opened = ParquetRows(files.urls), len(pages)
+        if opened > len(urls):
             raise OtherPages
-        return pages
+        # From the last opened URL on: where it and the next are as they must be, so are all others.
+        before = min(opened, 1)
+        (rows,) = urls.in_ranges([(opened - before, len(urls))], ("is_opened", "url"))
+        is_opened = rows["is_opened"].to_numpy()
+        if not is_opened[:before].all() or is_opened[before:].any():
+            raise OtherPages
+        strangers = text_numbers(from_arrow(rows["url"].slice(before)))
+        return cls(ParquetRows(files.rows), opened, strangers)
 
     def sources(self, pages: Int32s, strangers: Int32s) -> Int64s:
         """Return the page of each URL as a referrer; the last entry stands for no referrer.
@@ -115,10 +118,9 @@ def of_days(
 
     def some(part: Sequence[Manifest]) -> list[Result]:
         pages = pages_by_day(seen, [(manifest.day - job.first).days for manifest in part])
-        numbers = [DayNumbers.of(DayFiles.of(job.store, manifest)) for manifest in part]
         return [
-            make(manifest, manifest.require(page))
-            for manifest, page in zip(numbers, pages, strict=True)
+            make(DayNumbers.of(DayFiles.of(job.store, manifest), page), page)
+            for manifest, page in zip(part, pages, strict=True)
         ]
 
     parts = [days[at : at + DAYS_AT_ONCE] for at in range(0, len(days), DAYS_AT_ONCE)]

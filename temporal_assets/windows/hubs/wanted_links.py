@@ -106,7 +106,8 @@ def wanted_links(
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
     """Return the links of one day; the caller adds the day to them."""
-    source, target = links_to(*numbers.links(), number[pages])
+    wanted = np.pad(number[pages], (0, len(numbers.strangers)), constant_values=-1)
+    source, target = links_to(*numbers.links(), wanted)
     is_page = source < numbers.opened
     to = target.astype(np.int64) << _DAY_BITS
     from_pages = pages[source[is_page]].astype(np.int64) << bits | to[is_page]

@@ -115,9 +115,9 @@ def _moved_day(job: Job, both: WindowPair, day_and_windows: tuple[Manifest, int]
         both.seen if windows == LATER else both.seen_before, [(day.day - first).days]
     )
     files = DayFiles.of(job.store, day)
-    numbers = DayNumbers.of(files)
+    numbers = DayNumbers.of(files, rows)
     nothing = np.full(len(numbers.strangers), -1, np.int32)
-    row = np.concatenate((numbers.require(rows), nothing))
+    row = np.concatenate((rows, nothing))
     page = rows if windows == LATER else both.renumbered[rows].astype(np.int32)
     visits = numbers.visits()
     came = np.zeros(len(row), np.bool_)
