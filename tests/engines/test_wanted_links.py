@@ -41,7 +41,7 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         here = Traffic(duckdb, Path(folder), days)
         job = here.hubs_job(LAST, Path(folder))
         links, number, wanted = _expected(here)
-        actual: Any = wanted_links.wanted_links(job, number, wanted, 100, 10_000)
+        actual: Any = wanted_links.wanted_links(job, number, wanted, 100)
         urls = actual.url.to_pylist()
         assert urls == [url for url in here.rows(LAST) if url in {hub for hub, _ in links}]
         pairs = [(urls[at], n) for at, n in zip(actual.source, actual.target, strict=True)]
@@ -49,17 +49,16 @@ def test_links_are_those_of_a_loop(duckdb: Engine, days: list[list[Visit]], held
         assert actual.first_day.tolist() == [min(links[pair]) for pair in pairs]
         assert actual.last_day.tolist() == [max(links[pair]) for pair in pairs]
         other = np.append(number, np.int32(-1))
-        assert wanted_links.wanted_links(job, other, wanted, 100, 10_000) is None
+        assert wanted_links.wanted_links(job, other, wanted, 100) is None
 
 
 def test_what_does_not_fit_is_said(duckdb: Engine, tmp_path: Path) -> None:
-    """Links, and bytes of URLs."""
     ring = zip(URLS, [*URLS[1:], URLS[0]], strict=True)
     days: list[list[Visit]] = [[(None, one, 1), (one, other, 1)] for one, other in ring]
     here = Traffic(duckdb, tmp_path / "numbered", days)
     job = here.hubs_job(LAST, tmp_path)
     links, number, wanted = _expected(here)
     assert links
-    for most, most_bytes in ((len(links) - 1, 10_000), (0, 10_000), (100, 1)):
+    for most in (len(links) - 1, 0):
         with pytest.raises(TooManyLinks):
-            wanted_links.wanted_links(job, number, wanted, most, most_bytes)
+            wanted_links.wanted_links(job, number, wanted, most)

@@ -7,7 +7,6 @@ Links, and the clients of pages with links, are integers (`wanted_links`). The r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -35,12 +34,9 @@ from temporal_assets.windows.hubs.wanted_links import (
 )
 from temporal_assets.windows.hubs.wanted_pages import Wanted, number_of_places, wanted_by_place
 
-_MOST_BYTES: Final = 1 << 30
-"""Most bytes of the encoded URLs of pages with links: an Arrow string array holds twice as many."""
-
 
 def numbered_hubs(job: Job, visits: VisitFiles, most_links: int) -> ChosenHubs | None:
-    """Return the hubs of both orders, or None if links or URLs do not fit (`most_links`)."""
+    """Return the hubs of both orders, or None if there are more links than `most_links`."""
     wanted = wanted_by_place(job)
     links = wanted and _links(job, wanted, most_links)
     if wanted is None or links is None:
@@ -130,7 +126,7 @@ def _links(job: Job, wanted: Wanted, most: int) -> _Links | None:
     pages = len(ParquetRows(job.files("page_totals")))
     number = number_of_places(wanted, pages)
     try:
-        numbered_links = wanted_links(job, number, len(wanted.place), most, _MOST_BYTES)
+        numbered_links = wanted_links(job, number, len(wanted.place), most)
     except TooManyLinks:
         return None
     return None if numbered_links is None else _in_order(numbered_links)
@@ -140,7 +136,8 @@ def _in_order(numbered_links: NumberedLinks) -> _Links:
     """Return the links with their pages sorted by host; within a host they are sorted already."""
     url = numbered_links.url
     count = np.bincount(numbered_links.source, minlength=len(url))
-    host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2).dictionary_encode()
+    host = pc.list_element(pc.split_pattern(url, "/", max_splits=3), 2)
+    host = host.cast(pa.string()).dictionary_encode()
     rank = np.empty(len(host.dictionary), np.int64)
     rank[pc.array_sort_indices(host.dictionary).to_numpy()] = np.arange(len(rank))
     order = np.argsort(rank[host.indices.to_numpy()], kind="stable")
@@ -178,7 +175,7 @@ def _order(job: Job, links: _Links, facts: dict[str, Int64s], files: VisitFiles)
     chosen = page[kept]
     columns = {name: values[chosen] for name, values in facts.items()} | {
         "page": chosen,
-        "url": links.url.take(chosen),
+        "url": links.url.take(chosen).cast(pa.string()),
         "clients": clients[kept],
         "place": place[kept],
         "paper_place": paper[kept],

@@ -75,9 +75,7 @@ class _DayLinks(NamedTuple):
         return len(self.page) + len(self.text)
 
 
-def wanted_links(
-    job: Job, number: Int32s, wanted: int, most: int, most_bytes: int
-) -> NumberedLinks | None:
+def wanted_links(job: Job, number: Int32s, wanted: int, most: int) -> NumberedLinks | None:
     """Return the links to wanted pages, or None where the numbers of days do not match the pages.
 
     Args:
@@ -85,7 +83,6 @@ def wanted_links(
         number: For each page of the window, the number of the wanted page that it is, or -1.
         wanted: Number of wanted pages.
         most: Links beyond which `TooManyLinks` is raised.
-        most_bytes: Bytes of the URLs of pages with links beyond which it is raised.
     """
     totals, days = job.sources.tables["page_totals"], job.window("transits").manifests
     bits = wanted.bit_length() + _DAY_BITS
@@ -101,7 +98,7 @@ def wanted_links(
         day_links = _gathered(map(_on_day, each, of_window), most)
     except OtherPages:
         return None
-    return _links(pages, day_links, bits, most, most_bytes)
+    return _links(pages, day_links, bits, most)
 
 
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
@@ -158,13 +155,12 @@ def _lasts(is_first: Flags) -> Flags:
     return np.append(is_first[1:], True)[: len(is_first)]
 
 
-def _links(
-    pages: ParquetRows, day_links: _DayLinks, bits: int, most: int, most_bytes: int
-) -> NumberedLinks:
+def _links(pages: ParquetRows, day_links: _DayLinks, bits: int, most: int) -> NumberedLinks:
+    """Return the links of all days, each once with its first and last day."""
     has_links = np.zeros(len(pages), np.bool_)
     has_links[day_links.page >> bits] = True
     by_text = _by_text(distinct_numbers(day_links.text))
-    urls, page_of_text = _walk(pages, has_links, by_text, most_bytes)
+    urls, page_of_text = _walk(pages, has_links, by_text)
     page = page_of_text[by_text.find(day_links.text)]
     more = page[page >= 0] << bits | day_links.target[page >= 0]
     links = np.sort(np.concatenate([day_links.page, more]))
@@ -188,9 +184,7 @@ def _by_text(texts: Int64s) -> TextPages:
     return TextPages(texts, np.arange(len(texts), dtype=np.int32))
 
 
-def _walk(
-    pages: ParquetRows, has_links: Flags, by_text: TextPages, most_bytes: int
-) -> tuple[pa.Array, Int64s]:
+def _walk(pages: ParquetRows, has_links: Flags, by_text: TextPages) -> tuple[pa.Array, Int64s]:
     """Return the URLs of the pages with links, and the page of each URL hash, or -1.
 
     Pages that are found by their hash count as pages with links from then on.
@@ -200,16 +194,14 @@ def _walk(
     def looked_up(block: pa.Table) -> tuple[pa.ChunkedArray, Int32s]:
         return block["url"], by_text.find(text_numbers(from_arrow(block["url"])))
 
-    first, size = 0, 0
-    texts: list[pa.Array] = [pa.array([], pa.string())]
+    first = 0
+    # Together they may have more than the 2 GiB of an array of strings.
+    texts: list[pa.Array] = [pa.array([], pa.large_string())]
     for urls, text in pages.blocks(("url",), looked_up):
         at = np.flatnonzero(text >= 0)
         page_of_text[text[at]] = first + at
         has_links[first + at] = True
         linking = urls.filter(pa.array(has_links[first : first + len(urls)]))
-        size += linking.nbytes
-        if size > most_bytes:
-            raise TooManyLinks
-        texts += linking.chunks
+        texts += linking.cast(pa.large_string()).chunks
         first += len(urls)
     return pa.concat_arrays(texts), page_of_text
