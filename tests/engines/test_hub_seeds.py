@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,7 @@ from temporal_assets.windows.hubs.hub_list import published
 from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.hubs.link_graph import link_tables, read_links
+from temporal_assets.windows.hubs.wanted_links import TooManyLinks
 from temporal_assets.windows.registry import WINDOW_ASSETS
 from tests.tables import write_table
 from tests.transits import as_inputs, day_files, publish_transits
@@ -281,22 +283,17 @@ def test_numbers_choose_what_statements_choose(
             assert {row["url"] for row in rows} >= {row["url"] for row in seeds[:2]}
 
 
-@pytest.mark.parametrize("most", [0, 100])
-def test_urls_that_are_too_long_for_memory_are_left_to_statements(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+def test_links_that_are_too_many_for_memory_are_left_to_statements(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine.spread is not None:
         pytest.skip("a cluster has one way")
     web = Numbered(engine, tmp_path)
     whole = web.seeds()
-    monkeypatch.setattr(hub_choice_compiled, "_MOST_BYTES", most)
-    by_statements = hub_seeds.hubs_by_statements
-    asked: list[Any] = []
-    monkeypatch.setattr(
-        hub_seeds, "hubs_by_statements", lambda *given: asked.append(1) or by_statements(*given)
-    )
+    refusal = Mock(side_effect=TooManyLinks)
+    monkeypatch.setattr(hub_choice_compiled, "wanted_links", refusal)
     assert web.seeds() == whole
-    assert asked
+    assert refusal.called
 
 
 def test_a_state_folder_may_lie_below_folders_that_are_named_like_columns(
@@ -542,26 +539,6 @@ def came_to(
     days = [LONG_AGO, *(FIRST + n * ONE for n in range(DAYS))]
     files = count_clients(engine, settings, VisitFiles(transits, (), days), pages, out)
     return {row["page"]: row for row in pq.read_table(files).to_pylist()}
-
-
-def test_visits_by_hand(engine: Engine, tmp_path: Path) -> None:
-    """Two clients on the first day, one on the second and the last; nobody to the external hub."""
-    steps = [(0, None, FRONT, 1), (0, OTHER, FRONT, 1), (9, None, FRONT, 2)]
-    steps += [(0, ELSEWHERE, FRONT, 3), (1, ELSEWHERE, FRONT, 3), (9, FRONT, OTHER, 2)]
-    by_day = defaultdict(list)
-    for n, a, b, c in steps:
-        by_day[FIRST + n * ONE].append({"referrer": a, "target": b, "client": c})
-    transits = as_inputs(day_files(day, rows, tmp_path) for day, rows in by_day.items())
-    totals = tmp_path / "totals"
-    of = [
-        {"url": url, "total": 1, "day": FIRST, "site": site_of(url), "birth": FIRST} | {"number": n}
-        for n, url in enumerate((FRONT, OTHER))
-    ]
-    pq.write_table(pa.Table.from_pylist(of, contracts.PAGE_TOTALS.arrow_schema), totals)
-    tables = link_tables(engine, transits, [str(totals)], [str(totals)], FIRST, tmp_path)
-    names = pq.read_table(tables.pages)["url"].to_pylist()
-    found = came_to(engine, load_settings(tmp_path, **ROTATING), transits, tables.pages, tmp_path)
-    assert {names[n]: row["clients"] for n, row in found.items()} == {FRONT: 3, OTHER: 1}
 
 
 def test_traffic_says_of_opened_pages_what_transits_say(engine: Engine, tmp_path: Path) -> None:
