@@ -111,7 +111,7 @@ class Ticks:
     def tick(self) -> Delivery:
         now = self.now or dt.datetime.now(dt.UTC)
         answer = tell(self.project.instance, self.project.installation, self.ears, self.cursor, now)
-        if answer.moved:
+        if answer.has_changed:
             self.cursor = json.dumps({name: asdict(one) for name, one in answer.places.items()})
         return answer
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_delivered_is_neither_lost_nor_doubled(running: Project) 
         fail(ticks, {"dagster/partition": f"2026-03-0{n}"})
     poor.deaf_to = {"03-02"}
     requests = ticks.tick()
-    assert (requests.messages, requests.moved, requests.troubles) == (
+    assert (requests.messages, requests.has_changed, requests.troubles) == (
         4,
         True,
         ["poor hears nothing"],
@@ -218,7 +218,7 @@ def test_what_cannot_be_delivered_is_neither_lost_nor_doubled(running: Project) 
     assert [title[13:23] for title in good.titles] == ["2026-03-01", "2026-03-02", "2026-03-03"]
     assert [title[13:23] for title in poor.titles] == ["2026-03-01"]
     requests = ticks.tick()
-    assert (requests.messages, requests.moved, requests.troubles) == (
+    assert (requests.messages, requests.has_changed, requests.troubles) == (
         0,
         False,
         ["poor hears nothing"],
@@ -242,7 +242,7 @@ def test_an_error_that_nobody_thought_of_stops_one_channel_only(
     fail(ticks, {"dagster/partition": "2026-03-01"})
     monkeypatch.setattr(bad, "deliver", stumbles)
     requests = ticks.tick()
-    assert (requests.messages, requests.moved) == (1, True)
+    assert (requests.messages, requests.has_changed) == (1, True)
     (trouble,) = requests.troubles
     assert trouble.startswith("bad: RuntimeError at test_alerts.py:")
     monkeypatch.undo()
