@@ -32,8 +32,8 @@ from temporal_assets.settings import VIEWS_PER_CLIENT, LogSource, Settings
 
 _DOUBTFUL_REJECTS: Final = 0.1
 """Share of rejected lines above which a person should look."""
-_CLIENTS: Final = 50
-"""Number of lines from which on a single visitor is suspicious."""
+_SUSPICIOUS_FROM: Final = 50
+"""Number of page requests from which on it is suspicious that all are of one visitor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +155,16 @@ def _missing(records: Records, settings: Settings) -> Iterator[str]:
 def _shares(records: Records, cleaned: Cleaned) -> dict[str, Share]:
     """Return, by field, the numbers of lines with a value and with a usable one."""
     lines, verdict = len(records), cleaned.verdict
-    read = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
-    timed = read & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))
-    asked = timed & (verdict != Reject.BAD_REQUEST) & (verdict != Reject.BAD_STATUS)
-    paged = asked & (verdict != Reject.BAD_URL)
-    housed = paged & (verdict != Reject.NO_HOST)
+    is_record = ~np.isin(verdict, (Reject.NOT_THE_FORMAT, Reject.TRUNCATED, Reject.TOO_LONG))
+    has_time = is_record & ~np.isin(verdict, (Reject.BAD_TIME, Reject.FUTURE, Reject.ANCIENT))
+    has_request = has_time & (verdict != Reject.BAD_REQUEST) & (verdict != Reject.BAD_STATUS)
+    has_page = has_request & (verdict != Reject.BAD_URL)
+    has_site = has_page & (verdict != Reject.NO_HOST)
     shares = {
-        "time": Share(lines, int(timed.sum())),
+        "time": Share(lines, int(has_time.sum())),
         "visitor": Share(lines, int((records.address.start >= 0).sum())),
-        "page": Share(int(asked.sum()), int(paged.sum())),
-        "site": Share(int(paged.sum()), int(housed.sum())),
+        "page": Share(int(has_request.sum()), int(has_page.sum())),
+        "site": Share(int(has_page.sum()), int(has_site.sum())),
     }
     if records.counts is not None:
         del shares["visitor"]
@@ -200,7 +200,12 @@ def _doubts(
     rows = np.flatnonzero(cleaned.verdict == 0).tolist()
     addresses = {records.address.value(row) for row in rows}
     is_log = records.counts is None
-    if is_log and requests >= _CLIENTS and len(addresses) == 1 and source.address == "remote":
+    if (
+        is_log
+        and requests >= _SUSPICIOUS_FROM
+        and len(addresses) == 1
+        and source.address == "remote"
+    ):
         yield (
             f"all {requests:,} page requests are of one visitor: behind a proxy, that is the proxy."
             " Read them with --address forwarded, where lines hold X-Forwarded-For"
