@@ -95,7 +95,7 @@ def test_checks_say_what_they_test(state: Path) -> None:
     assert [
         key for key, description in ours.items() if "Tested on each partition" not in description
     ] == []
-    hubs = ours[dg.AssetCheckKey(dg.AssetKey("crawl_policy"), "hubs_have_intervals")]
+    hubs = ours[dg.AssetCheckKey(dg.AssetKey("crawl_policy"), "hubs_and_sources_have_intervals")]
     assert "no row of `SELECT * FROM crawl_policy WHERE (kind IN ('hub'" in hubs
 
 

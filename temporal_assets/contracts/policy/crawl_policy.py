@@ -46,7 +46,7 @@ CRAWL_POLICY: Final = Table(
             protects="The order of tiers never contradicts a decision.",
         ),
         no_rows(
-            "hubs_have_intervals",
+            "hubs_and_sources_have_intervals",
             "crawl_policy",
             "(kind IN ('hub', 'source')) <> (coalesce(interval_seconds, 0) > 0)",
             protects="A crawler visits every hub and source again, and nothing else.",
@@ -75,7 +75,7 @@ CRAWL_POLICY: Final = Table(
             ),
             maximum=0,
             reads=("news_prefixes", "provisional_lists"),
-            protects="The same, for folders and programs.",
+            protects="A folder or program that few clients know may be somebody's secret.",
             remedy="`news_prefixes` was made again since: materialise the day again.",
         ),
         Rule(
@@ -95,7 +95,7 @@ CRAWL_POLICY: Final = Table(
             remedy="`site_scores` was made again since: materialise the day again.",
         ),
         Rule(
-            name="patterns_are_ranked",
+            name="sites_of_patterns_are_ranked",
             measure=(
                 "(SELECT count(*) FROM crawl_policy LEFT JOIN"
                 " (SELECT DISTINCT site FROM pattern_ranks) AS ranked"
@@ -104,7 +104,7 @@ CRAWL_POLICY: Final = Table(
             ),
             maximum=0,
             reads=("pattern_ranks",),
-            protects="A pattern's decision is that of its rank, and of no day before.",
+            protects="Patterns come only from sites that were ranked for this day.",
             remedy="`pattern_ranks` was made again since: materialise the day again.",
         ),
     ),
