@@ -12,7 +12,7 @@ from typing import Final
 
 from temporal_assets.policy.document import TIERS, Document
 from temporal_assets.policy.exports.mark import MARK
-from temporal_assets.policy.exports.rules import by_rank, escape, rules, skipped_paths
+from temporal_assets.policy.exports.rules import by_rank, deniable_paths, escape, rules
 
 DAY: Final = 86_400
 
@@ -88,7 +88,7 @@ def _fast_filter(document: Document) -> str:
     """
     static = [rule.expression for rule in rules(document) if rule.kind == "static"]
     skipped: dict[str, list[str]] = {entry["site"]: [] for entry in document["sites"]}
-    for site, expression in skipped_paths(document):
+    for site, expression in deniable_paths(document):
         skipped[site].append(expression)
     lines = []
     for site, own in skipped.items():

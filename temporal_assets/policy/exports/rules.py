@@ -3,10 +3,10 @@
 Here: hubs, prefixes, patterns and sites as regular expressions, in the order in which they decide,
 and as two lists (allow, deny) for programs that know no order. Not here: any program's file format.
 
-Expressions are anchored and use only what Python, Java, JavaScript and RE2 read in the same way,
-groups and classes, and no URL keeps them busy. They match http and https alike; where schemes make
-other pages (`keep`), hubs and patterns are of their own. They are for canonical URLs, as a crawler
-sees them after it has normalised what it found.
+Expressions are anchored and use only syntax that Python, Java, JavaScript and RE2 read alike
+(groups and classes); none can backtrack for long. They match http and https alike, unless
+`urls.scheme` is `keep`: then hubs, and patterns of one scheme, match only their own. They are for
+canonical URLs, as a crawler sees them after it has normalised the links of pages.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def escape(text: str) -> str:
 
 
 def rules(document: Document) -> list[Rule]:
-    """Return all rules in the order in which they decide; URLs that none matches are skipped."""
+    """Return all rules in the order in which they decide; URLs that none matches are skipped.
+
+    Patterns that overrule (surely not urgent) come before prefixes, the others after.
+    """
     return [
         *_static(document),
         *_hubs(document),
@@ -112,31 +115,33 @@ def denied(document: Document) -> list[str]:
     """Return expressions of what is skipped on known sites, valid in any order."""
     return [
         *(rule.expression for rule in _static(document)),
-        *(expression for _, expression in skipped(document)),
+        *(expression for _, expression in deniable_patterns(document)),
     ]
 
 
-def skipped(document: Document) -> Iterator[tuple[str, str]]:
+def deniable_patterns(document: Document) -> Iterator[tuple[str, str]]:
     """Yield (site, expression) of skipped patterns that match no URL of a hub or prefix.
 
     Hubs and prefixes come first. A list without order cannot say "but for these" without
     look-ahead, so a pattern that shares a URL with one of them is left out: its other URLs are
     fetched, in the tier of their site. Too much is fetched rather than too little.
     """
-    for rule, before in _skipped(document):
-        if not _share(rule.expression, [(other.kind, other.expression) for other in before]):
+    for rule, before in _skipped_patterns(document):
+        if not _matches_any_of(
+            rule.expression, [(other.kind, other.expression) for other in before]
+        ):
             yield rule.site, rule.expression
 
 
-def skipped_paths(document: Document) -> Iterator[tuple[str, str]]:
+def deniable_paths(document: Document) -> Iterator[tuple[str, str]]:
     """Yield (site, expression) over path and query, where patterns can be written like this."""
-    for rule, before in _skipped(document):
+    for rule, before in _skipped_patterns(document):
         others = [(other.kind, other.path_of_any_origin) for other in before]
-        if rule.path is not None and not _share(rule.path, others):
+        if rule.path is not None and not _matches_any_of(rule.path, others):
             yield rule.site, rule.path
 
 
-def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
+def _skipped_patterns(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
     """Yield skipped patterns, each with the hubs and prefixes of its site that precede it."""
     for group in of_site(rules(document)).values():
         before: list[Rule] = []
@@ -147,19 +152,19 @@ def _skipped(document: Document) -> Iterator[tuple[Rule, list[Rule]]]:
                 yield rule, list(before)
 
 
-def _share(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
+def _matches_any_of(expression: str, others: Iterable[tuple[str, str | None]]) -> bool:
     """Return True if an expression matches a URL of one of `others`: (kind, expression) of each."""
     whole, beginnings = re.compile(expression), Beginnings(expression)
     return any(
         whole.search(text) if kind == "hub" else beginnings.hold(text)
         for kind, other in others
         if other is not None
-        for text in _texts(other)
+        for text in _urls_of(other)
     )
 
 
-def _texts(other: str) -> list[str]:
-    """Return the URL of a hub or the text of a prefix, once for each of its schemes."""
+def _urls_of(other: str) -> list[str]:
+    """Return the URL of a hub, or the beginning of a prefix's URLs, once for each scheme."""
     text = _ESCAPED.sub(r"\1", other.removeprefix("^").removesuffix("$"))
     rest = text.removeprefix(_ANY_SCHEME)
     return [text] if rest == text else [f"http://{rest}", f"https://{rest}"]

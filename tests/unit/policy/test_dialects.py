@@ -22,7 +22,7 @@ from temporal_assets.core.patterns.syntax.tree_builder import TreeOptions, patte
 from temporal_assets.core.text.texts import texts
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS
-from temporal_assets.policy.exports.rules import denied, rules, skipped_paths
+from temporal_assets.policy.exports.rules import deniable_paths, denied, rules
 from tests.policies import URLS, document
 
 JAVA = """
@@ -164,7 +164,7 @@ def expressions() -> list[str]:
     for whole in (False, True):
         doc = document(whole=whole)
         paths |= {*(rule.expression for rule in rules(doc)), *denied(doc)}
-        paths |= {path for _, path in skipped_paths(doc)}
+        paths |= {path for _, path in deniable_paths(doc)}
     return sorted(paths)
 
 

@@ -23,7 +23,7 @@ from temporal_assets.policy.assemble import (
 )
 from temporal_assets.policy.document import Document
 from temporal_assets.policy.exports import TARGETS
-from temporal_assets.policy.exports.rules import rules, skipped, skipped_paths
+from temporal_assets.policy.exports.rules import deniable_paths, deniable_patterns, rules
 from tests.exported import (
     allow_and_deny,
     both,
@@ -109,7 +109,7 @@ def with_news(doc: Document, prefixes: list[str], hubs: list[str]) -> Document:
 
 def is_of_a_pattern_left_out(doc: Document, url: str) -> bool:
     """Return whether a URL is of a skipped pattern that a list without an order cannot hold."""
-    expressions = {expression for _, expression in skipped(doc)}
+    expressions = {expression for _, expression in deniable_patterns(doc)}
     return any(
         rule.kind == "pattern" and not rule.is_accepted and rule.expression not in expressions
         for rule in rules(doc)
@@ -130,7 +130,7 @@ def test_patterns_that_share_a_url_with_a_hub_or_prefix_are_left_out_and_no_othe
         (pages, [*folders, f"{NEWS}/user/login?next=%2Fp"], True),
         (pages, [*folders, f"{NEWS}/user/login/", f"{NEWS}/use/"], False),
     ):
-        for message in (skipped, skipped_paths):
+        for message in (deniable_patterns, deniable_paths):
             sites = [
                 site for site, text in message(with_news(doc, prefixes, hubs)) if "login" in text
             ]
