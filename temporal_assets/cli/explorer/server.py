@@ -1,7 +1,8 @@
-"""The explorer's web server, on this machine only, and the same views as one static file.
+"""The explorer's web server, on this machine only.
 
-Here: which address shows which view, what is refused, and headers. Only GET and HEAD are answered,
-for names of this machine (`guard` says why); answers are read by nobody else and kept nowhere.
+Here: which address shows which view (`answer`, by which `static` writes the same views as files),
+what is refused, and headers. Only GET and HEAD are answered, for names of this machine (`guard`
+says why). Headers forbid other sites to read or frame answers, and browsers to store them.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _MADE_WITH: Final = {"rejects": "requests"}
 """Assets that are built by the step of another."""
 
 Stale = Mapping[str, Collection[dt.date]]
-"""For each asset, the days on which it is missing or stale, as `daily.stale` returns them."""
+"""Days on which each asset is missing or stale, as `days.staleness.stale` returns them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The state of days and windows that are out of date: their inputs, and what exists of them.
+"""The state of days and windows that are out of date: a digest of their inputs and results.
 
-Equal states mean that building again would end as it did before. Not here: what is out of date
-(`days.staleness`, `windows.registry`), and in which states it was requested (`sensor_cursor`).
+Equal states of a day or window mean that neither its inputs nor its existing results changed, so
+building it again would end as it did before. Not here: what is out of date (`days.staleness`,
+`windows.registry`), and in which states it was requested (`sensor_cursor`).
 """
 
 from __future__ import annotations
@@ -31,26 +32,30 @@ class LatestWindow:
     days: Sequence[dt.date]
     """Days of the window, published or not."""
     state: str
+    """Digest of its inputs and existing results."""
 
 
 def states_of(
-    installation: Installation, inventory: Inventory, stale: Stale, lost: str
+    installation: Installation, inventory: Inventory, stale: Stale, lost_runs: str
 ) -> dict[dt.date, str]:
-    """Return the state of each stale day; `lost` changes with every run that was lost."""
-    store, cleaned = installation.store, staleness.requests_digest(installation.settings)
+    """Return the state of each stale day; `lost_runs` changes with every run that was lost."""
+    store, cleaning_digest = installation.store, staleness.requests_digest(installation.settings)
     states = {}
     for day in sorted({day for days in stale.values() for day in days}):
         # Lines that were damaged and read again are equal; the time of the reading tells.
-        read = [(file.id, inventory.saved_at(file)) for file in inventory.of_day(day)]
-        # Not of `rejects`: a day that fails may publish them before, and is what it was.
+        saved_files = [(file.id, inventory.saved_at(file)) for file in inventory.of_day(day)]
+        # Without `rejects`: a day that fails may already have published them, and must still
+        # count as unchanged.
         digests = [
             _digest(store.intact(asset, day)) for asset in ("requests", *asset_names.DERIVED)
         ]
-        states[day] = digest_of([read, cleaned, digests, lost])
+        states[day] = digest_of([saved_files, cleaning_digest, digests, lost_runs])
     return states
 
 
-def latest_window(installation: Installation, lost: str, now: dt.datetime) -> LatestWindow | None:
+def latest_window(
+    installation: Installation, lost_runs: str, now: dt.datetime
+) -> LatestWindow | None:
     """Return the latest window if it has to be built.
 
     None if it is up to date, too short, or waits for a damaged day to be rebuilt.
@@ -61,7 +66,7 @@ def latest_window(installation: Installation, lost: str, now: dt.datetime) -> La
         if due_window is None or due_window.day < first_day(settings):
             return None
         days = days_between(first_of(settings, due_window.day), due_window.day)
-        read = [
+        input_digests = [
             _digest(store.manifest(asset, day)) for asset in asset_names.DERIVED for day in days
         ]
     except DamagedPartition:
@@ -75,7 +80,7 @@ def latest_window(installation: Installation, lost: str, now: dt.datetime) -> La
         for window_asset in WINDOW_ASSETS
         if window_asset.name in due_window.assets
     ]
-    state = digest_of([due_window.day, str(settings.window), read, digests, lost])
+    state = digest_of([due_window.day, str(settings.window), input_digests, digests, lost_runs])
     return LatestWindow(due_window.day, due_window.assets, days, state)
 
 

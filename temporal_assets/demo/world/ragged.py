@@ -100,8 +100,9 @@ def compose(
 ) -> Ragged:
     """Return rows joined from columns: row i is glue[0] + columns[0][i] + glue[1] + ... + glue[-1].
 
-    Every column must lie over `data` (`stack`). A row with `last[i] < len(columns) - 1` breaks off
-    after that column and ends in a newline; one with `last[i] == 0` is that column alone.
+    Every column must lie over `data` (`stack`). `last[i]` is the last column that row i has
+    (default: all). A row that ends early ends in a newline instead of the remaining glue and
+    columns; if it ends after the first of several columns, it also lacks `glue[0]`.
     """
     rows = len(columns[0])
     start = np.empty((rows, len(columns)), np.int64)

@@ -57,7 +57,10 @@ _DAY: Final = 24 * _HOUR
 
 
 def more_or_fewer(now: float, before: float) -> str:
-    """Return a comparison as text: `18.6% more`, `3.0% fewer`, `as many`, or `some` after zero."""
+    """Return a comparison as text: `18.6% more`, `3.0% fewer` or `as many`.
+
+    It is `some, where the other has none,` if only `before` is 0.
+    """
     if before == 0:
         return "as many" if now == 0 else "some, where the other has none,"
     change = now / before - 1

@@ -25,7 +25,8 @@ RELEASED_POLICY: Final = "released_policy"
 def release_policy(store: Store, settings: Settings, manifest: Manifest) -> bool:
     """Release the policy of a partition of `crawl_policy` that has passed its checks.
 
-    Returns True if `latest` names it now, and False if a later day's policy is released already.
+    Returns True if `latest` names it now; False if the partition names no policy files, or a later
+    day's policy is released already. Raises `PolicyError` if the files are gone.
     """
     folder = files_of(store, settings, manifest)
     return folder is not None and release(folder.parent, folder.name)
@@ -50,9 +51,10 @@ def unreleased(store: Store, settings: Settings) -> dt.date | None:
             continue
         judged = verdicts.read(settings.state, manifest)
         is_accepted = verdicts.is_accepted(CRAWL_POLICY.table.checks, judged)
-        if verdicts.blockers(judged) or not (
+        may_be_released = not verdicts.blockers(judged) and (
             is_accepted or is_fresh(store, settings, CRAWL_POLICY, day)
-        ):
+        )
+        if not may_be_released:
             continue
         folder = files_of(store, settings, manifest)
         is_waiting = folder is not None and is_newer(folder)
