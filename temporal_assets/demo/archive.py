@@ -39,16 +39,16 @@ def make_archive(options: DemoOptions, site: Site) -> PageTable:
     The table has no hubs and no views; its site has the generated sections after its own.
     """
     rng = generator(options.seed, "archive", site.index)
-    larger = replace(site, sections=(*site.sections, *GENERATED))
+    site_with_generated = replace(site, sections=(*site.sections, *GENERATED))
     counts = [archived(site, section) for section in site.sections]
     counts += [round(beside(site) * section.share) for section in GENERATED]
     section = np.repeat(np.arange(len(counts), dtype=np.int16), counts)
-    drawn = rng.uniform(-OLDEST, -_YOUNGEST, len(section)).astype(np.float32)
-    birth = drawn[np.lexsort((drawn, section))]
+    births = rng.uniform(-OLDEST, -_YOUNGEST, len(section)).astype(np.float32)
+    birth = births[np.lexsort((births, section))]
     zeros = np.zeros(len(section), np.float32)
     no_rows = np.zeros(0, np.int64)
     return PageTable(
-        site=larger,
+        site=site_with_generated,
         hubs=0,
         hot_list=FRONT,
         section=section,

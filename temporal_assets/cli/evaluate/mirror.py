@@ -174,7 +174,9 @@ def _read(files: list[Path], builder: MirrorBuilder) -> None:
                 read_sources([path], builder)
             except (ValueError, *FAULTS) as error:
                 if getattr(error, "errno", None):
-                    raise  # of the machine, and names the file; Arrow's of a damaged one does not
+                    # The operating system's error (disk, rights), not a damaged file: Arrow's
+                    # errors for those have no errno.
+                    raise
                 if len(files) == 1:
                     raise CommandError(f"{console.place(path)}: {error}") from None
                 console.fail(f"{console.place(path)}: {error}")

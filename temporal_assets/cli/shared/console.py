@@ -147,7 +147,9 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
         say(f"no room here for {', '.join(left_out)}: a wider terminal, or a pipe, has all columns")
 
 
-def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int]:
+def table_widths(
+    names: Sequence[str], cells: Sequence[Sequence[str]], total_width: int
+) -> list[int]:
     """Return the widths of the first columns that fit without breaking a word."""
     from rich.cells import cell_len
 
@@ -157,9 +159,9 @@ def table_widths(names: Sequence[str], cells: Sequence[Sequence[str]], room: int
 
     whole = [longest(lambda text: [text], k) for k in range(len(names))]
     least = [min(longest(_pieces, k), _LONGEST_PIECE) for k in range(len(names))]
-    while len(least) > 1 and sum(least) + _borders(len(least)) > room:
+    while len(least) > 1 and sum(least) + _borders(len(least)) > total_width:
         least.pop()
-    widths, spare = least, room - _borders(len(least)) - sum(least)
+    widths, spare = least, total_width - _borders(len(least)) - sum(least)
     # Those that want little more get it whole; the others share what is left.
     order = sorted(range(len(widths)), key=lambda k: whole[k] - widths[k])
     for rank, k in enumerate(order):

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 KINDS: Final = frozenset(("page", "explore", "hub", "feed", "sitemap"))
+"""Kinds of fetches: of a page, of a page to explore its site, or a visit to a source. A fetch of
+any other kind counts as one of a page."""
 PAGE: Final = "page"
 
 
@@ -21,10 +23,12 @@ class Fetch(NamedTuple):
     """None where there was no response."""
     kind: str = PAGE
     changed: bool | None = None
+    """Of a visit: True if the source had changed since the last one, None if that is unknown."""
     source: str | None = None
     """Source that first showed the page; for a visit, the source itself."""
     new_links: int | None = None
     seconds: float | None = None
+    """Seconds until the response began."""
     error: str | None = None
 
 
@@ -43,8 +47,10 @@ FETCH: Final = pa.schema(
 )
 
 _LONGEST: Final = 8192
+"""Most characters of a URL; rows with longer ones are left out."""
 _NOT_MODIFIED: Final = 304
 _NO: Final = frozenset(("", "0", "false", "no", "null", "none"))
+"""Texts that mean False, in lower case."""
 
 
 def table_of(fetches: Iterable[Fetch]) -> pa.Table:

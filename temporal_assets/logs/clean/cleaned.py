@@ -18,7 +18,7 @@ from temporal_assets.logs.read.records import Counts, Offsets, Reject
 from temporal_assets.logs.read.tally import Tally
 
 DROPS: Final = ("method", "status", "static", "bot_agent", "event", "no_views")
-"""Reasons to drop well-formed lines that are no page views, in the order they are checked."""
+"""Reasons to drop well-formed lines that are no page views, in the order of their verdicts."""
 
 FIRST_DROP: Final = 100
 """Verdict of the first of DROPS, the others follow; 0 is kept, numbers between are a `Reject`."""

@@ -79,6 +79,8 @@ class Cleaner:
 
     def clean(self, records: Records) -> Cleaned:
         """Return the page requests among `records`, and the count of the rest."""
+        # Each step writes its verdicts in place (0 kept, else a Reject, or FIRST_DROP and the place
+        # in DROPS); the next looks only at rows that are still 0.
         verdict = records.reason.astype(np.int16)
         read = np.flatnonzero(verdict == Reject.NONE)
         times = records.time[read]
@@ -159,6 +161,7 @@ class Cleaner:
         for day, lines in zip(*np.unique(days, return_counts=True), strict=True):
             tally.saw(int(day), int(lines))
         lost = np.flatnonzero(verdict)
+        # One key per day and verdict: the day in the upper bits, the verdict in the lower 16.
         keys = days[lost].astype(np.int64) << 16 | verdict[lost].astype(np.int64)
         codes, distinct = encode_keys(keys)
         counts = np.bincount(codes, minlength=len(distinct))

@@ -46,6 +46,7 @@ class ColumnRoles:
         self.of: dict[int, Slot] = {}
         """Field of each column that has one, by column index."""
         self.doubts: list[str] = []
+        # The order matters: each step chooses among the columns that the steps before left free.
         self._set(Slot.TIME, self._time())
         self._request()
         self._set(Slot.STATUS, self._status())
@@ -53,7 +54,7 @@ class ColumnRoles:
         self._agent_and_referrer()
         self._set(Slot.HOST, self._host(host))
         self._set(Slot.SCHEME, self._first(fully(SCHEME)))
-        self._forwarded_of_nobody()
+        self._empty_forwarded()
 
     def are_enough(self) -> bool:
         """Return True if the assigned fields suffice to read lines."""
@@ -136,7 +137,7 @@ class ColumnRoles:
         if alone:
             visitor = self._visitor(alone)
             self._set(Slot.ADDRESS, visitor)
-        elif self.columns[0].index not in self.of and self._is_followed_by_nothing():
+        elif self.columns[0].index not in self.of and self._begins_with_name_and_empty_ident():
             self._set(Slot.ADDRESS, self.columns[0])
         quoted = (column for column in self._free() if column.kind is Delimiter.QUOTES)
         forwarded = (
@@ -166,11 +167,8 @@ class ColumnRoles:
         hosts = (column for column in self._free() if column.is_mostly(is_host))
         return max((len(set(column.filled)) for column in hosts), default=0)
 
-    def _is_followed_by_nothing(self) -> bool:
-        """Return True if the first word is a visitor by name or pseudonym.
-
-        An empty `identd` field follows it.
-        """
+    def _begins_with_name_and_empty_ident(self) -> bool:
+        """Return True if the first word is a visitor's name or pseudonym, before an empty ident."""
         second = self.columns[1]
         return (
             self.columns[0].kind is Delimiter.WORD
@@ -201,7 +199,7 @@ class ColumnRoles:
                 return self._set(Slot.REFERRER, column)
         return None
 
-    def _forwarded_of_nobody(self) -> None:
+    def _empty_forwarded(self) -> None:
         """Assign an empty quoted field behind the agent to X-Forwarded-For."""
         place = self._first_column_of(Slot.AGENT)
         if Slot.FORWARDED in self.of.values() or not place:
@@ -233,12 +231,12 @@ class ColumnRoles:
             and not self._is_machine(column)
         ]
         if named is not None:
-            return next((c for c in columns if named in map(_bare, c.filled)), None)
+            return next((c for c in columns if named in map(_without_port, c.filled)), None)
         if not columns:
             return None
         linking = _hosts_of(self._values(Slot.REFERRER))
         linking_count = {
-            c.index: sum(linking[_bare(value)] for value in set(c.filled)) for c in columns
+            c.index: sum(linking[_without_port(value)] for value in set(c.filled)) for c in columns
         }
         best = max(columns, key=lambda column: (linking_count[column.index], -column.index))
         if len(columns) > 1 and not linking_count[best.index]:
@@ -261,7 +259,8 @@ class ColumnRoles:
         return (value for i, s in self.of.items() if s is slot for value in self.columns[i].filled)
 
 
-def _bare(host: bytes) -> bytes:
+def _without_port(host: bytes) -> bytes:
+    """Return a host in lower case, without its port and without a dot at the end."""
     return host.lower().partition(b":")[0].rstrip(b".")
 
 

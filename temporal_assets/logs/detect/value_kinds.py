@@ -21,8 +21,9 @@ from temporal_assets.logs.fields.times import DAY
 from temporal_assets.logs.privacy.pseudonyms import packed_address
 
 _OLDEST: Final = 20 * 365 * DAY
+"""Earliest time of a log, at the end of 1989: smaller numbers are counters."""
 _NEWEST: Final = 150 * 365 * DAY
-"""Range of times, 1990 to 2120: other numbers are counters."""
+"""Latest time of a log, in 2119: larger numbers are counters."""
 
 _MASKED: Final = re.compile(rb"[0-9]{1,3}(\.[0-9xX*]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[x:]*")
 """Expression for addresses of which a part was masked."""
@@ -35,11 +36,14 @@ METHOD: Final = re.compile(
 )
 """Expression for a method of HTTP or WebDAV."""
 _PATH: Final = re.compile(rb"/.*", re.DOTALL)
+"""Expression for the path of a request, with its query."""
 _URL: Final = re.compile(rb"(?:https?|HTTPS?)://[^/ ]+.*", re.DOTALL)
+"""Expression for an absolute URL."""
 _HOST: Final = re.compile(
     rb"(?=.{4,255}$)(?:[a-z0-9_\x80-\xff-]+\.)+(?:[a-z]{2,24}|xn--[a-z0-9-]+)\.?(?::\d{1,5})?",
     re.IGNORECASE,
 )
+"""Expression for a full host name with a top-level domain, with or without a port."""
 _FILE: Final = re.compile(
     rb"\.(?:html?|php\d?|js|css|json|xml|txt|asp|aspx|jsp|png|jpe?g|gif|svg|pdf|cgi|sock|log|conf"
     rb"|local|internal|py|rb|pl|java|go|so|dll|exe)$",
@@ -55,11 +59,15 @@ BARE_AGENT: Final = re.compile(rb"Mozilla/.*|.*[a-z].*(?:\+|%20).*", re.DOTALL)
 _NO_AGENT: Final = re.compile(rb"HTTPS?/|TCP_|[a-z]+/[a-z.+-]+$|https?://")
 """Expression for values that look like a product and are none: protocols, media types."""
 SCHEME: Final = re.compile(rb"https?", re.IGNORECASE)
+"""Expression for the scheme of a request."""
 STATUS: Final = re.compile(rb"(?:[A-Z_]+/)?(\d{3})")
 """Expression for a status code, also behind a word of a cache."""
 DAY_TEXT: Final = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d")
+"""Expression for a date in a field of its own."""
 CLOCK_TEXT: Final = re.compile(rb"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+"""Expression for a time of day in a field of its own, with or without a zone."""
 NUMBER: Final = re.compile(rb"\d+(?:\.\d+)?")
+"""Expression for a number, such as seconds since 1970."""
 
 _STATUSES: Final = frozenset(int(status) for status in HTTPStatus) | {444, 460, 463, 464, 499, 520}
 """Status codes of servers, and those that nginx and load balancers write for their own purposes."""
