@@ -1,7 +1,8 @@
 """The URLs of one site as a table: one column per key, one small integer (code) per value.
 
-Here: which keys get a column, and the columns. Not here: how keys and values are numbered
-(`url_fields`), what is built on the table (`tree_builder`).
+`url_fields` numbers every possible key as a *slot* and lists, for each key, the URLs at which its
+value *changes*. Here slots become columns, and changes are written out as one code per URL. Not
+here: how keys and values are numbered (`url_fields`), what is built on the table (`tree_builder`).
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
     first[1 + column[kept]] = fields.distinct[kept]
     np.cumsum(first, out=first)
     start, stop = np.empty(first[-1], np.int64), np.empty(first[-1], np.int64)
-    _place(fields.values, column, first, start, stop)
+    _locate_values(fields.values, column, first, start, stop)
     codes = np.zeros((len(keys), len(urls)), np.int32)
     count = _fill(fields.changes, column, first, len(keys), len(urls), codes)
     ignored = int(np.count_nonzero(~kept[QUERY_SLOT:]))
@@ -112,31 +113,44 @@ def decompose(urls: Texts, min_urls: int = 1) -> UrlKeys:
 
 def _columns_of(urls: Texts, fields: UrlFields, min_urls: int) -> tuple[Keys, Int32s]:
     """Return the keys that get a column, and the column of every slot, or -1."""
-    present, names = fields.present, fields.names
+    present = fields.present
     column = np.full(len(present), -1, np.int32)
     fixed = np.flatnonzero(present[:QUERY_SLOT]).tolist()
-    often = np.flatnonzero(present[QUERY_SLOT:] >= min_urls)
-    text = [urls.data[begin:end].tobytes() for begin, end, _ in names[often].tolist()]
-    repeat = names[often, 2].tolist() if len(often) else []
-    count = present[QUERY_SLOT:][often].tolist()
-    kept = sorted(range(len(often)), key=lambda i: (-count[i], text[i], repeat[i]))
-    kept = sorted(kept[:MAX_QUERY_KEYS], key=lambda i: (text[i], repeat[i]))
+    query_keys = _frequent_query_keys(urls, fields, min_urls)
     column[fixed] = np.arange(len(fixed))
-    column[QUERY_SLOT + often[kept]] = len(fixed) + np.arange(len(kept))
-    placed = [place(slot) for slot in fixed] + [(url_split.QUERY, repeat[i]) for i in kept]
+    query_slots = [slot for _, _, slot in query_keys]
+    column[query_slots] = len(fixed) + np.arange(len(query_slots))
+    placed = [place(slot) for slot in fixed]
+    placed += [(url_split.QUERY, repetition) for _, repetition, _ in query_keys]
     return (
         Keys(
             np.array([kind for kind, _ in placed], np.int8),
             np.array([index for _, index in placed], np.int32),
-            (b"",) * len(fixed) + tuple(text[i] for i in kept),
+            (b"",) * len(fixed) + tuple(query_name for query_name, _, _ in query_keys),
         ),
         column,
     )
 
 
+def _frequent_query_keys(
+    urls: Texts, fields: UrlFields, min_urls: int
+) -> list[tuple[bytes, int, int]]:
+    """Return (name, repetition, slot) of the query keys that get a column, by name."""
+    url_counts = fields.present[QUERY_SLOT:]
+    frequent = np.flatnonzero(url_counts >= min_urls).tolist()
+    query_keys = []
+    for i in frequent:
+        begin, end, repetition = fields.names[i].tolist()
+        query_keys.append((urls.data[begin:end].tobytes(), repetition, QUERY_SLOT + i))
+    query_keys.sort(key=lambda key: (-url_counts[key[2] - QUERY_SLOT], *key[:2]))
+    return sorted(query_keys[:MAX_QUERY_KEYS], key=lambda key: key[:2])
+
+
 @leaf
-def _place(values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: Int64s) -> None:
-    """Sort the values by key and code."""
+def _locate_values(
+    values: Int64s, column: Int32s, first: Int64s, start: Int64s, stop: Int64s
+) -> None:
+    """Write where each value's text starts and stops, in the order of keys and codes."""
     for i in range(len(values)):
         key = column[values[i, SLOT]]
         if key >= 0:
