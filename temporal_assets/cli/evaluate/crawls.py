@@ -6,7 +6,7 @@ Here: the command and what it shows. Not here: the evaluation (`crawl.evaluation
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -26,9 +26,12 @@ from temporal_assets.cli.shared.options import (
 from temporal_assets.cli.shared.sites import named_site
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from temporal_assets.core.crawls.crawl_curves import CrawlCurve
     from temporal_assets.crawl.evaluation import Evaluation
     from temporal_assets.crawl.mirror.mirror import Mirror
+    from temporal_assets.crawl.mirror.traffic import Learning
     from temporal_assets.reports.document import Chart
     from temporal_assets.settings import Settings
     from temporal_assets.storage.store import Store
@@ -38,6 +41,7 @@ _TITLES: Final = {
     "fetch": "Comprehensive fetch: traffic downloaded",
     "discovery": "Timely discovery: traffic seen",
 }
+"""Titles of the two scenarios."""
 
 
 @command
@@ -92,20 +96,13 @@ def run(
     Orders are learned from the transits of the earlier days and scored by those of the later.
     """
     from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
-    from temporal_assets.reports.charts.picture import as_png
 
     settings = existing_settings(state)
     check_given(clicks)
     check_results(png)
     mirror = _mirror(settings)
     site = [named_site(site_name) for site_name in site or ()]
-    unknown = sorted(set(site) - set(mirror.sites))
-    if unknown:
-        raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
-    if per_host is not None and not together:
-        raise CommandError("--per-host needs --together: a site crawled alone is one host", USAGE)
-    if together and site:
-        raise CommandError("--together crawls all sites: leave --site away", USAGE)
+    _check_options(mirror, site, together=together, has_delay=per_host is not None)
     learn, score = _periods(settings, learn_until, needs_later=clicks is None)
     learned, scored = _traffic(settings, site or mirror.sites, learn, score, clicks)
     polite = None if per_host is None else Politeness(per_host, round_of)
@@ -120,13 +117,33 @@ def run(
     by = f"clicks of {clicks.name}" if clicks else f"{score[0]} to {score[-1]}"
     period = {"learned": f"{learn[0]} to {learn[-1]}", "scored": by}
     if png is not None:
-        of = result.sites[0].site if together else f"Mean of {len(result.sites)} sites"
-        title = f"{of}, learned {period['learned']}, scored {by}"
-        png.write_bytes(as_png(_charts(result), title))
+        _draw(result, period, png, together=together)
     if as_json:
         console.write_json(_report(result, period, _unnamed(settings, [*learn, *score])))
     else:
         _show(result, period)
+
+
+def _check_options(
+    mirror: Mirror, sites: Collection[str], *, together: bool, has_delay: bool
+) -> None:
+    """Raise `CommandError` if the mirror lacks a site, or if options contradict each other."""
+    unknown = sorted(set(sites) - set(mirror.sites))
+    if unknown:
+        raise CommandError(f"{unknown[0]!r} is no site of the mirror", USAGE)
+    if has_delay and not together:
+        raise CommandError("--per-host needs --together: a site crawled alone is one host", USAGE)
+    if together and sites:
+        raise CommandError("--together crawls all sites: leave --site away", USAGE)
+
+
+def _draw(result: Evaluation, period: Mapping[str, str], png: Path, *, together: bool) -> None:
+    """Draw the mean curves of both scenarios into a file."""
+    from temporal_assets.reports.charts.picture import as_png
+
+    of = result.sites[0].site if together else f"Mean of {len(result.sites)} sites"
+    title = f"{of}, learned {period['learned']}, scored {period['scored']}"
+    png.write_bytes(as_png(_charts(result), title))
 
 
 def _charts(result: Evaluation) -> list[Chart]:
@@ -190,8 +207,8 @@ def _traffic(
     learn: list[dt.date],
     score: list[dt.date],
     clicks: Path | None,
-) -> tuple[Any, Any]:
-    """Return the visits to learn from and those to judge by."""
+) -> tuple[Learning, pa.Table]:
+    """Return the traffic to learn from, and the visits of pages to judge by."""
     from temporal_assets.crawl.mirror.traffic import clicks_of, learning_of, traffic_of
     from temporal_assets.engines.engine_choice import engine_of
     from temporal_assets.logs.urls.url_rules import UrlRules
@@ -278,7 +295,7 @@ def _gains(result: Evaluation, scenario: str) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(curves: Any) -> dict[str, Any]:
+def _numbers(curves: Mapping[str, CrawlCurve]) -> dict[str, Any]:
     """Return the area and some points of each curve as JSON values."""
     from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS, WANTED
 
@@ -323,7 +340,7 @@ def _show(result: Evaluation, period: dict[str, str]) -> None:
         console.show_table(f"{title} (pages needed for a share; traffic at a share)", header, rows)
         console.say(_against_the_best(result, scenario, shown))
     console.say(
-        f"{_of(result)}, out of time: learned on"
+        f"{_sites_in_words(result)}, out of time: learned on"
         f" {period['learned']}, scored by {period['scored']}."
         f" {console.counted(len(result.skipped), 'site')} left out."
     )
@@ -345,7 +362,8 @@ def _against_the_best(result: Evaluation, scenario: str, shares: tuple[float, ..
     return f"Points of traffic that combined has more than the best simple order: {shown}"
 
 
-def _of(result: Evaluation) -> str:
+def _sites_in_words(result: Evaluation) -> str:
+    """Return what the curves are of: all sites as one, or the mean of some."""
     (first, *others) = result.sites
     if not others and first.site.startswith("all "):
         return first.site.capitalize()
