@@ -73,7 +73,8 @@ from temporal_assets.windows.patterns.pattern_ranks import PATTERN_RANKS
 from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.report.front_rows import front_of
-from temporal_assets.windows.report.report_rows import MANY, Reader, Row, mirrored_pages
+from temporal_assets.windows.report.report_quality import mirrored_pages, quality_of_patterns
+from temporal_assets.windows.report.report_rows import MANY, Reader, Row
 from temporal_assets.windows.results.sources import SOURCES
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 
@@ -197,7 +198,7 @@ def _patterns(
     yield patterns.traffic_spread(*reader.traffic(sites), crawled)
     yield patterns.scales(sites, mirrored_pages(mirror))
     yield patterns.tree_sizes(sites)
-    quality = reader.quality(mirror, sites, MOST_SITES)
+    quality = quality_of_patterns(job, mirror, sites, MOST_SITES)
     yield patterns.quality(quality)
     yield patterns.reliability(quality)
     yield patterns.behaviour_graph(*reader.graph(sites, patterns.MOST_PATTERNS))

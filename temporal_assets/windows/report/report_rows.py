@@ -1,41 +1,28 @@
 """The rows that the evaluation report reads from the tables of its day.
 
-Here: the queries. Not here: the text made of their rows (`reports.sections`), putting the report
-together (`evaluation_report`). Rows with a name are read only if enough clients know the name.
+Here: the queries. Not here: the text made of their rows (`reports.sections`), the quality of
+patterns (`report_quality`), putting the report together (`evaluation_report`). Rows with a name
+are read only if enough clients know the name.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from temporal_assets.crawl.mirror.mirror import Mirror, mirror_folder, stored_folder
-from temporal_assets.crawl.mirror.page_html import html_of
 from temporal_assets.engines.sql import literal
 from temporal_assets.reports import distribution, prefix_tree
 from temporal_assets.reports.distribution import Distribution
-from temporal_assets.reports.document import Missing
 from temporal_assets.reports.heat_map import HeatMap, of_cells
 from temporal_assets.reports.page_chart import PageChart, chart_of
-from temporal_assets.reports.sections.patterns import Method, Quality
-from temporal_assets.windows.crawls.crawl_simulation import fitting, no_site_fits
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.patterns.pattern_quality import MethodQuality, assess
 from temporal_assets.windows.patterns.stored_patterns import sites_of
 
 Row = dict[str, Any]
 
 MANY: Final = 100_000
 """Most rows that are read of any list; far fewer are shown."""
-
-_HTML_PAGES: Final = 2_000
-"""Most pages whose layout is compared, a hundred of each site; half a gigabyte at worst."""
-
-_READ_MORE: Final = "read more days"
 
 _EXAMPLES: Final = (
     "SELECT lives.day, lives.url, lives.views, is_converged, amplitude, b, mu, sigma, method,"
@@ -81,6 +68,7 @@ _TEMPORAL_SITE: Final = (
     "SELECT site FROM prefix_trees WHERE depth = 0 AND clients >= {least} AND temporal_pages > 0"
     " ORDER BY temporal_pages DESC, site LIMIT 1"
 )
+"""Statement for the site with the most temporal pages."""
 
 _SPREAD: Final = (
     "SELECT is_temporal_by_curve, CAST(floor(concentration) AS BIGINT) AS bin, count(*) AS pages,"
@@ -88,12 +76,14 @@ _SPREAD: Final = (
     " sum(CASE WHEN concentration < 3 THEN 1 ELSE 0 END) AS below"
     " FROM page_labels WHERE has_concentration GROUP BY ALL ORDER BY ALL"
 )
+"""Statement for the histogram of concentration, by the label of the curve, in bins of width 1."""
 
 _PAIRS: Final = (
     "SELECT is_temporal_by_curve, is_news, label_basis, count(*) AS pages,"
     " sum(CAST(is_temporal AS BIGINT)) AS temporal, sum(CAST(is_sure AS BIGINT)) AS sure"
     " FROM page_labels GROUP BY ALL"
 )
+"""Statement for the numbers of pages by both labels, and by what the label rests on."""
 
 _THRESHOLDS: Final = (
     "SELECT thresholds, n, q, m, p, count(*) AS pages FROM page_labels"
@@ -106,6 +96,7 @@ _CUTS: Final = (
     "SELECT min(q) AS least_q, max(q) AS most_q, min(m) AS least_m, max(m) AS most_m,"
     " min(p) AS least_p, max(p) AS most_p FROM page_labels"
 )
+"""Statement for the ranges of the thresholds q, m and p by which pages were labelled."""
 
 _FOLDERS: Final = (
     "SELECT roots.site, roots.pages, roots.{wanted} AS news_pages,"
@@ -132,6 +123,7 @@ _TREES: Final = (
 _TREE_SITES: Final = (
     "SELECT count(*) AS sites FROM prefix_trees WHERE depth = 0 AND clients >= {least}"
 )
+"""Statement for the number of sites with a tree that may be named."""
 
 _TRAFFIC: Final = (
     "SELECT site, pages, place, CAST(visits AS DOUBLE) AS visits, CAST(summed AS DOUBLE) AS summed"
@@ -146,17 +138,17 @@ _TRAFFIC: Final = (
 steps."""
 
 _BINS: Final = 50
+"""Steps of a curve of cumulative traffic."""
 _DRAWN_SITES: Final = 5
+"""Most sites whose curve of traffic is drawn, the most visited."""
 _LEAST_PAGES: Final = 10
+"""Least pages of a site whose curve of traffic is drawn."""
 
 _CALIBRATED: Final = (
     "SELECT * FROM calibration WHERE scope = 'all' ORDER BY score DESC, days, threshold"
 )
 """Statement for the grids over all annotated pages; those of sites and sections are left out with
 their names."""
-
-_PERIODS: Final = 4
-"""Equal parts of the window: patterns are learned on the first and judged on the others."""
 
 
 class Reader:
@@ -305,53 +297,6 @@ class Reader:
         edges = self.rows(f"SELECT * FROM behaviour_graph{where}", "behaviour_graph")  # noqa: S608 - the site is a literal
         return site, nodes[:most], edges, max(len(nodes) - most, 0)
 
-    def quality(self, mirror: Mirror | None, sites: list[Row], most: int) -> Quality | Missing:
-        """Return the quality of URL patterns, or what is missing.
-
-        The patterns are learned on the first quarter of the window, and judged on the rest and on a
-        mirror.
-        """
-        job = self._job
-        days = sorted(set(job.present("page_views")) & set(job.present("transits")))
-        learned = [(row["site"], row["pages"]) for row in sites if row["status"] == "learned"]
-        chosen = fitting(learned[:most])
-        if len(days) < _PERIODS:
-            return Missing(f"{_PERIODS} days are needed, and {len(days)} are there", _READ_MORE)
-        if not learned:
-            return Missing("no site was learned", f"{_READ_MORE} or more traffic")
-        if not chosen:
-            return no_site_fits()
-        folder = mirror_folder(job.settings)
-        copied = None if mirror is None else _mirrored(mirror, folder, chosen)
-        assessed = assess(job.store, job.engine, job.settings, days, _PERIODS, copied, chosen)
-        if not assessed.sites:
-            why = "patterns cannot be learned on one part of the days and judged on others"
-            return Missing(why, _READ_MORE)
-        methods = {name: _method(quality) for name, quality in assessed.methods.items()}
-        return Quality(assessed.learned, assessed.periods, assessed.sites, methods)
-
-
-def mirrored_pages(mirror: Mirror | None) -> dict[str, int]:
-    """Return the number of mirrored pages of each site."""
-    if mirror is None:
-        return {}
-    return dict(zip(mirror.sites, np.diff(mirror.first).tolist(), strict=True))
-
-
-def _mirrored(mirror: Mirror, folder: Path, sites: list[str]) -> pa.Table:
-    """Return the mirrored pages of some sites, with the HTML of some where the mirror keeps any."""
-    parts = [
-        mirror.urls[int(mirror.first[k]) : int(mirror.first[k + 1])].cast(pa.string())
-        for k, site in enumerate(mirror.sites)
-        if site in sites
-    ]
-    urls = pa.chunked_array(parts, pa.string())
-    kept = html_of(stored_folder(folder), urls, _HTML_PAGES)
-    if not len(kept):
-        return pa.table({"url": urls})
-    place = pc.index_in(urls, value_set=kept.column("url"))
-    return pa.table({"url": urls, "html": kept.column("html").take(place)})
-
 
 def _curve(rows: list[Row]) -> list[float]:
     """Return the cumulative share of visits at each step; a page across a step counts in part."""
@@ -368,21 +313,3 @@ def _range(least: float | None, most: float | None, of_none: float) -> str:
     if least is None or most is None:
         return f"{of_none:g}"
     return f"{least:g}" if least == most else f"{least:g} to {most:g}"
-
-
-def _mean_of_some(mean: float) -> float | None:
-    """Return a mean, or None for NaN, the mean of no pairs."""
-    return None if np.isnan(mean) else mean
-
-
-def _method(method_quality: MethodQuality) -> Method:
-    """Return a method's measures as the report shows them."""
-    layout = method_quality.layout
-    return Method(
-        method_quality.divergence,
-        method_quality.mirror.by_urls,
-        None if layout is None else _mean_of_some(layout.within),
-        None if layout is None else _mean_of_some(layout.random),
-        tuple(share.by_urls for share in method_quality.later),
-        tuple(share.by_visits for share in method_quality.later),
-    )
