@@ -6,7 +6,14 @@ which pages are learned from (`windows.evaluation.seed_evaluation`).
 
 A list is a set of sections: whole hosts, or folders and programs. It covers the pages that lie in
 them. Every list is made from the known pages and judged by the judged pages: the same pages in
-sample, others out of time.
+sample, others out of time. The lists, by `method`, `rule` and `setting` of a `Choice`:
+
+* baseline: list (the seed list that crawlers follow today), everything or majority; no setting
+* sites: paper or confident; the length of the list
+* sections: confident; the length of the list
+* prefixes: paper or confident; the threshold
+
+Lists and policies that were published (rule `published`, no setting) come from `seed_evaluation`.
 """
 
 from __future__ import annotations
@@ -61,7 +68,8 @@ class Rules:
     prefix: PrefixRule
     """Rule for lists of prefixes."""
     length: int
-    """Length of the lists of sites and sections: that of the list in use, as in the papers."""
+    """Length of the lists of sites and sections: that of the seed list that crawlers follow
+    today, as in the papers, or as configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ class Choice:
     setting: float | None
     """Length of the list, or threshold of prefixes."""
     is_used: bool
-    """True for a list built by the settings; other lists are points of curves."""
+    """True for a baseline or a list of the configured setting; others are points of curves."""
     sections: Flags
     """Flags of the chosen sections."""
     covered: Flags | None = None
@@ -92,15 +100,22 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     Args:
         pages: Pages to learn from and to judge by.
         rules: Rules of our lists.
-        baseline: Flags of the sections that the list in use covers; None without such a list.
+        baseline: Flags of the sections on the seed list that crawlers follow today, if they follow
+            one.
     """
     if baseline is not None:
         yield Choice("baseline", "list", None, True, baseline)
-    counts = _counts(pages)
-    names = pages.trees.names()
-    roots = pages.trees.parent < 0
-    yield Choice("baseline", "everything", None, True, roots)
+    yield Choice("baseline", "everything", None, True, pages.trees.parent < 0)
     yield Choice("baseline", "majority", None, True, majority(pages))
+    names = pages.trees.names()
+    yield from _ranked(pages, rules, names)
+    yield from _prefixes(pages, rules.prefix, names)
+
+
+def _ranked(pages: Pages, rules: Rules, names: list[str]) -> Iterator[Choice]:
+    """Yield the lists of sites by both rules, and of sections by ours, of every length."""
+    counts = _counts(pages)
+    roots = pages.trees.parent < 0
     for rule, scoring in (("paper", PAPER), ("confident", rules.scoring)):
         order = ranking(counts, names, scoring, roots)
         yield from _lists("sites", rule, order, len(names), rules.length)
@@ -109,8 +124,12 @@ def choices(pages: Pages, rules: Rules, baseline: Flags | None) -> Iterator[Choi
     whole = whole_sections(pages.trees.parent, scores.score, scores.bound, enough)
     order = ranking(counts, names, rules.scoring, whole)
     yield from _lists("sections", "confident", order, len(names), rules.length)
+
+
+def _prefixes(pages: Pages, confident: PrefixRule, names: list[str]) -> Iterator[Choice]:
+    """Yield the lists of prefixes by both rules, at every threshold."""
     dated = dated_sections(names)
-    for rule, own in (("paper", PAPER_RULE), ("confident", rules.prefix)):
+    for rule, own in (("paper", PAPER_RULE), ("confident", confident)):
         for threshold in sorted({*THRESHOLDS, own.threshold}):
             used = replace(own, threshold=threshold)
             # Pages too young for a label say nothing of a folder, but the paper counts them.
