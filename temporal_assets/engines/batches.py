@@ -11,11 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from temporal_assets.engines.base import Item, Result
 
@@ -86,6 +89,12 @@ def small_batches(
         together += _MOST_ROWS if own > SMALL_ROWS else own
     if batch:
         yield batch
+
+
+def in_bytes(sizes: NDArray[np.integer[Any]], most: int) -> Iterator[tuple[int, int]]:
+    """Yield bounds of consecutive parts of rows, none much larger than `most` bytes."""
+    filled = np.cumsum(sizes, dtype=np.int64) // most
+    return pairwise([0, *np.flatnonzero(np.diff(filled)) + 1, len(sizes)])
 
 
 def handed_on(rows: pa.Table, path: Path) -> list[str]:

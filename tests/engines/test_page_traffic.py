@@ -20,6 +20,7 @@ from temporal_assets.engines.base import Engine
 from temporal_assets.logs.urls.canonical import site_of
 from temporal_assets.windows.traffic.page_traffic import (
     CHANCE,
+    by_statements,
     later_half,
     write_traffic,
 )
@@ -168,11 +169,17 @@ def test_traffic_is_what_was_counted_by_hand(
         }
         parameters = {"day": LAST, "new_from": days[new_from], "least_clients": LEAST}
         parameters |= {"observed_days": 5, "chance": CHANCE}
-        made = write_traffic(engine, given, inputs, parameters, folder, at_once)
+        made = write_traffic(engine, given, DAY, inputs, parameters, folder, at_once)
         assert len(made) >= -(-len(births) // at_once)
         found = [row for path in made for row in pq.read_table(path).to_pylist()]
         pages = sorted(births)
         assert [row | {"url": pages[row["url"]]} for row in found] == wanted
+        if engine.spread is None:
+            # The statements of a cluster make the same bytes.
+            anew = folder / "anew"
+            anew.mkdir()
+            theirs = by_statements(engine, given, inputs, parameters, anew, at_once)
+            assert [path.read_bytes() for path in made] == [path.read_bytes() for path in theirs]
 
 
 def test_new_pages_are_those_of_the_later_half() -> None:

@@ -32,7 +32,7 @@ from temporal_assets.engines.base import Inputs
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.landing import refresh
-from temporal_assets.logs.clean import cleaning
+from temporal_assets.logs.clean import cleaning, page_urls
 from temporal_assets.logs.formats import structured
 from temporal_assets.logs.formats.known_formats import FORMATS
 from temporal_assets.logs.formats.parsing import parse
@@ -40,11 +40,13 @@ from temporal_assets.logs.read.records import Block
 from temporal_assets.settings import LogSource, Reading, Settings, load_settings
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.asset import Job, Sources, build
+from temporal_assets.windows.frame.day_numbers import DayFiles
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.pages.page_histories import PAGE_HISTORIES
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
 from temporal_assets.windows.registry import WINDOW_ASSETS
-from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC
+from temporal_assets.windows.traffic import page_traffic_compiled
+from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, write_traffic
 from temporal_assets.windows.traffic.page_traffic_changes import COUNTED
 from tests.logs import line, write
 from tests.tables import write_table
@@ -145,8 +147,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     )
     asked: dict[str, list[bytes]] = {}
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("is_static", "canonical_url"):
-            patch.setattr(cleaning, name, _noted(getattr(cleaning, name), asked, name))
+        for module, name in ((cleaning, "is_static"), (page_urls, "canonical_url")):
+            patch.setattr(module, name, _noted(getattr(module, name), asked, name))
         refresh(settings)
     inventory = Inventory.load(settings)
     engine = CountingEngine(settings, folder)
@@ -240,6 +242,42 @@ def test_histories_look_at_no_name_in_any_day(corpus: Corpus) -> None:
     )
     assert corpus.store.require("page_histories", day).rows > PAGES
     assert (work.rows, work.files) == (0, 0)
+
+
+def test_traffic_reads_every_day_once_and_no_url_of_its_pages(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No statement reads a file, however many parts there are."""
+    read = _columns_read(monkeypatch)
+    monkeypatch.setattr(page_traffic_compiled, "_PART_VIEWS", 8)
+    last = FIRST + (WINDOW - 1) * ONE
+    _window(corpus, last)
+    labels = tmp_path / "page_labels.parquet"
+    write_table(contracts.PAGE_LABELS.arrow_schema.empty_table(), labels)
+    window = corpus.store.window("transits", last, WINDOW, 1)
+    days = [DayFiles.of(corpus.store, manifest) for manifest in window.manifests]
+    tables = {"page_totals": corpus.store.files("page_totals", last), "page_labels": [str(labels)]}
+    parameters = {"day": last, "new_from": last, "observed_days": WINDOW, "chance": 0.1}
+    parameters |= {"least_clients": 5}
+    read.clear()
+    work = corpus.engine.during(
+        lambda: write_traffic(
+            corpus.engine, days, days[0].day, tables, parameters, tmp_path, at_once=8
+        )
+    )
+    assert (work.rows, work.files) == (0, 0)
+    of_days = Counter(column for path, column in read if "/transits/" in path)
+    # Targets once more, to find which rows are of which part.
+    assert of_days == {
+        "target": 2 * WINDOW,
+        "referrer": WINDOW,
+        "client": WINDOW,
+        "is_opened": WINDOW,
+        "url": WINDOW,
+    }
+    # URLs of pages when they are looked at, and none when rows are put together of each part.
+    times = Counter(column for path, column in read if "/page_totals/" in path)
+    assert times == {"site": 3, "url": 1, "total": 2, "birth": 1, "seen": 1}
 
 
 def test_the_next_traffic_reads_numbers_of_shared_days_once(

@@ -6,7 +6,7 @@ sorted by target, client and referrer, so that one pass sees the same transit of
 together, and all transits of one client to one page.
 
 Not here: the selection of these transits and the numbering of pages
-(`windows.traffic.changed_transits`), and the full count (`sql/traffic/page_traffic.sql`).
+(`windows.traffic.changed_transits`), and the full count (`traffic`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ import numpy as np
 
 from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.numerics.compiled import kernel, readonly
-
-NOWHERE: Final = 2**63 - 1
-"""Number of a missing referrer. Negative numbers are URLs that are no page."""
+from temporal_assets.core.traffic.traffic import NOWHERE
 
 _LATER: Final = 1
 """Bit of the later window; the next bit is that of the earlier one."""

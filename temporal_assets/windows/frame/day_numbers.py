@@ -6,7 +6,8 @@ so that the number of a URL on a day is matched with its page by counting, and n
 read. URLs that were only referrers on that day may be pages of other days: these are matched by the
 hashes of their text.
 
-Not here: incremental updates (`changed_transits`), links (`wanted_links`).
+Not here: counting (`page_traffic_compiled`), incremental updates (`changed_transits`), links
+(`wanted_links`).
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ import pyarrow as pa
 from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
 from temporal_assets.core.text.text_numbers import text_numbers
-from temporal_assets.core.traffic.changed_traffic import NOWHERE
 from temporal_assets.core.traffic.moved_visits import Visits
 from temporal_assets.core.traffic.seen_days import pages_by_day
+from temporal_assets.core.traffic.traffic import NOWHERE
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Result
 from temporal_assets.engines.batches import in_order

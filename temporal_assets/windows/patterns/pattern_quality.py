@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from temporal_assets import contracts
+from temporal_assets.contracts.pages.page_totals import SEEN_BITS
 from temporal_assets.core.numerics.arrays import Flags
 from temporal_assets.core.numerics.distinct import distinct_numbers
 from temporal_assets.core.patterns.pattern_match import NOWHERE, PatternMatcher, compile_matcher
@@ -41,6 +42,7 @@ from temporal_assets.days.transits import transit_inputs
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.base import Engine
 from temporal_assets.settings import Settings
+from temporal_assets.storage.manifest import Manifest
 from temporal_assets.storage.store import Store
 from temporal_assets.windows.frame.day_numbers import DayFiles
 from temporal_assets.windows.pages.page_totals import whole_window
@@ -192,11 +194,20 @@ def _traffic(
         "least_clients": settings.privacy.min_clients,
     }
     files = [DayFiles.of(store, day) for day in transits]
-    written = write_traffic(engine, files, tables, parameters, scratch)
+    written = write_traffic(engine, files, _first(store, transits), tables, parameters, scratch)
     rows = pq.read_table(written, filters=_among(sites), partitioning=None)
     urls = pq.read_table(tables["page_totals"], columns=["url"], partitioning=None)["url"]
     at = rows.column_names.index("url")
     return rows.set_column(at, "url", urls.take(rows["url"]))
+
+
+def _first(store: Store, transits: Sequence[Manifest]) -> dt.date | None:
+    """Return the first day; None if `seen` has too few bits, or views are of other requests."""
+    first = transits[0].day
+    has_bits = (transits[-1].day - first).days < SEEN_BITS and all(
+        store.require("page_views", manifest.day).inputs == manifest.inputs for manifest in transits
+    )
+    return first if has_bits else None
 
 
 def _among(sites: Collection[str]) -> pc.Expression | None:

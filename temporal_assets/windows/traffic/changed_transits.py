@@ -16,13 +16,9 @@ import pyarrow as pa
 
 from temporal_assets.core.numerics.arrays import Int32s, Int64s
 from temporal_assets.core.numerics.distinct import distinct_numbers
-from temporal_assets.core.traffic.changed_traffic import (
-    NOWHERE,
-    ChangedPages,
-    Transits,
-    changed_traffic,
-)
+from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
 from temporal_assets.core.traffic.moved_visits import Numbered, Visits, in_traffic_order
+from temporal_assets.core.traffic.traffic import NOWHERE
 from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Manifest

@@ -17,13 +17,13 @@ from temporal_assets.contracts import Table, passing
 from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.settings import VIEWS_PER_CLIENT
-from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.day_numbers import DayFiles, are_numbered
-from temporal_assets.windows.frame.incremental import Earlier, find_earlier
+from temporal_assets.windows.frame.day_numbers import DayFiles, OtherPages, are_numbered
+from temporal_assets.windows.frame.incremental import find_earlier
 from temporal_assets.windows.frame.page_rows import ranges
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
 from temporal_assets.windows.pages.page_totals import PAGE_TOTALS
+from temporal_assets.windows.traffic.page_traffic_compiled import write_counted
 from temporal_assets.windows.traffic.page_traffic_incremental import go_on
 
 CHANCE: Final = 0.1
@@ -62,6 +62,7 @@ def later_half(present: Sequence[dt.date]) -> Sequence[dt.date]:
 def write_traffic(
     engine: Engine,
     days: Sequence[DayFiles],
+    first: dt.date | None,
     tables: Inputs,
     parameters: Mapping[str, Any],
     out: Path,
@@ -72,11 +73,30 @@ def write_traffic(
     Args:
         engine: Engine of the statements.
         days: Transits of the days.
+        first: Day of the first bit of `page_totals.seen`; None where its bits do not say which URLs
+            of these days are which pages.
         tables: Input files by table.
         parameters: Parameters of sql/traffic/page_traffic.sql, without the range of pages.
         out: Folder of the files.
         at_once: Pages in a file.
     """
+    if engine.spread is None and first is not None:
+        try:
+            return write_counted(engine, days, first, tables, parameters, out, at_once)
+        except OtherPages:
+            pass  # of other requests: statements compare URLs
+    return by_statements(engine, days, tables, parameters, out, at_once)
+
+
+def by_statements(
+    engine: Engine,
+    days: Sequence[DayFiles],
+    tables: Inputs,
+    parameters: Mapping[str, Any],
+    out: Path,
+    at_once: int,
+) -> list[Path]:
+    """Return files made by SQL alone, for a cluster, which has memory for all transits at once."""
 
     def query(table: Table, *names: str) -> list[str]:
         chosen = {name: sources[name] for name in names}
@@ -113,30 +133,22 @@ def _make(job: Job) -> Sequence[Path]:
         "least_clients": job.settings.privacy.min_clients,
     }
     days = job.window("transits").manifests
+    totals = job.sources.tables["page_totals"]
+    is_told = job.engine.spread is None and are_numbered(job, totals, days)
     is_counted = any(manifest.counts for manifest in days)
-    earlier = None if is_counted else _earlier(job, days)
+    # A cluster counts all days anew: the rows of the window before are too many for one machine.
+    # So does a window with counts: those of days that leave it are not in the rows of before.
+    earlier = find_earlier(job, "transits") if is_told and not is_counted else None
+    if earlier and any(manifest.counts for manifest in earlier.left):
+        earlier = None
     written = earlier and go_on(job, earlier, parameters, PAGES_AT_ONCE)
     if written:
         return written
     tables = {name: job.files(name) for name in ("page_totals", "page_labels")}
     files = [DayFiles.of(job.store, day) for day in days]
-    rows = write_traffic(job.engine, files, tables, parameters, job.out, PAGES_AT_ONCE)
+    first = job.first if is_told else None
+    rows = write_traffic(job.engine, files, first, tables, parameters, job.out, PAGES_AT_ONCE)
     return _with_counts(job, rows) if is_counted else rows
-
-
-def _earlier(job: Job, days: Sequence[Manifest]) -> Earlier | None:
-    """Return the earlier partition to update from, or None where all days must be counted.
-
-    A cluster counts all days anew, because the rows of the earlier window are too many for one
-    machine. So does a window with counts: those of leaving days cannot be subtracted.
-    """
-    if job.engine.spread is not None:
-        return None
-    if not are_numbered(job, job.sources.tables["page_totals"], days):
-        return None
-    earlier = find_earlier(job, "transits")
-    has_counts = earlier and any(manifest.counts for manifest in earlier.left)
-    return None if has_counts else earlier
 
 
 def _with_counts(job: Job, rows: Sequence[Path]) -> list[Path]:

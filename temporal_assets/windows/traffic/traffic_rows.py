@@ -1,6 +1,6 @@
 """Columns of `page_traffic`, built in this process from counts per page.
 
-Not here: the counts (`page_traffic_incremental`).
+Not here: the counts (`page_traffic_compiled`, `page_traffic_incremental`).
 """
 
 from __future__ import annotations

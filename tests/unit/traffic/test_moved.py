@@ -12,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from temporal_assets.core.numerics.arrays import Flags
-from temporal_assets.core.traffic.changed_traffic import (
-    NOWHERE,
-    ChangedPages,
-    Transits,
-    changed_traffic,
-)
+from temporal_assets.core.traffic.changed_traffic import ChangedPages, Transits, changed_traffic
 from temporal_assets.core.traffic.moved_links import LinkLists, moved_links
 from temporal_assets.core.traffic.moved_visits import (
     Numbered,
@@ -28,6 +23,7 @@ from temporal_assets.core.traffic.moved_visits import (
     visit_filter,
 )
 from temporal_assets.core.traffic.seen_days import pages_by_day, places_by_day
+from temporal_assets.core.traffic.traffic import NOWHERE
 
 PAGES = 6
 clients = st.sampled_from([-(2**63), -1, 0, 1, 2, 2**40, 2**63 - 1])
