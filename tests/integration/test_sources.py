@@ -541,12 +541,20 @@ def test_what_was_read_of_a_source_can_be_forgotten(log: Path, tmp_path: Path, s
         (("remove", "7"), "no source 7; there are"),
         (("change", "1", "--reset", "colour"), "--reset colour: there are format"),
         (("list", "--host", "a.example"), "takes no path and no option"),
+        (("remove", "1", "--host", "a.example"), "sources remove takes no option of a source"),
+        (("remove", "1", "--timezone", "UTC"), "sources remove takes no option of a source"),
+        (("remove", "1", "--reset", "host"), "sources remove takes no --reset"),
+        (("add", "b.log", "--reset", "host"), "sources add takes no --reset"),
+        (("add", "b.log", "--forget"), "sources add takes no --forget"),
+        (("change", "1", "--forget"), "sources change takes no --forget"),
     ],
 )
 def test_wrong_calls_of_sources_are_explained(
     log: Path, state: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     call("sources", "add", log, "--host", "a.example", "--state", state)
+    before = stored(state)
     result = call("sources", *arguments, "--state", state)
     assert result.exit_code == 2
     assert words in said(result)
+    assert stored(state) == before

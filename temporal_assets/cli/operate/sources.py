@@ -40,12 +40,21 @@ from temporal_assets.cli.sources.source_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from temporal_assets.landing.source_verdicts import SourceVerdict
     from temporal_assets.settings import LogSource, Settings
 
 _ACTIONS: Final = ("list", "add", "change", "remove")
+
+_SOURCE_OPTIONS: Final = "option of a source"
+
+_OPTIONS_OF_ACTION: Final = {
+    "add": (_SOURCE_OPTIONS,),
+    "change": (_SOURCE_OPTIONS, "--reset"),
+    "remove": ("--forget",),
+}
+"""Options that each action uses; `list` uses none."""
 
 
 @command
@@ -101,7 +110,9 @@ def run(
         if paths or options or host or reset or forget:
             raise CommandError("sources list takes no path and no option of a source", USAGE)
         _list(existing_settings(state), as_json)
-    elif action == "add":
+        return
+    _refuse_unfit(action, {"--reset": reset, "--forget": forget, _SOURCE_OPTIONS: options or host})
+    if action == "add":
         settings = settings_of(state)
         _store(settings, named_sources(paths, host, options, settings.sources), yes, as_json)
     elif action == "change":
@@ -112,6 +123,13 @@ def run(
     else:
         settings = existing_settings(state)
         _remove(settings, [_listed_source(path, settings) for path in paths], forget, as_json)
+
+
+def _refuse_unfit(action: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that the action would not use: the user expects that each does something."""
+    for name, value in options.items():
+        if value and name not in _OPTIONS_OF_ACTION[action]:
+            raise CommandError(f"sources {action} takes no {name}", USAGE)
 
 
 # List ----------------------------------------------------------------------------------------
