@@ -33,7 +33,7 @@ from temporal_assets.landing.landing import refresh
 from temporal_assets.notebook import Artifacts
 from temporal_assets.settings import load_settings
 from temporal_assets.storage.store import Store
-from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
+from temporal_assets.windows.hubs.hub_candidates import VisitFiles, count_clients
 
 _ROTATED = """
 WITH clicks AS (

@@ -37,8 +37,8 @@ from temporal_assets.windows.hubs.chosen_hubs import (
     most_hubs,
     without_links,
 )
+from temporal_assets.windows.hubs.hub_candidates import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_list import published
-from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients
 from temporal_assets.windows.hubs.hub_seeds import HUB_SEEDS
 from temporal_assets.windows.hubs.link_graph import link_tables, read_links
 from temporal_assets.windows.hubs.wanted_links import TooManyLinks

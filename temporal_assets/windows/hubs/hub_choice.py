@@ -28,7 +28,11 @@ from temporal_assets.windows.hubs.chosen_hubs import (
     hub_links,
     most_hubs,
 )
-from temporal_assets.windows.hubs.hub_order import VisitFiles, count_clients, without_search_engines
+from temporal_assets.windows.hubs.hub_candidates import (
+    VisitFiles,
+    count_clients,
+    without_search_engines,
+)
 from temporal_assets.windows.hubs.link_graph import (
     LinkTables,
     link_tables,

@@ -27,15 +27,15 @@ from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job, WindowAsset
 from temporal_assets.windows.hubs.chosen_hubs import ChosenHubs, without_links
-from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
-from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
-from temporal_assets.windows.hubs.hub_list import FILLED, published
-from temporal_assets.windows.hubs.hub_order import (
+from temporal_assets.windows.hubs.hub_candidates import (
     CLIENTS_SQL,
     VisitFiles,
     count_clients,
     without_search_engines,
 )
+from temporal_assets.windows.hubs.hub_choice import STATEMENTS, hubs_by_statements
+from temporal_assets.windows.hubs.hub_choice_compiled import numbered_hubs
+from temporal_assets.windows.hubs.hub_list import FILLED, published
 from temporal_assets.windows.hubs.link_graph import LINK_SQL, paths
 from temporal_assets.windows.labels.early_labels import EARLY_LABELS
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS

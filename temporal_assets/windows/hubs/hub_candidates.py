@@ -1,5 +1,6 @@
-"""Steps shared by both ways of choosing hubs: leaving out search engines, counting clients.
+"""Facts that both ways of choosing hubs need.
 
+Here: which candidate pages are of search engines, and how many clients opened each.
 Not here: the links (`link_graph`, `wanted_links`), and the order of hubs (`hub_choice`,
 `hub_choice_compiled`).
 """
@@ -27,7 +28,7 @@ from temporal_assets.windows.hubs.link_graph import paths
 Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 CLIENTS_SQL: Final = ("page_clients", "link_visits")
-"""Names of the statements that count the clients of a page."""
+"""Names of the statements that count clients; each gives the columns `page` and `clients`."""
 
 _PAGE_CLIENTS: Final = passing("page_clients", "page BIGINT, clients BIGINT")
 _LINK_VISITS: Final = replace(_PAGE_CLIENTS, name="link_visits")
