@@ -46,7 +46,8 @@ import pyarrow.parquet as pq
 
 from temporal_assets.core.crawls.crawl_curves import THROUGHPUTS
 from temporal_assets.core.crawls.crawl_policies import SCENARIOS
-from temporal_assets.crawl.evaluation import Evaluation, SiteResult, evaluate
+from temporal_assets.crawl.evaluation import evaluate
+from temporal_assets.crawl.evaluation_results import Evaluation, SiteResult
 from temporal_assets.crawl.mirror.mirror import FOLDER, Mirror, MirrorBuilder, load
 from temporal_assets.crawl.mirror.traffic import (
     Learning,

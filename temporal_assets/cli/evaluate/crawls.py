@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from temporal_assets.core.crawls.crawl_curves import CrawlCurve
-    from temporal_assets.crawl.evaluation import Evaluation
+    from temporal_assets.crawl.evaluation_results import Evaluation
     from temporal_assets.crawl.mirror.mirror import Mirror
     from temporal_assets.crawl.mirror.traffic import Learning
     from temporal_assets.reports.document import Chart

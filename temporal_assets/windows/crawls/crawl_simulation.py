@@ -15,7 +15,8 @@ import numpy as np
 
 from temporal_assets.core.crawls.crawl_curves import CrawlCurve
 from temporal_assets.core.crawls.crawl_policies import SCENARIOS
-from temporal_assets.crawl.evaluation import FEWEST_PAGES, Evaluation, evaluate
+from temporal_assets.crawl.evaluation import FEWEST_PAGES, evaluate
+from temporal_assets.crawl.evaluation_results import Evaluation
 from temporal_assets.crawl.mirror.mirror import (
     Mirror,
     identity,

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from temporal_assets.core.crawls.crawl_policies import BASELINES
-from temporal_assets.crawl.evaluation import Evaluation, Politeness, evaluate, evaluate_together
+from temporal_assets.crawl.evaluation import Politeness, evaluate, evaluate_together
+from temporal_assets.crawl.evaluation_results import Evaluation
 from temporal_assets.crawl.mirror.mirror import MirrorBuilder
 from temporal_assets.crawl.mirror.sources import read_sources
 from temporal_assets.crawl.mirror.traffic import Learning, Traffic, add_transits, clicks_of
