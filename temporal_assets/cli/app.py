@@ -82,17 +82,17 @@ PARTS: Final = {
         " migrated.",
     },
 }
-"""Parts of a command, each with the first sentence of its own help."""
+"""Parts of a command (a part is a subcommand), each with the first sentence of its own help."""
 
-_ROOMS: Final = {
+_COMMAND_FOLDERS: Final = {
     **dict.fromkeys(_EVERY_DAY, "daily"),
     **dict.fromkeys(_UNDERSTAND, "understand"),
     **dict.fromkeys(_OPERATE, "operate"),
 }
-"""Folder (`cli/<folder>`) of each command's module; parts of a command are in a folder of its
-name."""
+"""Folder (`cli/<folder>`) of the module of each command; a command with parts has no module."""
 
-_PARTS_ROOMS: Final = {name: name for name in PARTS} | {"try": "trial"}
+_PART_FOLDERS: Final = {name: name for name in PARTS} | {"try": "trial"}
+"""Folder (`cli/<folder>`) of the modules of each command's parts: `try` is a keyword of Python."""
 
 GROUPS: Final = {
     "Every day": _EVERY_DAY,
@@ -103,6 +103,28 @@ GROUPS: Final = {
 
 SUMMARIES: Final = {name: text for group in GROUPS.values() for name, text in group.items()}
 """Every command, whatever its group."""
+
+_DEFAULT_PARTS: Final = {
+    "policy": "show",
+    "evaluate": "lists",
+    "try": "settings",
+    "doctor": "check",
+}
+"""Part that is run when none is named; for `show` it depends on the argument."""
+
+_HELP: Final = {
+    "policy": "Show the crawl policy, ask it about URLs, or write it for another crawler.\n\n"
+    "`policy` alone means `policy show`.",
+    "show": "Show a page, a site, or all sites, and why they are judged as they are.\n\n"
+    "`show URL` means `show page URL`, `show SITE` means `show site SITE`, and `show` alone"
+    " `show labels`.",
+    "evaluate": "Compare what was learned with the list in use, or crawl orders with each other."
+    "\n\n`evaluate [LIST]` means `evaluate lists [LIST]`.",
+    "try": "Try other settings, rules or thresholds beside those in use.\n\n"
+    "`try SETTING=VALUE...` means `try settings SETTING=VALUE...`.",
+    "doctor": "Check the installation and the state folder, clean it up, bring it up to date.\n\n"
+    "`doctor` alone means `doctor check`.",
+}
 
 _TYPER_OPTIONS: Final[dict[str, Any]] = {
     "add_completion": False,
@@ -136,11 +158,11 @@ class _Commands(Mapping[str, Any]):
 
 def _command(name: str) -> Any:
     """Return a command, or the group of its parts."""
-    return _parts_of(name) if name in PARTS else _from_module(_ROOMS[name], name)
+    return _parts_of(name) if name in PARTS else _from_module(_COMMAND_FOLDERS[name], name)
 
 
-def _from_module(room: str, name: str) -> Any:
-    module = import_module(f"temporal_assets.cli.{room}.{name.replace('-', '_')}")
+def _from_module(folder: str, name: str) -> Any:
+    module = import_module(f"temporal_assets.cli.{folder}.{name.replace('-', '_')}")
     alone = typer.Typer(**_TYPER_OPTIONS)
     alone.command(name)(module.run)
     return typer.main.get_command(alone)
@@ -164,7 +186,7 @@ class _Parts(TyperGroup):
         self.no_args_is_help, self.invoke_without_command = False, False
         name = str(self.name)
         self.commands = _Commands(  # type: ignore[assignment]  # nothing is added later
-            PARTS[name], lambda part: _from_module(_PARTS_ROOMS[name], part)
+            PARTS[name], lambda part: _from_module(_PART_FOLDERS[name], part)
         )
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
@@ -178,12 +200,16 @@ class _Parts(TyperGroup):
         """Pass arguments that name no part of the command to the part that is meant."""
         name = str(self.name)
         asks_help = args[:1] in (["-h"], ["--help"])
+        # The first argument names a part: `policy show`.
         if not asks_help and args[:1] and args[0] in PARTS[name]:
             return super().parse_args(ctx, args)
-        if ctx.resilient_parsing and not args:  # a shell completes the next word
+        # A shell completes the next word, which may name a part.
+        if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)
+        # Help of the command; `try` alone has nothing to try.
         if asks_help or (name == "try" and not args):
             return super().parse_args(ctx, ["--help"])
+        # The arguments are those of the default part: `show URL`.
         return super().parse_args(ctx, [_default_part(name, args), *args])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
@@ -199,29 +225,6 @@ def _parts_of(name: str) -> Any:
     group = typer.Typer(name=name, cls=_Parts, help=_HELP[name], **_TYPER_OPTIONS)
     group.callback()(lambda: None)
     return typer.main.get_group(group)
-
-
-_DEFAULT_PARTS: Final = {
-    "policy": "show",
-    "evaluate": "lists",
-    "try": "settings",
-    "doctor": "check",
-}
-"""Part that is run when none is named; for `show` it depends on the argument."""
-
-_HELP: Final = {
-    "policy": "Show the crawl policy, ask it about URLs, or write it for another crawler.\n\n"
-    "`policy` alone means `policy show`.",
-    "show": "Show a page, a site, or all sites, and why they are judged as they are.\n\n"
-    "`show URL` means `show page URL`, `show SITE` means `show site SITE`, and `show` alone"
-    " `show labels`.",
-    "evaluate": "Compare what was learned with the list in use, or crawl orders with each other."
-    "\n\n`evaluate [LIST]` means `evaluate lists [LIST]`.",
-    "try": "Try other settings, rules or thresholds beside those in use.\n\n"
-    "`try SETTING=VALUE...` means `try settings SETTING=VALUE...`.",
-    "doctor": "Check the installation and the state folder, clean it up, bring it up to date.\n\n"
-    "`doctor` alone means `doctor check`.",
-}
 
 
 class _Group(TyperGroup):

@@ -1,6 +1,6 @@
 """`temporal-assets demo`: a corpus with known truth, through the whole pipeline.
 
-Here: the command. Not here: the corpus (the package `demo`), what is shown of it (`summary`).
+Here: the command. Not here: the corpus (the package `demo`), what is shown of it (`demo_summary`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from temporal_assets.cli.daily.demo_summary import show_summary, summarize
 from temporal_assets.cli.evaluate.mirror import make as make_mirror
 from temporal_assets.cli.shared import console
 from temporal_assets.cli.shared.building import build, outcome_report, show_outcome
@@ -22,7 +23,6 @@ from temporal_assets.cli.shared.exits import FAILED, USAGE, CommandError, comman
 from temporal_assets.cli.shared.landing import gives_nothing, land, show_troubles
 from temporal_assets.cli.shared.options import Json, State, settings_of
 from temporal_assets.cli.shared.precompile import precompiling
-from temporal_assets.cli.shared.summary import show_summary, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -50,7 +50,7 @@ class Paged:
 
 
 class Window:
-    """The latest window of a state folder."""
+    """A window of a state folder: the latest, or that of `day`."""
 
     def __init__(self, settings: Settings, day: dt.date | None = None) -> None:
         self.settings, self.store = settings, Store.open(settings)

@@ -33,6 +33,7 @@ _QUERIES: Final = {
             AND label = 'temporal' AND is_used
             AND (SELECT bool_or(method = 'baseline') FROM seed_evaluation)
         ORDER BY list <> 'list in use', list <> 'simple rule', method, rule""",
+    # `views` are distinct clients of a day, so the largest is at most the clients of the page.
     "pages": """
         SELECT url, arg_max(day, views) AS day, max(views) AS views FROM page_views
         GROUP BY url HAVING max(views) >= {least} ORDER BY views DESC, url LIMIT {top}""",
