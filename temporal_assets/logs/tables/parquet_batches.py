@@ -29,7 +29,7 @@ _BUFFER_BYTES: Final = 1 << 20
 """Bytes of a column that are in memory as stored in the file."""
 
 _SLACK_BYTES: Final = 64 << 20
-"""Unpacked bytes that are never a bomb, as of text."""
+"""Bytes that a file may always unpack to, however small it is."""
 
 _NUMBER_BYTES: Final = 16
 """Most bytes of a value that is no text."""
@@ -48,34 +48,38 @@ def batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of some columns, given by dotted paths, without dictionaries.
 
-    Only the given row groups are read. Values longer than `longest` bytes are cut one byte behind.
-    Raises one of `FAULTS`, or `PageError` for lists and for a file that unpacks to more than
-    `MAX_EXPANSION` times its size.
+    Only the given row groups are read. Values longer than `longest` bytes are cut to `longest` + 1,
+    so that the line reader still rejects them. Raises one of `FAULTS`: among them `PageError` for
+    lists and for a file that unpacks to more than its limit (`_most_bytes`).
     """
     with pq.ParquetFile(path) as file:
         physical = [file.schema.column(n).physical_type for n in range(len(file.schema))]
         leaves = leaves_of(file, columns)
     texts = {name for name, number in leaves.items() if physical[number] in _TEXT}
     leaf_of_column = require_bounded(path, columns)
-    most = _most(path)
-    unchanged = {
+    bytes_left = _most_bytes(path)
+    kept_as_dictionary = {
         name
         for name in texts
         if leaf_of_column[name].dictionary and not leaf_of_column[name].has_deltas
     }
     # A text may be as long as its dictionary; a number has its size whatever the dictionary has.
-    longest_text = {name: leaf_of_column[name].dictionary for name in texts - unchanged}
+    dictionary_bytes = {
+        name: leaf_of_column[name].dictionary for name in texts - kept_as_dictionary
+    }
     widest = sum(
-        max(leaf.bytes_per_value, longest_text.get(name, _NUMBER_BYTES))
+        max(leaf.bytes_per_value, dictionary_bytes.get(name, _NUMBER_BYTES))
         for name, leaf in leaf_of_column.items()
     )
     rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, widest)))
     names = sorted(leaf_of_column)
-    with pq.ParquetFile(path, read_dictionary=sorted(unchanged), buffer_size=_BUFFER_BYTES) as file:
+    with pq.ParquetFile(
+        path, read_dictionary=sorted(kept_as_dictionary), buffer_size=_BUFFER_BYTES
+    ) as file:
         for batch in _joined(file.iter_batches(rows, groups, names)):
             for part in _written_out(batch, longest):
-                most -= part.nbytes
-                if most < 0:
+                bytes_left -= part.nbytes
+                if bytes_left < 0:
                     raise PageError(_BOMB)
                 yield part
 
@@ -84,12 +88,12 @@ def require_bounded(path: Path, columns: Collection[str]) -> dict[str, Leaf]:
     """Return what the pages of some columns hold. Raises `PageError` where that is too much."""
     with pq.ParquetFile(path) as file:
         leaves = {name: leaf_of(path, file, n) for name, n in leaves_of(file, columns).items()}
-    if sum(leaf.unpacked for leaf in leaves.values()) > _most(path):
+    if sum(leaf.unpacked for leaf in leaves.values()) > _most_bytes(path):
         raise PageError(_BOMB)
     return leaves
 
 
-def _most(path: Path) -> int:
+def _most_bytes(path: Path) -> int:
     """Return the most bytes that a file may unpack to."""
     return MAX_EXPANSION * path.stat().st_size + _SLACK_BYTES
 
@@ -108,9 +112,9 @@ def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(waiting)
 
 
-def _written_out(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
+def _written_out(batch: pa.RecordBatch, longest: int) -> Iterator[pa.RecordBatch]:
     """Yield a batch without dictionaries, in parts; overlong values are cut."""
-    columns = [_cut(column, most) for column in batch.columns]
+    columns = [_cut(column, longest) for column in batch.columns]
     sizes = np.zeros(len(batch), np.int64)
     for values in columns:
         sizes += _sizes(values)
@@ -124,18 +128,18 @@ def _written_out(batch: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
         at = stop
 
 
-def _cut(column: pa.Array, most: int) -> pa.Array:
-    """Return a column with its texts cut, so that those too long are still rejected."""
+def _cut(column: pa.Array, longest: int) -> pa.Array:
+    """Return a column with its texts cut to one byte more than `longest`, if they are longer."""
     if pa.types.is_dictionary(column.type):
-        values = _cut(column.dictionary, most)
+        values = _cut(column.dictionary, longest)
         return pa.DictionaryArray.from_arrays(column.indices, values)
     if pa.types.is_struct(column.type):
-        fields = [_cut(field, most) for field in column.flatten()]
+        fields = [_cut(field, longest) for field in column.flatten()]
         return pa.StructArray.from_arrays(fields, [field.name for field in column.type])
-    if not is_text(column) or not len(column) or _longest(column) <= most:
+    if not is_text(column) or not len(column) or _longest(column) <= longest:
         return column
-    # One byte more than a line may have, so that it is rejected.
-    return pc.binary_slice(pc.cast(column, pa.large_binary()), 0, most + 1)
+    # The line reader rejects a value with one byte more than a line may have.
+    return pc.binary_slice(pc.cast(column, pa.large_binary()), 0, longest + 1)
 
 
 def _longest(column: pa.Array) -> int:
