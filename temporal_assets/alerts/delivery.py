@@ -32,7 +32,7 @@ PASSWORD_VARIABLE: Final = "TEMPORAL_ASSETS_SMTP_PASSWORD"  # noqa: S105 - a nam
 PASSWORD_FILE: Final = "smtp-password"  # noqa: S105 - the same
 """Name of the file with the password, in the folder `secrets` of the state folder."""
 
-_SECONDS: Final = 10.0
+_TIMEOUT_SECONDS: Final = 10.0
 """Seconds after which a server that does not answer counts as down: the tick of the sensor must end
 in time."""
 
@@ -77,7 +77,7 @@ class Webhook:
         A redirection is an error: following it would turn the POST into a GET.
         """
         opener = urllib.request.build_opener(_NoRedirection)
-        with _explained(self.where), opener.open(self._request(message), timeout=_SECONDS):
+        with _explained(self.where), opener.open(self._request(message), timeout=_TIMEOUT_SECONDS):
             return ""
 
     def _request(self, message: Message) -> urllib.request.Request:
@@ -131,9 +131,11 @@ class Mail:
         password = self._password() if user else ""
         trusted = ssl.create_default_context()
         if security == "tls":
-            server: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=trusted)
+            server: smtplib.SMTP = smtplib.SMTP_SSL(
+                host, port, timeout=_TIMEOUT_SECONDS, context=trusted
+            )
         else:
-            server = smtplib.SMTP(host, port, timeout=_SECONDS)
+            server = smtplib.SMTP(host, port, timeout=_TIMEOUT_SECONDS)
         with server:
             if security == "starttls":
                 server.starttls(context=trusted)

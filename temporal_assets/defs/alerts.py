@@ -40,8 +40,8 @@ forget what was sent."""
 
 
 @dataclass(slots=True)
-class Place:
-    """The point up to which a channel has been informed."""
+class ChannelCursor:
+    """The point up to which a channel has been informed; the cursor stores its fields by name."""
 
     since: float
     """POSIX time: runs that ended before were handled, or are older than the alerts themselves."""
@@ -61,7 +61,7 @@ class Place:
 class Delivery:
     """Result of one tick of the sensor."""
 
-    places: Mapping[str, Place]
+    places: Mapping[str, ChannelCursor]
     messages: int
     has_changed: bool
     """True if the cursor has changed."""
@@ -113,14 +113,14 @@ def tell(
     now: dt.datetime,
 ) -> Delivery:
     """Send to every channel what is new to it; a channel that is new itself begins now."""
-    before = {name: Place(**place) for name, place in json.loads(cursor or "{}").items()}
+    before = {name: ChannelCursor(**place) for name, place in json.loads(cursor or "{}").items()}
     stop = time.monotonic() + _PATIENCE_SECONDS
-    places: dict[str, Place] = {}
+    places: dict[str, ChannelCursor] = {}
     troubles: list[str] = []
     sent, has_changed = 0, False
     for channel in reachable:
         is_new = channel.name not in before
-        place = places[channel.name] = before.get(channel.name) or Place(now.timestamp())
+        place = places[channel.name] = before.get(channel.name) or ChannelCursor(now.timestamp())
         has_changed |= is_new
         try:
             for end, run_id, message in _news(instance, installation, place, now):
@@ -143,7 +143,7 @@ def tell(
 
 
 def _news(
-    instance: dg.DagsterInstance, installation: Installation, place: Place, now: dt.datetime
+    instance: dg.DagsterInstance, installation: Installation, place: ChannelCursor, now: dt.datetime
 ) -> Iterator[tuple[float, str, Message | None]]:
     """Yield (end, run, message) of the runs a channel does not know, and then of old data."""
     alerts = installation.settings.alerts

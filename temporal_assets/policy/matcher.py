@@ -43,6 +43,10 @@ from temporal_assets.policy.kernels import (
     find,
 )
 
+_COLUMNS: Final = 4
+_SITE, _HUB_HTTPS, _HUB_HTTP, _PREFIX = range(_COLUMNS)
+"""Columns of entries in `Beginnings`, in the order of its parameters."""
+
 BATCH_URLS: Final = 262_144
 """Number of URLs that `match_many` processes at once, some ten megabytes. In larger batches more
 URLs share a site, and with it what is in the processor's cache."""
@@ -113,7 +117,7 @@ class Policy:
         self._rules: Final = UrlRules(
             rules["scheme"], frozenset(rules["dropped_keys"]), frozenset(rules["kept_keys"])
         )
-        self._known, sites = _beginnings(document)
+        self._names, sites = _beginnings(document)
         self._static = extensions(rules["static_extensions"])
         trees = document["trees"]
         self._forest: Forest = plant(
@@ -173,7 +177,7 @@ class Policy:
         return canonical_url(url, self._rules)
 
     def _decide(self, urls: Texts) -> Found:
-        """Decide on URLs as they come: those in canonical form as they are, others after it."""
+        """Decide on URLs: those in canonical form as they stand, others by their canonical form."""
         starts, stops = urls.offsets[:-1], urls.offsets[1:]
         is_plain = plain_pages(urls.data, starts, stops, self._rules) > 0
         answer = self._find(urls.data, np.where(is_plain, starts, NONE), stops)
@@ -196,7 +200,7 @@ class Policy:
             data,
             starts,
             stops,
-            beginnings=self._known,
+            beginnings=self._names,
             static=self._static,
             tree_of_site=self._tree_of_site,
             forest=self._forest,
@@ -214,6 +218,7 @@ def _patterns_of_leaves(tree: SiteTree) -> list[int]:
     for node, above in enumerate(tree["parent"]):
         if above >= 0 and pattern_of_node[node] == NONE:
             pattern_of_node[node] = pattern_of_node[above]
+    # key < 0: a leaf. A URL that stops at an inner node belongs to no pattern.
     return [
         place if key < 0 else NONE for place, key in zip(pattern_of_node, tree["key"], strict=True)
     ]
@@ -227,27 +232,27 @@ def _beginnings(document: Document) -> tuple[Beginnings, dict[str, int]]:
     """Return the hash table of hosts, hubs and prefixes, and the index of every site."""
     rows: dict[str, list[int]] = {}
     for place, column, text in _named(document):
-        row = rows.setdefault(text, [NONE] * 4)
+        row = rows.setdefault(text, [NONE] * _COLUMNS)
         if row[column] == NONE:  # of two of one name the first decides, as in `exports.rules`
             row[column] = place
-    sites = {text: row[0] for text, row in rows.items() if row[0] != NONE}
-    columns = np.array(list(rows.values()), np.int32).reshape(-1, 4)
+    sites = {text: row[_SITE] for text, row in rows.items() if row[_SITE] != NONE}
+    columns = np.array(list(rows.values()), np.int32).reshape(-1, _COLUMNS)
     return beginnings(list(rows), *(np.ascontiguousarray(column) for column in columns.T)), sites
 
 
 def _named(document: Document) -> Iterator[tuple[int, int, str]]:
     """Yield (index, column of `Beginnings`, text) of every site, hub and prefix."""
     for place, site in enumerate(document["sites"]):
-        yield place, 0, site["site"]
+        yield place, _SITE, site["site"]
     keeps = document["urls"]["scheme"] == "keep"
     for place, hub in enumerate(document["hubs"]):
         scheme, _, text = hub["url"].partition("://")
         if scheme == "https" or not keeps:
-            yield place, 1, text
+            yield place, _HUB_HTTPS, text
         if scheme == "http" or not keeps:
-            yield place, 2, text
+            yield place, _HUB_HTTP, text
     for place, prefix in enumerate(document["prefixes"]):
-        yield place, 3, prefix["prefix"]
+        yield place, _PREFIX, prefix["prefix"]
 
 
 __all__ = ["REASONS", "Decision", "Decisions", "Policy"]

@@ -282,7 +282,7 @@ def test_a_tick_looks_at_so_many_runs_and_the_next_goes_on(
 
 def test_the_memory_does_not_grow(ticks: Ticks) -> None:
     ticks.tick()
-    place = alerts.Place(since=1000.0)
+    place = alerts.ChannelCursor(since=1000.0)
     for n in range(5000):
         place.note(f"run{n}", 1000.0 + n)
     assert len(place.known) == 600

@@ -2,10 +2,10 @@
 
 Here: pure functions of arrays. Not here: which features (`early`).
 
-Products are loops of ours: the library's divide rows among threads, so that the last digits tell
-how many cores a machine has, and what a row gets, which others are with it. For some thousand rows
-the threads also wait longer for each other than they work: of 20,000 rows, six models took 6.6 s
-of the processor on a busy machine, where one thread takes 0.1.
+Sums are computed by our own loops. BLAS splits rows among threads, so its last digits depend on the
+number of cores, and a row's result on which rows are with it. For some thousand rows the threads
+also wait longer for each other than they work: on 20,000 rows, six models took 6.6 s of the
+processor on a busy machine, where one thread takes 0.1 s.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ Floats = NDArray[np.float64]
 _RIDGE: Final = 3.0
 """Prior precision of a standardised coefficient: keeps separable pages from infinite odds, and few
 pages from saying much."""
+_INTERCEPT_RIDGE: Final = 1e-6
+"""Prior precision of the intercept: next to none, so that it is hardly shrunk."""
 _ROUNDS: Final = 50
+"""Most steps of Newton's method."""
+_LONGEST_STEP: Final = 4.0
+"""Most that a coefficient changes in a step."""
+_CONVERGED: Final = 1e-8
+"""Step of every coefficient below which the fit is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def fit_logistic(features: Floats, truth: NDArray[np.bool_]) -> Logistic:
     scale = np.where(spread > 1e-9, spread, 1.0)
     design = np.column_stack([np.ones(len(features)), (features - centre) / scale])
     penalty = np.full(design.shape[1], _RIDGE)
-    penalty[0] = 1e-6
+    penalty[0] = _INTERCEPT_RIDGE
     beta = np.zeros(design.shape[1])
     for _ in range(_ROUNDS):
         p = expit(row_products(design, beta))
@@ -105,7 +112,7 @@ def fit_logistic(features: Floats, truth: NDArray[np.bool_]) -> Logistic:
         hessian = _weighted_squares(design, weight) + np.diag(penalty)
         step = np.linalg.solve(hessian, _column_products(design, truth - p) - penalty * beta)
         # A full Newton step can overshoot where almost all pages are of one kind.
-        beta = beta + step * min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-12))
-        if np.abs(step).max() < 1e-8:
+        beta = beta + step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-12))
+        if np.abs(step).max() < _CONVERGED:
             break
     return Logistic(centre, scale, beta)

@@ -51,7 +51,7 @@ def _asset(
         plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Steps[Publications]:
-            part = yield from _make(installation, asset, day)
+            part = yield from _publish_day(installation, asset, day)
             if day in plotted:
                 part = replace(
                     part, metadata={**part.metadata, **_picture_and_rows(installation, asset, day)}
@@ -59,12 +59,13 @@ def _asset(
             return {asset: part}
 
         rows = partial(staleness.published_rows, installation.store)
+        # Small days are built together, but a plot reads its day once that is published: alone.
         yield from make_days(context, installation, [asset], make, rows=rows, alone=plotted)
 
     return derived
 
 
-def _make(installation: Installation, asset: str, day: dt.date) -> Steps[Publication]:
+def _publish_day(installation: Installation, asset: str, day: dt.date) -> Steps[Publication]:
     """Publish a day of an asset, unless its requests break an invariant."""
     refuse_blocked(installation, "requests", [day])
     result = yield from daily.derived_steps(installation.store, asset, day)

@@ -28,7 +28,7 @@ from temporal_assets.landing.inventory import Inventory
 from temporal_assets.landing.reading_options import READER_VERSION
 from temporal_assets.settings import Settings
 
-_SOURCES = ("log_files", "landed_days")
+_UPSTREAM_ASSETS = ("log_files", "landed_days")
 _SQL = ("repeated_segments", "distinct_segments", "behavioural_bots", "requests")
 
 
@@ -38,7 +38,7 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
     @dg.multi_asset(
         name="requests_and_rejects",
         specs=[
-            table_spec(table, settings, deps=_SOURCES, sql=_SQL, reader=READER_VERSION)
+            table_spec(table, settings, deps=_UPSTREAM_ASSETS, sql=_SQL, reader=READER_VERSION)
             for table in (contracts.REQUESTS, contracts.REJECTS)
         ],
         partitions_def=days,
@@ -51,15 +51,16 @@ def requests_assets(settings: Settings, days: dg.PartitionsDefinition[str]) -> d
         plotted = metadata.plotted(context.partition_keys)
 
         def make(installation: Installation, day: dt.date) -> Steps[Publications]:
-            return (yield from _make(installation, inventory, day, day in plotted))
+            return (yield from _publish_day(installation, inventory, day, day in plotted))
 
         rows, assets = partial(staleness.landed_rows, inventory), ("requests", "rejects")
+        # Small days are built together, but a plot reads its day once that is published: alone.
         yield from make_days(context, installation, assets, make, rows=rows, alone=plotted)
 
     return requests_and_rejects
 
 
-def _make(
+def _publish_day(
     installation: Installation, inventory: Inventory, day: dt.date, plot: bool
 ) -> Steps[Publications]:
     """Publish a day, and return both partitions with their metadata."""

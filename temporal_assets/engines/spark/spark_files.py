@@ -68,7 +68,7 @@ def read(session: Any, name: str, paths: Sequence[str]) -> Any:
         raise ValueError(f"no files for input {name}: publish an empty partition instead")
     schema = _footer(paths[0]).schema_arrow
     columns = ", ".join(f"`{field.name}` {_type_of(field)}" for field in schema)
-    return session.read.schema(columns).parquet(*(_pattern(path) for path in paths))
+    return session.read.schema(columns).parquet(*(_escaped_glob(path) for path in paths))
 
 
 def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, int]:
@@ -78,6 +78,7 @@ def read_in_order(session: Any, name: str, paths: Sequence[str]) -> tuple[Any, i
     rows = read(session, name, paths)
     counts = [_footer(path).metadata.num_rows for path in paths]
     starts = list(accumulate(counts, initial=0))
+    # Spark escapes paths as in URLs, but leaves `+`, which `url_decode` would take for a space.
     file = sf.regexp_replace(
         sf.url_decode(sf.regexp_replace(sf.col("_metadata.file_path"), r"\+", "%2B")),
         "^file:/+",
@@ -179,8 +180,8 @@ def _plain_path(path: str) -> str:
     return str(Path(path).absolute()) if "://" not in path else _with_scheme(path)
 
 
-def _pattern(path: str) -> str:
-    """Return what Hadoop finds this path by, and no other: it looks for what `[a]` or `*` match."""
+def _escaped_glob(path: str) -> str:
+    """Return a glob that matches this path alone: Hadoop takes `[a]` or `*` in paths as globs."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", _with_scheme(path))
 
 

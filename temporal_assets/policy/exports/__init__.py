@@ -45,9 +45,9 @@ TARGETS: Final[Mapping[str, Callable[[Document], dict[str, str]]]] = {
 }
 """Targets of `temporal-assets policy export`."""
 
-SOMETIMES: Final[Mapping[str, Sequence[str]]] = {
-    "nutch": nutch.SOMETIMES,
-    "sitemap": sitemap.SOMETIMES,
+OPTIONAL_FILES: Final[Mapping[str, Sequence[str]]] = {
+    "nutch": nutch.OPTIONAL_FILES,
+    "sitemap": sitemap.OPTIONAL_FILES,
 }
 """Names of files, as `Path.glob` takes them, that depend on the policy; they hold a mark."""
 
@@ -78,15 +78,16 @@ def export(document: Document, target: str, folder: Path) -> Exported:
             path = beside / name
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(path, content)
-        left = _left(target, beside, [beside / name for name in files])
-        for path in left:
+        outdated = _outdated(target, beside, [beside / name for name in files])
+        for path in outdated:
             path.unlink()
-    removed = tuple(folder / path.relative_to(beside) for path in left)
+    removed = tuple(folder / path.relative_to(beside) for path in outdated)
     return Exported(tuple(folder / name for name in files), removed)
 
 
-def _left(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:
-    names = (*SOMETIMES.get(target, ()), PROVISIONAL_FILE)
+def _outdated(target: str, folder: Path, written: Collection[Path]) -> tuple[Path, ...]:
+    """Return marked files of earlier exports that this policy does not ask for."""
+    names = (*OPTIONAL_FILES.get(target, ()), PROVISIONAL_FILE)
     existing = (path for name in names for path in folder.glob(name))
     return tuple(sorted(path for path in existing if path not in written and is_marked(path)))
 

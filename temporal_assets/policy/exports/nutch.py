@@ -20,7 +20,7 @@ _LONGEST: Final = 30 * DAY
 """Longest interval in seconds: Nutch's default. Pages of a site with hubs are not fetched less
 often, unless even its most frequent hub is."""
 
-SOMETIMES: Final = ("conf/prefix-urlfilter.txt",)
+OPTIONAL_FILES: Final = ("conf/prefix-urlfilter.txt",)
 
 
 def files(document: Document) -> dict[str, str]:

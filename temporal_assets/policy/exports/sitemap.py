@@ -15,7 +15,7 @@ from temporal_assets.policy.exports.rules import by_rank
 MAX_URLS: Final = 50_000
 """Largest number of URLs in one file (sitemaps.org)."""
 
-SOMETIMES: Final = ("sitemap.xml", "sitemap-*.xml")
+OPTIONAL_FILES: Final = ("sitemap.xml", "sitemap-*.xml")
 
 _DAY: Final = 86_400
 

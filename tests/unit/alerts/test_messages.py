@@ -221,7 +221,7 @@ def test_a_refusal_that_ends_early_is_a_refusal(web: WebServer, headers: dict[st
 def test_a_refusal_that_stalls_is_a_refusal(
     web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("temporal_assets.alerts.delivery._SECONDS", 0.3)
+    monkeypatch.setattr("temporal_assets.alerts.delivery._TIMEOUT_SECONDS", 0.3)
     web.answers, web.headers, web.stalls = [(503, "")], {"Content-Length": "9"}, 1.0
     with pytest.raises(Undelivered, match=r"answered 503 Service Unavailable$"):
         Webhook(web.url).deliver(messages.of_test())
