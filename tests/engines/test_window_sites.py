@@ -32,7 +32,7 @@ from temporal_assets.windows.lists.scored import scoring_of
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
 from temporal_assets.windows.lists.site_scores import SITE_SCORES
 from temporal_assets.windows.report.evaluation_report import EVALUATION_REPORT
-from temporal_assets.windows.report.report_rows import Reader
+from temporal_assets.windows.report.report_rows import ReportRows
 from tests.sites import ASSETS, FIRST, Labelled
 
 A = "https://a.example"
@@ -154,7 +154,7 @@ def test_pages_too_young_to_be_news_do_not_split_a_folder(engine: Engine, tmp_pa
     (prefix,) = here.rows("news_prefixes", 7)
     assert (prefix["prefix"], prefix["pages"], prefix["score"]) == ("a.example/news/", 8, 1.0)
     # Yet they are under it, and not with the rest of the site.
-    (folders,) = Reader(here.job(EVALUATION_REPORT, 7, tmp_path)).folders()
+    (folders,) = ReportRows(here.job(EVALUATION_REPORT, 7, tmp_path)).folders()
     assert folders == {
         "site": "a.example",
         "pages": 32,
@@ -266,14 +266,14 @@ def test_the_report_names_the_thresholds_in_use(engine: Engine, tmp_path: Path) 
     here = Labelled(engine, tmp_path)
     here.write_days(PAGES)
     here.write_labels(7, {}, set(), set())
-    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    reader = ReportRows(here.job(EVALUATION_REPORT, 7, tmp_path))
     assert reader.cuts() == {"q": "0.7", "m": "3", "p": "1.91"}
     used = {url: {"q": 0.55, "m": 2, "p": 1.5} for url in PAGES}
     here.write_labels(7, PAGES, set(NEWS), set(NEWS), thresholds=used)
-    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    reader = ReportRows(here.job(EVALUATION_REPORT, 7, tmp_path))
     assert reader.cuts() == {"q": "0.55", "m": "2", "p": "1.5"}
     here.write_labels(7, PAGES, set(NEWS), set(NEWS), thresholds=dict.fromkeys(CARE, used[f"{A}/"]))
-    reader = Reader(here.job(EVALUATION_REPORT, 7, tmp_path))
+    reader = ReportRows(here.job(EVALUATION_REPORT, 7, tmp_path))
     assert reader.cuts() == {"q": "0.55 to 0.7", "m": "2 to 3", "p": "1.5 to 1.91"}
 
 

@@ -74,7 +74,7 @@ from temporal_assets.windows.patterns.url_patterns import URL_PATTERNS
 from temporal_assets.windows.policy.crawl_policy import CRAWL_POLICY
 from temporal_assets.windows.report.front_rows import front_of
 from temporal_assets.windows.report.report_quality import mirrored_pages, quality_of_patterns
-from temporal_assets.windows.report.report_rows import MANY, Reader, Row
+from temporal_assets.windows.report.report_rows import MANY, ReportRows, Row
 from temporal_assets.windows.results.sources import SOURCES
 from temporal_assets.windows.traffic.page_traffic import PAGE_TRAFFIC, TRAFFIC_SQL
 
@@ -121,7 +121,7 @@ _PATTERNS: Final = "SELECT * FROM pattern_ranks WHERE is_public ORDER BY visits 
 
 def compose(job: Job) -> Report:
     """Return the report of a day."""
-    reader = Reader(job)
+    reader = ReportRows(job)
     crawled = reader.table("crawl_simulation")
     timely = reader.table("timely_simulation")
     missing = None if crawled and timely else too_large(job)
@@ -146,7 +146,7 @@ def read_report(store: Store, day: dt.date) -> Report:
     return Report(day, data["title"], tuple(map(tuple, data["facts"])), sections)
 
 
-def _lists(job: Job, reader: Reader) -> Iterator[Section]:
+def _lists(job: Job, reader: ReportRows) -> Iterator[Section]:
     rows, hubs = reader.table("seed_evaluation"), reader.table("hub_evaluation")
     yield lists.site_list(rows)
     yield lists.prefix_list(rows, hubs)
@@ -156,7 +156,7 @@ def _lists(job: Job, reader: Reader) -> Iterator[Section]:
     yield seeds_reached(hubs)
 
 
-def _pages(job: Job, reader: Reader) -> Iterator[Section]:
+def _pages(job: Job, reader: ReportRows) -> Iterator[Section]:
     """Yield the sections about single pages: curves, labels, early labels."""
     yield pages.curves(reader.examples())
     yield pages.first_day_interest(*reader.interest())
@@ -175,7 +175,7 @@ def _pages(job: Job, reader: Reader) -> Iterator[Section]:
     yield trust.early(scores, job.sources.tables["early_labels"].rows)
 
 
-def _found(job: Job, reader: Reader) -> Iterator[Section]:
+def _found(job: Job, reader: ReportRows) -> Iterator[Section]:
     """Yield the sections about what was learned: sites, changes, hubs, prefixes."""
     scored = job.sources.tables["site_scores"].rows
     yield found.sites(reader.rows(_SITES, "site_scores"), scored)
@@ -190,7 +190,7 @@ def _found(job: Job, reader: Reader) -> Iterator[Section]:
 
 
 def _patterns(
-    job: Job, reader: Reader, crawled: list[Row], missing: Missing | None
+    job: Job, reader: ReportRows, crawled: list[Row], missing: Missing | None
 ) -> Iterator[Section]:
     """Yield the sections about URL patterns, and crawls ordered by them."""
     mirror = stored_mirror(job.settings)
@@ -213,7 +213,7 @@ def _number(text: str) -> float | None:
     return None if " " in text else float(text)
 
 
-def _facts(job: Job, reader: Reader) -> Iterator[tuple[str, str]]:
+def _facts(job: Job, reader: ReportRows) -> Iterator[tuple[str, str]]:
     """Yield the rows that describe the data: days, requests, pages, and what was rejected."""
     settings, labels, cuts = job.settings, job.settings.labels, reader.cuts()
     (totals,) = reader.rows(_TOTALS, "page_totals")

@@ -15,7 +15,7 @@ from temporal_assets.reports.sections.front_facts import Front
 from temporal_assets.reports.sections.wording import every
 from temporal_assets.windows.frame.asset import Job, learned_days
 from temporal_assets.windows.lists.site_changes import compared_day
-from temporal_assets.windows.report.report_rows import Reader, Row
+from temporal_assets.windows.report.report_rows import ReportRows, Row
 
 _UNOBSERVED: Final = 7
 """Days at the beginning of a window in which every old page seems to be born (`page_flow`)."""
@@ -100,7 +100,7 @@ _CHANGES: Final = (
 )
 
 
-def front_of(job: Job, reader: Reader) -> Front:
+def front_of(job: Job, reader: ReportRows) -> Front:
     """Read the facts of the front page."""
     expected = job.settings.window.days
     judgements = _judgements(job)
@@ -136,7 +136,7 @@ def front_of(job: Job, reader: Reader) -> Front:
     )
 
 
-def _births(job: Job, reader: Reader) -> list[Row]:
+def _births(job: Job, reader: ReportRows) -> list[Row]:
     """Return births of the observed days but the first `_UNOBSERVED`, when old pages seem new."""
     births_of_day = {row["day"]: row for row in reader.rows(_BIRTHS, "page_totals", "page_labels")}
     present = job.present("page_views")
@@ -149,7 +149,7 @@ def _births(job: Job, reader: Reader) -> list[Row]:
     ]
 
 
-def _budget(reader: Reader) -> Iterator[Row]:
+def _budget(reader: ReportRows) -> Iterator[Row]:
     for row in reader.rows(_VISITS, "crawl_policy"):
         yield {"what": f"{_GROUPS[row['tier']]} ({row['hubs']:,})", "fetches": row["fetches"]}
     for row in reader.rows(_ARRIVALS, "crawl_policy", "pattern_ranks"):
@@ -157,7 +157,7 @@ def _budget(reader: Reader) -> Iterator[Row]:
         yield {"what": what, "fetches": row["fetches"] or 0.0}
 
 
-def _watched(reader: Reader) -> Iterator[Row]:
+def _watched(reader: ReportRows) -> Iterator[Row]:
     """Yield the first hubs, prefixes and sites with the reason to watch each."""
     for row in reader.rows(_INTERVALS, "crawl_policy", "hub_seeds"):
         name, interval = row["name"].partition("//")[2], every(row["interval_seconds"])
@@ -175,7 +175,7 @@ def _share(pages: int, labelled: int, what: str) -> str:
     return f"{pages:,} of {labelled:,} {what}" if labelled else "by others like it"
 
 
-def _sizes(reader: Reader) -> dict[str, int]:
+def _sizes(reader: ReportRows) -> dict[str, int]:
     """Return the numbers of opened and of labelled pages, named as the fields of `Front`."""
     (row,) = reader.rows(_SIZES, "page_totals", "page_labels")
     return {name: int(row[name]) for name in ("opened", "labelled")}

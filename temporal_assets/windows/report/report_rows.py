@@ -151,8 +151,8 @@ _CALIBRATED: Final = (
 their names."""
 
 
-class Reader:
-    """Reader of all rows of one report."""
+class ReportRows:
+    """All rows of one report, read when they are asked for."""
 
     def __init__(self, job: Job) -> None:
         self._job = job

@@ -18,7 +18,7 @@ from temporal_assets.contracts.table import Table
 from temporal_assets.engines.duckdb import DuckDBEngine
 from temporal_assets.reports.sections import prefixes
 from temporal_assets.settings import load_settings
-from temporal_assets.windows.report.report_rows import Reader
+from temporal_assets.windows.report.report_rows import ReportRows
 from tests.tables import write_table
 from tests.traffic import numbered_traffic
 
@@ -50,8 +50,8 @@ def tables(tmp_path: Path) -> Iterator[Tables]:
     made.engine.close()
 
 
-def reader(tables: Tables) -> Reader:
-    return Reader(SimpleNamespace(**vars(tables), files=tables.files))  # type: ignore[arg-type]
+def reader(tables: Tables) -> ReportRows:
+    return ReportRows(SimpleNamespace(**vars(tables), files=tables.files))  # type: ignore[arg-type]
 
 
 def root(k: int, clients: int = 9) -> Row:
@@ -136,7 +136,7 @@ def test_typical_pages_are_of_sites_that_stand_for_their_kind(tables: Tables) ->
     job = SimpleNamespace(
         **vars(tables), files=tables.files, sources=SimpleNamespace(tables=missing)
     )
-    found = {kind: url for kind, (url, _) in Reader(job).typical().items()}  # type: ignore[arg-type]
+    found = {kind: url for kind, (url, _) in ReportRows(job).typical().items()}  # type: ignore[arg-type]
     # Of its quarter with the most views, the one of median concentration.
     assert found[True] == "https://news.example/news/009"
     assert found[False].startswith("https://wiki.example/")
