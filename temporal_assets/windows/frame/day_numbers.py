@@ -1,5 +1,9 @@
 """Transits of a day as pairs of integers, and the pages of a window that these integers stand for.
 
+A *number* is the row of a URL among the URLs of its day; a *page* is a row in the `page_totals` of
+the window. If pages 0, 2 and 5 were opened on a day, they have the numbers 0, 1 and 2 on that day,
+and the first URL that was only a referrer has the number 3.
+
 A day of `transits` stores its URLs once, numbered; URLs that somebody opened come first, in the
 order of `page_views`. For each page of a window, `page_totals` has the days on which it was seen,
 so that the number of a URL on a day is matched with its page by counting, and no URL is compared or
@@ -42,7 +46,7 @@ VISITS: Final = ("target", "referrer", "client")
 
 
 class OtherPages(ValueError):
-    """Error: a day has another number of pages than the window expects."""
+    """Error: a day has more or fewer pages than the window expects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,10 @@ def visits_of(rows: pa.Table) -> Visits:
 def of_days(
     job: Job, days: Sequence[Manifest], seen: Int64s, make: Callable[[DayNumbers, Int32s], Result]
 ) -> Iterator[Result]:
-    """Yield what `make` returns for the numbers of each day and its pages."""
+    """Yield what `make` returns for the numbers of each day and its pages.
+
+    `seen` has the days on which each page was seen, as bits: bit 0 is the window's first day.
+    """
 
     def some(part: Sequence[Manifest]) -> list[Result]:
         pages = pages_by_day(seen, [(manifest.day - job.first).days for manifest in part])

@@ -88,7 +88,7 @@ def shared_transits(
     text, page = map(np.concatenate, zip(*are_pages, strict=True))
     by_text = TextPages(text, page.astype(np.int32))
     last = last_shared(job, earlier)
-    days = [day_texts for day_texts in job.window("transits").manifests if day_texts.day <= last]
+    days = [manifest for manifest in job.window("transits").manifests if manifest.day <= last]
     look = partial(_of_day, is_new=both.is_new, known_visits=known_visits, by_text=by_text)
     return list(of_days(job, days, both.seen, look))
 
