@@ -45,7 +45,7 @@ VISITS: Final = ("target", "referrer", "client")
 """Columns of `visits_of`."""
 
 
-class OtherPages(ValueError):
+class PageCountMismatch(ValueError):
     """Error: a day has more or fewer pages than the window expects."""
 
 
@@ -78,21 +78,21 @@ class DayNumbers:
     def of(cls, files: DayFiles, pages: Int32s) -> DayNumbers:
         """Return the numbers of a day whose opened URLs are these pages of the window.
 
-        Raises `OtherPages` where the day has another number of opened URLs.
+        Raises `PageCountMismatch` where the day has another number of opened URLs.
         """
         urls, opened = ParquetRows(files.urls), len(pages)
         if opened > len(urls):
-            raise OtherPages
+            raise PageCountMismatch
         # From the last opened URL on: where it and the next are as they must be, so are all others.
         before = min(opened, 1)
         (rows,) = urls.in_ranges([(opened - before, len(urls))], ("is_opened", "url"))
         is_opened = rows["is_opened"].to_numpy()
         if not is_opened[:before].all() or is_opened[before:].any():
-            raise OtherPages
+            raise PageCountMismatch
         strangers = text_numbers(from_arrow(rows["url"].slice(before)))
         return cls(ParquetRows(files.rows), opened, strangers)
 
-    def sources(self, pages: Int32s, strangers: Int32s) -> Int64s:
+    def referrer_pages(self, pages: Int32s, strangers: Int32s) -> Int64s:
         """Return the page of each URL as a referrer; the last entry stands for no referrer.
 
         URLs that are no page of the window have negative numbers, made from the hash of their text.
@@ -100,7 +100,7 @@ class DayNumbers:
         others = np.where(strangers < 0, -self.strangers, strangers)
         return np.concatenate((pages, others, [NOWHERE]), dtype=np.int64)
 
-    def links(self) -> tuple[Int32s, Int32s]:
+    def targets_and_referrers(self) -> tuple[Int32s, Int32s]:
         """Return the opened URL and the referrer of each row; the referrer -1 stands for none."""
         rows = self.rows.columns(VISITS[:2])
         return rows["target"].to_numpy(), rows["referrer"].fill_null(-1).to_numpy()
@@ -116,7 +116,7 @@ def visits_of(rows: pa.Table) -> Visits:
     return Visits(target.to_numpy(), referrer.fill_null(-1).to_numpy(), client.to_numpy())
 
 
-def of_days(
+def map_days(
     job: Job, days: Sequence[Manifest], seen: Int64s, make: Callable[[DayNumbers, Int32s], Result]
 ) -> Iterator[Result]:
     """Yield what `make` returns for the numbers of each day and its pages.

@@ -26,7 +26,12 @@ from temporal_assets.core.traffic.moved_visits import TextPages
 from temporal_assets.engines.arrow_texts import from_arrow
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.day_numbers import DayNumbers, OtherPages, are_numbered, of_days
+from temporal_assets.windows.frame.day_numbers import (
+    DayNumbers,
+    PageCountMismatch,
+    are_numbered,
+    map_days,
+)
 from temporal_assets.windows.frame.incremental import days_seen
 
 _DAY_BITS: Final = 6
@@ -94,9 +99,9 @@ def wanted_links(job: Job, number: Int32s, wanted: int, most: int) -> NumberedLi
     of_window = [(manifest.day - job.first).days for manifest in days]
     make = partial(_of_day, number=number, bits=bits)
     try:
-        each = of_days(job, days, days_seen(pages), make)
+        each = map_days(job, days, days_seen(pages), make)
         day_links = _gathered(map(_on_day, each, of_window), most)
-    except OtherPages:
+    except PageCountMismatch:
         return None
     return _links(pages, day_links, bits, most)
 
@@ -104,7 +109,7 @@ def wanted_links(job: Job, number: Int32s, wanted: int, most: int) -> NumberedLi
 def _of_day(numbers: DayNumbers, pages: Int32s, number: Int32s, bits: int) -> _DayLinks:
     """Return the links of one day; the caller adds the day to them."""
     wanted = np.pad(number[pages], (0, len(numbers.strangers)), constant_values=-1)
-    source, target = links_to(*numbers.links(), wanted)
+    source, target = links_to(*numbers.targets_and_referrers(), wanted)
     is_page = source < numbers.opened
     to = target.astype(np.int64) << _DAY_BITS
     from_pages = pages[source[is_page]].astype(np.int64) << bits | to[is_page]

@@ -23,7 +23,7 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.day_numbers import OtherPages, are_numbered
+from temporal_assets.windows.frame.day_numbers import PageCountMismatch, are_numbered
 from temporal_assets.windows.frame.incremental import Earlier, totals_before
 from temporal_assets.windows.frame.page_rows import KnownLabels, first_rows
 from temporal_assets.windows.traffic.moved_days import (
@@ -71,7 +71,7 @@ def changed_transits(
         return None
     try:
         return _changes(job, earlier, then, least_clients, at_once)
-    except OtherPages:
+    except PageCountMismatch:
         return None
 
 

@@ -30,7 +30,7 @@ from temporal_assets.engines.batches import in_order
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.storage.manifest import Manifest
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.day_numbers import DayFiles, DayNumbers, OtherPages
+from temporal_assets.windows.frame.day_numbers import DayFiles, DayNumbers, PageCountMismatch
 from temporal_assets.windows.frame.incremental import Earlier, days_seen
 from temporal_assets.windows.frame.page_rows import PAGE, SITES, KnownLabels, keys, keys_of
 
@@ -64,7 +64,7 @@ class WindowPair:
     def read(cls, job: Job, earlier: Earlier, then: Manifest) -> WindowPair:
         """Read both windows; `then` is `page_totals` of the earlier one.
 
-        Raises `OtherPages` where the tables do not have the same pages.
+        Raises `PageCountMismatch` where the tables do not have the same pages.
         """
         totals, before = (
             ParquetRows(files, SITES) for files in (job.files("page_totals"), earlier.files)
@@ -76,7 +76,7 @@ class WindowPair:
         is_new = (seen & shared) == 0
         both = in_step((seen_before >> earlier.moved) != 0, ~is_new)
         if both is None or len(seen_before) != len(before):
-            raise OtherPages
+            raise PageCountMismatch
         return cls(earlier.moved, totals, before, seen, seen_before, is_new, both[1], both[0])
 
 

@@ -18,7 +18,7 @@ from temporal_assets.engines.base import Engine, Inputs
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.settings import VIEWS_PER_CLIENT
 from temporal_assets.windows.frame.asset import Job, WindowAsset
-from temporal_assets.windows.frame.day_numbers import DayFiles, OtherPages, are_numbered
+from temporal_assets.windows.frame.day_numbers import DayFiles, PageCountMismatch, are_numbered
 from temporal_assets.windows.frame.incremental import find_earlier
 from temporal_assets.windows.frame.page_rows import ranges
 from temporal_assets.windows.labels.page_labels import PAGE_LABELS
@@ -83,7 +83,7 @@ def write_traffic(
     if engine.spread is None and first is not None:
         try:
             return write_counted(engine, days, first, tables, parameters, out, at_once)
-        except OtherPages:
+        except PageCountMismatch:
             pass  # of other requests: statements compare URLs
     return by_statements(engine, days, tables, parameters, out, at_once)
 

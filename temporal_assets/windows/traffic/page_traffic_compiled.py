@@ -75,7 +75,7 @@ def write_counted(
 ) -> list[Path]:
     """Return files of `page_traffic`; see `page_traffic.write_traffic`.
 
-    Raises `OtherPages` where days and `page_totals` were made from different pages.
+    Raises `PageCountMismatch` where days and `page_totals` were made from different pages.
     """
     pages = ParquetRows(tables["page_totals"], SITES)
     labels = KnownLabels(tables["page_labels"])
@@ -139,7 +139,7 @@ def _numbered(
         _Day(
             numbers.rows,
             page,
-            numbers.sources(page, page_of_text[by_text.find(numbers.strangers)]),
+            numbers.referrer_pages(page, page_of_text[by_text.find(numbers.strangers)]),
         )
         for numbers, page in zip(day_numbers, opened, strict=True)
     ]

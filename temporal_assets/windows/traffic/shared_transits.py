@@ -18,7 +18,7 @@ from temporal_assets.core.numerics.arrays import Flags, Int32s, Int64s
 from temporal_assets.core.traffic.moved_visits import TextPages, VisitFilter, chosen, visit_filter
 from temporal_assets.engines.parquet_rows import ParquetRows
 from temporal_assets.windows.frame.asset import Job
-from temporal_assets.windows.frame.day_numbers import DayNumbers, of_days
+from temporal_assets.windows.frame.day_numbers import DayNumbers, map_days
 from temporal_assets.windows.frame.incremental import Earlier
 from temporal_assets.windows.traffic.moved_days import EARLIER, MovedDay, PagesOfTexts, WindowPair
 from temporal_assets.windows.traffic.page_traffic_changes import last_shared
@@ -90,7 +90,7 @@ def shared_transits(
     last = last_shared(job, earlier)
     days = [manifest for manifest in job.window("transits").manifests if manifest.day <= last]
     look = partial(_of_day, is_new=both.is_new, known_visits=known_visits, by_text=by_text)
-    return list(of_days(job, days, both.seen, look))
+    return list(map_days(job, days, both.seen, look))
 
 
 def _of_day(
@@ -102,5 +102,5 @@ def _of_day(
     traced[len(pages) :] = (strangers >= 0) & is_new[strangers]
     visits = numbers.visits()
     rows = chosen(visits, page, traced, known_visits)
-    source = numbers.sources(pages, strangers)[visits.referrer[rows]]
+    source = numbers.referrer_pages(pages, strangers)[visits.referrer[rows]]
     return SharedTransits(page[visits.target[rows]], visits.client[rows], source)
