@@ -37,6 +37,8 @@ class Category(IntEnum):
 METHODS: Final = (b"GET", b"POST", b"HEAD", b"OPTIONS", b"PROPFIND")
 STATUSES: Final = (b"200", b"304", b"206", b"404", b"301", b"403", b"500")
 OK: Final = 0
+NOT_MODIFIED: Final = 1
+PARTIAL: Final = 2
 
 NO_REFERRER: Final = 0
 SEARCHES: Final = (

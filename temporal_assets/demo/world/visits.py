@@ -2,7 +2,7 @@
 
 What belongs here: sessions, arrivals by search, by address, by links from hubs and related pages,
 and reloads. What does not: robots, resources, errors (`noise`); how many views a page has
-(`interest`).
+(`interest`). Up to `respelled`, `row` is a page's row in `PageTable`, hubs first.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from temporal_assets.demo.world.people import agents_of
 from temporal_assets.demo.world.requests import (
     DAY_MS,
     NO_REFERRER,
+    NOT_MODIFIED,
+    OK,
+    PARTIAL,
     SEARCHES,
     Requests,
     join_requests,
@@ -39,19 +42,25 @@ _LOYALTY: Final = 1.3
 """Exponent above 1: the lower a reader's number within the audience, the oftener he returns."""
 
 _NEW_BY_HUB: Final = 0.45
+"""Share of arrivals by hubs at a page just born, beside `_OLD_BY_HUB`; newer pages push it down."""
 _DAYS_ON_FRONT: Final = 0.26
+"""Mean days of a link on a front page: of its links 61 % are there three hours later, 37 % after
+six, 12 % after twelve and 3 % after a day (`bbc_demand`)."""
 _DAYS_ON_INDEX: Final = 1.0
-"""A new page is found on the hubs that list it, less and less as newer ones push it down: of the
-links of a front page 61 % are there three hours later, 37 % after six, 12 % after twelve and 3 %
-after a day (`bbc_demand`). Links are assumed to stay on an index four times as long."""
+"""Mean days of a link on an index, assumed to be four times as long."""
 _GONE: Final = 30.0
 """Age in days from which on nothing is left of either."""
 _OLD_BY_HUB: Final = 0.08
+"""Share of arrivals by hubs at a page of any age."""
 _BY_NEIGHBOUR: Final = 0.09
+"""Share of arrivals by a link of a neighbour within the section (`RELATED`)."""
 _BY_POPULAR: Final = 0.14
+"""Share of arrivals by a link of a page that somebody else opens on the day."""
 _BY_SEARCH: Final = 0.24
+"""Share of arrivals from a search engine."""
 _BY_OTHER_SITE: Final = 0.04
-"""Shares of arrivals by kind; the rest types the address or uses a bookmark."""
+"""Share of arrivals from another site; who comes in no such way types the address or uses a
+bookmark."""
 
 _NEW: Final = 2.0
 """Age in days up to which a page is new to those who follow links."""
@@ -71,13 +80,13 @@ _RELOADS: Final = 0.07
 _SELF_REFERRED: Final = 0.20
 """Share of the reloads that name the page itself as referrer."""
 
-_NOT_MODIFIED: Final = 0.06
-_PARTIAL: Final = 0.005
+_NOT_MODIFIED_SHARE: Final = 0.06
+_PARTIAL_SHARE: Final = 0.005
 _DECORATED: Final = 0.04
 _OTHER_SPELLING: Final = 0.03
 
-DECORATIONS: Final = 9
-"""Number of kinds of tracking and session keys (`formats`)."""
+DECORATION_CODES: Final = 9
+"""Number of codes of tracking and session keys, 0 for none (`formats`)."""
 
 _HOURLY: Final = np.array(
     [21, 12, 6, 5, 5, 9, 21, 37, 54, 49, 54, 62, 65, 71, 68, 65, 67, 63, 53, 53, 49, 42, 40, 30],
@@ -161,20 +170,25 @@ def _while_young(
     time: NDArray[np.int32],
     day: int,
 ) -> NDArray[np.int32]:
-    """Return times of views of pages of today and yesterday, by their interest curves.
+    """Return times in which views of pages born today or yesterday follow their interest curves.
 
     Interest in news halves within hours, so that the rhythm of readers alone would spread it too
-    evenly; and nobody opens a page before it exists. Ages are of a clock that goes as fast as
-    readers come: a page born at night waits for the morning.
+    evenly. `time` is changed in place:
+
+    1. Births go from clock time to reader time, which passes as fast as readers come: a page born
+       at night waits for the morning.
+    2. The age of each view is drawn from the page's lognormal curve, truncated to this day.
+    3. Ages go back to milliseconds of the day, not before the page exists.
     """
     young = np.flatnonzero(pages.birth[row] > day - 1)
     page = row[young]
     birth, mu, sigma = (column[page] for column in (pages.birth, pages.mu, pages.sigma))
-    born = np.floor(birth) + np.interp(birth % 1, _HOURS, _CLOCK)
-    before = accumulated(day - born, mu, sigma)
-    share = before + rng.random(len(page)) * (accumulated(day + 1 - born, mu, sigma) - before)
-    age = np.exp(mu + sigma * ndtri(share))
-    at = np.interp(born + age - day, _CLOCK, _HOURS) * DAY_MS
+    birth_by_readers = np.floor(birth) + np.interp(birth % 1, _HOURS, _CLOCK)
+    share_before_day = accumulated(day - birth_by_readers, mu, sigma)
+    share_after_day = accumulated(day + 1 - birth_by_readers, mu, sigma)
+    quantile = share_before_day + rng.random(len(page)) * (share_after_day - share_before_day)
+    age = np.exp(mu + sigma * ndtri(quantile))
+    at = np.interp(birth_by_readers + age - day, _CLOCK, _HOURS) * DAY_MS
     exists = np.clip((birth - day) * DAY_MS, 0, DAY_MS - 1)
     time[young] = np.clip(at, exists, DAY_MS - 1).astype(np.int32)
     return time
@@ -305,9 +319,10 @@ def _finish(rng: np.random.Generator, readers: Requests) -> Requests:
     """Return requests with agents, statuses and tracking keys."""
     count = len(readers)
     draw = rng.random(count, np.float32)
-    status = np.select((draw < _NOT_MODIFIED, draw < _NOT_MODIFIED + _PARTIAL), (1, 2), 0)
+    conditions = (draw < _NOT_MODIFIED_SHARE, draw < _NOT_MODIFIED_SHARE + _PARTIAL_SHARE)
+    status = np.select(conditions, (NOT_MODIFIED, PARTIAL), OK)
     draw = rng.random(count, np.float32)
-    tracked = rng.integers(1, DECORATIONS, count, np.int8)
+    tracked = rng.integers(1, DECORATION_CODES, count, np.int8)
     return make_requests(
         count,
         time=np.minimum(readers.time, DAY_MS - 1),
