@@ -105,9 +105,9 @@ def run(
 
 
 def _built(settings: Settings, days: Sequence[dt.date]) -> Outcome:
-    """Build the days, the windows that lists are learned from, and the latest window.
+    """Build the days, then earlier windows to learn lists from, and then the latest window.
 
-    In this order, so that the report judges the lists out of time.
+    The report of the latest window judges those earlier lists, that is, out of time.
     """
     from temporal_assets.cli.evaluate.lists import make_earlier
     from temporal_assets.days.asset_names import DAILY_ASSETS

@@ -1,4 +1,7 @@
-"""`prefix_trees`: each folder and program of a site with counts of the pages below it (NP 5.2)."""
+"""`prefix_trees`: each folder and program of a site with counts of the pages below it.
+
+These are the prefix trees of section 5.2 of the paper NP.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,12 @@ _SECTION_CLIENTS: Final = passing("section_clients", "prefix VARCHAR, clients BI
 
 
 def _make(job: Job) -> Sequence[Path]:
-    """Count pages by folder, then clients where few know it, then shares of the flow."""
+    """Write the table in three steps.
+
+    1. Sum the pages below each folder and program.
+    2. Count the clients of those that may have few.
+    3. Add each one's share of the flow.
+    """
     tables = {name: job.files(name) for name in ("page_labels", "page_histories", "page_flow")}
     days = job.settings.window.days
     parameters = {
