@@ -26,7 +26,7 @@ from temporal_assets.settings import load_settings
 from temporal_assets.windows.evaluation.seed_evaluation import SEED_EVALUATION
 from temporal_assets.windows.evaluation.trials import trials
 from temporal_assets.windows.evaluation.tuning import tune
-from temporal_assets.windows.lists import scored, sections
+from temporal_assets.windows.lists import prefix_trees, scored, sections
 from temporal_assets.windows.lists.news_prefixes import NEWS_PREFIXES, rule_of
 from temporal_assets.windows.lists.scored import scoring_of
 from temporal_assets.windows.lists.site_changes import SITE_CHANGES
@@ -327,6 +327,7 @@ def test_a_site_comes_and_goes(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sections, "QUIET_DAYS", 2)
+    monkeypatch.setattr(prefix_trees, "QUIET_DAYS", 2)
     monkeypatch.setattr(scored, "FEWEST_PAGES", 1)
     here = Labelled(engine, tmp_path, days=8)
     steady = {f"https://news.example/{n}": [9] * 12 for n in range(3)}
@@ -380,6 +381,7 @@ def test_usual_views_are_those_of_the_days_that_are_there_since_the_first(
 ) -> None:
     """A site, its only section and its prefix go quiet together."""
     monkeypatch.setattr(sections, "QUIET_DAYS", 2)
+    monkeypatch.setattr(prefix_trees, "QUIET_DAYS", 2)
     monkeypatch.setattr(sections, "QUIET_SHARE", 0.5)
     monkeypatch.setattr(scored, "FEWEST_PAGES", 1)
     here = Labelled(engine, tmp_path)
