@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import random
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
@@ -13,17 +14,19 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from temporal_assets.logs.read import bzip2_blocks, fingerprint, packed, splits
 from temporal_assets.logs.read.bzip2_blocks import DoubtError
 from temporal_assets.logs.read.splits import Edges, Range
-from temporal_assets.logs.read.streams import open_stream
+from temporal_assets.logs.read.streams import open_stream, refusal
 from temporal_assets.settings import Reading
 from tests.packing import PACKERS, bgzf_member, zstd_frames
 
 KINDS = {"pzstd": "zstd"}
+MAGIC = (b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18", b"\x1f\x8b\x08\x04")
+"""Bytes with which frames and members begin."""
 
 LONG = random.Random(1).randbytes(150_000).hex().encode()
 """Text of three blocks of bzip2."""
@@ -63,6 +66,8 @@ def divided(draw: Any, kind: str) -> tuple[bytes, bytes, list[int]]:
 @given(given_data=st.data(), read_bytes=st.sampled_from([17, 5000, 1 << 20]))
 def test_ranges_are_the_log(kind: str, given_data: st.DataObject, read_bytes: int) -> None:
     text, data, cuts = given_data.draw(divided(kind))
+    # A frame that holds the beginning of another is a doubt, and read by one task.
+    assume(not any(magic in text for magic in MAGIC))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packed, "READ", read_bytes)
         texts, edges = read(data, KINDS.get(kind, kind), cuts)
@@ -110,8 +115,11 @@ def test_what_one_reading_complains_of_is_a_doubt(
         patch.setattr(Reading, "max_line_bytes", 1 << 20)
         with open_stream(path, Reading()) as stream:
             whole = b"".join(block.data.tobytes() for block in stream)
-        assert stream.problem is None or kind == "plain"
-        assert kind == "plain" or whole == b"".join(texts).lstrip(b"\xef\xbb\xbf")
+    text = b"".join(texts)
+    if kind == "plain" or refusal(text[:512]) or text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return  # which the stream of the first range says, whatever the others have
+    assert stream.problem is None
+    assert whole == text.removeprefix(BOM_UTF8)
 
 
 @pytest.mark.parametrize("kind", PACKERS)
