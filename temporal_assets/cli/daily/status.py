@@ -6,7 +6,7 @@ damaged is named and keeps nothing else from being said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -71,7 +71,7 @@ def run(
     if windows:
         late |= {asset: [windows.day] for asset in windows.assets}
     assets = {
-        table.name: _asset(store, table.name, late.get(table.name, []))
+        table.name: _asset(store, table.name, late.get(table.name, []), _awaited(late, table.name))
         for table in contracts.TABLES
     }
     logs = _logs(inventory, settings)
@@ -198,7 +198,12 @@ def _write_data_docs(settings: Settings, folder: Path) -> None:
     console.say(f"The data docs of {days[-1]}: {console.place(page)}")
 
 
-def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
+def _awaited(late: Mapping[str, list[dt.date]], name: str) -> list[dt.date]:
+    """Return the days on which an asset should be built; `rejects` are built with `requests`."""
+    return late.get("requests" if name == "rejects" else name, [])
+
+
+def _asset(store: Store, name: str, late: list[dt.date], awaited: list[dt.date]) -> dict[str, Any]:
     """Return the state of an asset: its days, rows and bytes, and days missing or stale."""
     days = store.days(name)
     manifests = [manifest for day in days if (manifest := store.manifest(name, day))]
@@ -209,7 +214,7 @@ def _asset(store: Store, name: str, late: list[dt.date]) -> dict[str, Any]:
         "last": days[-1] if days else None,
         "rows": sum(manifest.rows for manifest in manifests),
         "bytes": sum(manifest.size for manifest in manifests),
-        "missing": [day for day in late if day not in published],
+        "missing": [day for day in awaited if day not in published],
         "stale": [day for day in late if day in published],
     }
 

@@ -218,8 +218,7 @@ def test_a_bar_is_as_long_as_its_pages() -> None:
 def test_nothing_is_a_distribution_too() -> None:
     assert distribution.of_interest([]).total == 0
     assert as_text(distribution.of_concentration([])) == [
-        "pages by concentration (NP figure 2): 0 pages",
-        "     0 │",
+        "pages by the concentration of their views: 0 pages"
     ]
 
 
