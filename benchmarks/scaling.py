@@ -1,4 +1,4 @@
-"""What each step of a Spark cluster reads, shuffles and computes, and what a billion requests take.
+"""Reads, shuffles and seconds of each step on a Spark cluster, and the sums for a billion requests.
 
     python -m benchmarks.scaling [--requests 300000 1200000] [--rows FILE] [--only hub_seeds]
 

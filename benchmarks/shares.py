@@ -1,4 +1,4 @@
-"""What each task costs that reads a share of one large log, by the kind of archive.
+"""Cost of each task that reads a share of one large log, by the kind of archive.
 
     python -m benchmarks.shares [--megabytes 200] [--shares 1 2] [--kinds plain bzip2]
 

@@ -164,7 +164,7 @@ class _Facts:
 
 @dataclass(frozen=True, slots=True)
 class _Seam:
-    """What has to fit where the ranges of two tasks meet."""
+    """Facts that have to fit where the ranges of two tasks meet."""
 
     edges: Edges
     lines: int

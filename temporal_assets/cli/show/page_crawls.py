@@ -1,4 +1,4 @@
-"""What crawls found of a page, and how often it is visited as a source, in sentences.
+"""Sentences on what crawls found of a page, and how often it is visited as a source.
 
 In: the store, and the canonical URL of a page. Out: sentences for `show page`. Not here: its labels
 (`page_reasons`).

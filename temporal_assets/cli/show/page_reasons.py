@@ -22,7 +22,7 @@ _DECIDED: Final = {
     "limit": "all views are on one day",
     "concentration": "concentration decides (`labels.rule`)",
 }
-"""What decided over a label, by the column `label_basis`."""
+"""Reason for a label in words, by the column `label_basis`."""
 
 _WITHOUT_CURVE: Final = {
     "out_of_rounds": "no best curve was found",

@@ -1,4 +1,4 @@
-"""What becomes of the links of a document: fetched now, offered for exploration, or dropped.
+"""The sorting of a document's links: fetched now, offered for exploration, or dropped.
 
 In go the links that a source or a page shows; out come rows of the crawl's memory for those that
 the policy wants, and candidates for the explorer. Not here: how links are read from a document

@@ -23,7 +23,7 @@ class Fetch(NamedTuple):
     """None where there was no response."""
     kind: str = PAGE
     changed: bool | None = None
-    """Of a visit: True if the source had changed since the last one, None if that is unknown."""
+    """True if the visited source had changed since the last visit, None if that is unknown."""
     source: str | None = None
     """Source that first showed the page; for a visit, the source itself."""
     new_links: int | None = None

@@ -43,7 +43,7 @@ class PassingValues:
         self.site = site
         self._texts: dict[tuple[int, int], bytes] = {}
         self._is_page: dict[tuple[int, int], bool | None] = {}
-        """Whether a segment alone denotes a page of a list; None for numbers, which may."""
+        """True if a segment alone denotes a page of a list; None for numbers, which may."""
         self._page_words: dict[int, list[int]] = {}
 
     def lasting(
